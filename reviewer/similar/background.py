@@ -139,12 +139,19 @@ class Similar:
         ]
         return Neighbours(tuple(nearest), compared, complete)
 
-    def by_spectrum(self, spectrum: Spectrum, hidden: Collection[int], number: int) -> list[tuple[int, float]]:
-        """Return the items whose spectra are most like one, with their likeness: 1 the same shape."""
+    def by_spectrum(
+        self, spectrum: Spectrum, hidden: Collection[int], number: int, among: Collection[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """Return the items whose spectra are most like one, with their likeness: 1 the same shape.
+
+        :param among: the only items that are compared
+        """
         corpus, vector = self.corpus, shape_vector(spectrum)
         if vector is None:
             return []
-        keys, apart = self._shapes.nearest(vector)
+        if among is not None:
+            corpus = corpus.of(np.flatnonzero(chosen(corpus, among)))
+        keys, apart = self._shapes.nearest(vector, of=None if among is None else corpus.spectra)
         order = np.argsort(corpus.spectra, kind="stable")
         known = corpus.spectra[order]
         found: list[tuple[int, float]] = []
@@ -162,9 +169,18 @@ class Similar:
         return int(((spectra == 0) | self._shapes.has(spectra)).sum())
 
     def by_text(
-        self, item: int, version: int, trajectory: Trajectory, hidden: Collection[int], number: int
+        self,
+        item: int,
+        version: int,
+        trajectory: Trajectory,
+        hidden: Collection[int],
+        number: int,
+        among: Collection[int] | None = None,
     ) -> list[tuple[int, float]]:
-        """Return the items whose traces are most like one, with their likeness: 1 the same words and facts."""
+        """Return the items whose traces are most like one, with their likeness: 1 the same words and facts.
+
+        :param among: the only items that are returned
+        """
         corpus = self.corpus
         if not corpus.items.size:
             return []
@@ -175,20 +191,39 @@ class Similar:
             words, own = self.index.described(trajectory)
         likeness = ranking.alike(corpus, words, own)
         likeness[~shown(corpus, {item, *hidden})] = -np.inf
+        if among is not None:
+            likeness[~chosen(corpus, among)] = -np.inf
         best = np.argsort(-likeness, kind="stable")[:number]
         return [(int(corpus.items[at]), float(likeness[at])) for at in best if np.isfinite(likeness[at])]
 
     def by_examples(
-        self, examples: Sequence[int], counterexamples: Sequence[int], hidden: Collection[int]
+        self,
+        examples: Sequence[int],
+        counterexamples: Sequence[int],
+        hidden: Collection[int],
+        among: Collection[int] | None = None,
     ) -> tuple[Corpus, Ranking]:
-        """Rank all items that are not hidden by a few examples; examples that are not indexed yet do not count."""
+        """Rank all items that are not hidden by a few examples; examples that are not indexed yet do not count.
+
+        :param among: the only items that are ranked
+        """
         corpus = without(self.corpus, hidden)
         ours = (np.array(sorted(set(items)), dtype=np.int64) for items in (examples, counterexamples))
         wanted, unwanted = (corpus.places(items).tolist() for items in ours)
         if not wanted:
             none = np.zeros(0)
             return corpus, Ranking(none.astype(np.intp), none, 0, ())
-        return corpus, ranking.rank(corpus, wanted, unwanted)
+        ranked = None if among is None else chosen(corpus, among)
+
+        def spectra(rows: Sequence[int]) -> NDArray[np.float64]:
+            keys, likeness = self._shapes.likeness(corpus.spectra[list(rows)])
+            at = np.minimum(np.searchsorted(keys, corpus.spectra), max(keys.size - 1, 0))
+            found = np.full((corpus.items.size, len(rows)), np.nan)
+            known = keys[at] == corpus.spectra if keys.size else np.zeros(at.size, dtype=bool)
+            found[known] = likeness[at[known]]
+            return found
+
+        return corpus, ranking.rank(corpus, wanted, unwanted, spectra, ranked)
 
     # ---- the thread
 
@@ -270,7 +305,12 @@ class Similar:
 
 def shown(corpus: Corpus, hidden: Collection[int]) -> NDArray[np.bool_]:
     """Return which rows are of items that are not hidden (n,)."""
-    return ~np.isin(corpus.items, np.fromiter(hidden, dtype=np.int64, count=len(hidden)))
+    return ~chosen(corpus, hidden)
+
+
+def chosen(corpus: Corpus, items: Collection[int]) -> NDArray[np.bool_]:
+    """Return which rows are of these items (n,)."""
+    return np.isin(corpus.items, np.fromiter(items, dtype=np.int64, count=len(items)))
 
 
 def without(corpus: Corpus, hidden: Collection[int]) -> Corpus:

@@ -1,15 +1,15 @@
 """Ranking of all traces: by likeness to one, and by a few examples of a kind (*more like these*).
 
 The model of examples is a naive Bayes classifier against all traces: each fact weighs by how much more frequent it is
-among the examples, shrunk because they are few, and the words add how near a trace is to the mean of the examples, as
-far as the examples are near to each other. Its constants were chosen on simulated failures; ``docs/team/similar.md``
-has what it reaches on others.
+among the examples, shrunk because they are few, and words and spectra add how near a trace is to the examples, as far
+as the examples are near to each other. Fewer than ``FEWEST`` examples show no kind: traces are ranked by their likeness
+to them. Its constants were chosen on simulated failures; ``docs/team/similar.md`` has what it reaches on others.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,8 @@ OTHERS = 10.0
 """Counterexamples' worth of the frequency in all traces."""
 OF_WORDS = 0.3
 """Part of the log odds of the words that counts."""
+OF_SPECTRA = 0.3
+"""Part of the log odds of the spectra that counts."""
 TEMPERED = 0.85
 """Factor of all log odds for probabilities: facts depend on each other, so their sum is too certain."""
 RARE = 0.05
@@ -50,7 +52,7 @@ PURITY = 0.9
 EXPECTED = 0.93
 """Part that the model has to expect there: its probabilities are a little too certain."""
 FEWEST = 3
-"""Examples from which a cut is suggested."""
+"""Examples that can show what is common to a kind, so that a cut is suggested."""
 _LEAST = 0.5
 """Traces that a fact counts as having at least: none is never certain to be."""
 _BLOCK = 8192
@@ -62,6 +64,7 @@ class Ranking:
 
     :param order: rows of the corpus, the likeliest first, without examples and counterexamples
     :param probability: of each row of ``order`` to be of the kind
+    :param few: whether the examples are too few to have a kind: ``probability`` is then the likeness to them
     :param cut: number of rows of ``order`` above which ``PURITY`` is expected; 0: none is suggested
     :param reasons: the facts that weigh most, with their log odds
     """
@@ -70,6 +73,7 @@ class Ranking:
     probability: Floats
     cut: int
     reasons: tuple[tuple[str, float], ...]
+    few: bool = False
 
 
 def alike(corpus: Corpus, words: NDArray[np.float32], own: NDArray[np.uint8]) -> Floats:
@@ -84,19 +88,48 @@ def alike(corpus: Corpus, words: NDArray[np.float32], own: NDArray[np.uint8]) ->
     return found / (1.0 + FACTS_OF_LIKENESS)
 
 
-def rank(corpus: Corpus, examples: Sequence[int], counterexamples: Sequence[int] = ()) -> Ranking:
+def near(corpus: Corpus, examples: Sequence[int], spectra: Floats) -> Floats:
+    """Return the mean likeness of every trace to the examples (n,): of texts and, where both have one, of spectra.
+
+    :param spectra: likeness of every spectrum to that of each example (n, n_examples), NaN without one
+    """
+    texts = [alike(corpus, corpus.words[row].astype(np.float32), corpus.facts[row]) for row in examples]
+    each = np.column_stack(texts)
+    return np.asarray(np.where(np.isnan(spectra), each, (each + spectra) / 2).mean(axis=1))
+
+
+def rank(
+    corpus: Corpus,
+    examples: Sequence[int],
+    counterexamples: Sequence[int] = (),
+    spectra: Callable[[Sequence[int]], Floats] | None = None,
+    among: NDArray[np.bool_] | None = None,
+) -> Ranking:
     """Rank all traces.
 
     :param examples: rows of the corpus, at least one; ``counterexamples`` likewise
+    :param spectra: returns the likeness of every spectrum to those of some rows (n, n_rows), NaN without one
+    :param among: the traces that are ranked (n,); what is usual is learned from all. None: all
     """
-    log_odds, share, weights = _classified(corpus, examples, counterexamples)
-    rest = np.ones(corpus.items.size, dtype=bool)
+    rest = np.ones(corpus.items.size, dtype=bool) if among is None else among.copy()
     rest[[*examples, *counterexamples]] = False
     rows = np.flatnonzero(rest)
+
+    def likeness_of(some: Sequence[int]) -> Floats:
+        return np.full((corpus.items.size, len(some)), np.nan) if spectra is None else spectra(some)
+
+    if len(examples) < FEWEST:
+        likeness = near(corpus, examples, likeness_of(examples))
+        if counterexamples:
+            unlike = near(corpus, counterexamples, likeness_of(counterexamples))
+            likeness -= np.maximum(unlike - likeness, 0.0)
+        order = rows[np.argsort(-likeness[rows], kind="stable")]
+        return Ranking(order, likeness[order], 0, (), few=True)
+    log_odds, share, weights = _classified(corpus, examples, counterexamples, likeness_of(examples))
     order = rows[np.argsort(-log_odds[rows], kind="stable")]
     probability = _probability(TEMPERED * log_odds[order], share)
     cut = 0
-    if len(examples) >= FEWEST and order.size:
+    if order.size:
         expected = np.cumsum(probability) / np.arange(1, order.size + 1)
         good = np.flatnonzero(expected >= EXPECTED)
         cut = int(good[-1]) + 1 if good.size else 0
@@ -107,7 +140,9 @@ def rank(corpus: Corpus, examples: Sequence[int], counterexamples: Sequence[int]
     return Ranking(order, probability, cut, reasons)
 
 
-def _classified(corpus: Corpus, examples: Sequence[int], others: Sequence[int]) -> tuple[Floats, float, Floats]:
+def _classified(
+    corpus: Corpus, examples: Sequence[int], others: Sequence[int], spectra: Floats
+) -> tuple[Floats, float, Floats]:
     """Return the log odds (n,) of each trace to be like the examples, but for the share of such traces, that share, and
     what each fact adds where it is present, compared with where it is not.
 
@@ -126,7 +161,8 @@ def _classified(corpus: Corpus, examples: Sequence[int], others: Sequence[int]) 
     counted = np.where(neutral, OF_NEUTRAL, 1.0) * _told(common, inside, len(examples))
     counted[[facts.NUMBER[name] for members in facts.FAMILIES.values() for name in members]] *= OF_MEMBERS
     present, absent = counted * np.log(among / against), counted * np.log((1 - among) / (1 - against))
-    log_odds = rows @ (present - absent).astype(np.float32) + absent.sum() + OF_WORDS * _of_words(corpus, examples)
+    log_odds = rows @ (present - absent).astype(np.float32) + absent.sum()
+    log_odds += OF_WORDS * _of_words(corpus, examples) + OF_SPECTRA * _of_spectra(spectra, examples)
     share = START
     for _ in range(STEPS):
         share = float(np.clip(_probability(TEMPERED * log_odds, share).mean(), 1e-6, 0.2))
@@ -167,6 +203,23 @@ def _of_words(corpus: Corpus, examples: Sequence[int]) -> Floats:
     left_out = [float((own[at] - mean) @ _unit(np.delete(own, at, axis=0).mean(axis=0) - mean)) for at in range(number)]
     distance = max(float(np.mean(left_out)) / spread, 0.0)
     return np.asarray(distance * (along / spread) - distance**2 / 2, dtype=np.float64)
+
+
+def _of_spectra(likeness: Floats, examples: Sequence[int]) -> Floats:
+    """Return the log odds (n,) of the spectra, as those of the words: of two normal distributions of the likeness to
+    the examples, whose distance is how much more alike the examples are than all traces are to them. A trace without
+    a spectrum says nothing.
+    """
+    own = np.asarray(likeness[list(examples)])
+    np.fill_diagonal(own, np.nan)
+    if np.isfinite(own).sum() < 2:
+        return np.zeros(likeness.shape[0])
+    has = np.isfinite(likeness).any(axis=1)
+    mean = np.zeros(likeness.shape[0])
+    mean[has] = np.nanmean(likeness[has], axis=1)
+    centre, spread = float(mean[has].mean()), float(mean[has].std()) or 1.0
+    distance = max((float(np.nanmean(own)) - centre) / spread, 0.0)
+    return np.where(has, distance * (mean - centre) / spread - distance**2 / 2, 0.0)
 
 
 def _probability(log_odds: Floats, share: float) -> Floats:

@@ -98,21 +98,43 @@ class Shapes:
             pause()
         self._now = _Projected(keys, short, components, fitted)
 
-    def nearest(self, vector: NDArray[np.float32], candidates: int = CANDIDATES) -> tuple[Keys, NDArray[np.float64]]:
+    def nearest(
+        self, vector: NDArray[np.float32], candidates: int = CANDIDATES, of: Keys | None = None
+    ) -> tuple[Keys, NDArray[np.float64]]:
         """Return keys and distances of the nearest spectra, the nearest first; those with too little in common are left
-        out."""
+        out.
+
+        :param of: keys of the only spectra that are compared
+        """
         now = self._now
-        keys = now.keys
-        if now.components is not None:
+        rows = np.arange(now.keys.size) if of is None else np.flatnonzero(np.isin(now.keys, of))
+        keys = now.keys[rows]
+        if now.components is not None and keys.size > EXACT:
             wanted = now.components @ _filled(vector[np.newaxis].astype(np.float16))[0]
-            likeness = np.concatenate(
-                [now.short[s : s + _BLOCK].astype(np.float32) @ wanted for s in range(0, keys.size, _BLOCK)]
-            )
+            blocks = (rows[start : start + _BLOCK] for start in range(0, rows.size, _BLOCK))
+            likeness = np.concatenate([now.short[block].astype(np.float32) @ wanted for block in blocks])
             keys = keys[np.argpartition(-likeness, min(candidates, keys.size - 1))[:candidates]]
         apart = self.distances(vector, keys)
         order = np.argsort(apart, kind="stable")
         order = order[np.isfinite(apart[order])]
         return keys[order], apart[order]
+
+    def likeness(self, keys: Keys) -> tuple[Keys, NDArray[np.float64]]:
+        """Return the keys of all spectra (n,), and their likeness to each of these (n, n_keys), 1 the same shape; NaN
+        without a shape. Of many spectra it is that of their short vectors.
+        """
+        now = self._now
+        found = np.full((now.keys.size, keys.size), np.nan)
+        rows = self._table.rows(keys)["vector"]
+        for column in np.flatnonzero(self._table.known(keys) & (keys != 0)):
+            if now.components is None:
+                apart = self.distances(rows[column].astype(np.float32), now.keys)
+                found[:, column] = np.where(np.isfinite(apart), 1.0 - apart, np.nan)
+            elif np.isfinite(rows[column]).any():
+                short = now.components @ _filled(rows[column][np.newaxis])[0]
+                for start in range(0, now.keys.size, _BLOCK):
+                    found[start : start + _BLOCK, column] = now.short[start : start + _BLOCK].astype(np.float32) @ short
+        return now.keys, found
 
     def distances(self, vector: NDArray[np.float32], keys: Keys) -> NDArray[np.float64]:
         """Return the distance of each of these spectra (n,); infinite without a shape."""

@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 from agent.language import deferred, tr
 from agent.text import whole_number
 from reviewer.rules.people import Person
-from reviewer.store import WITHHELD, Item, NotAllowed, NotFound, QueueFilter, QueueRow, Store
+from reviewer.store import LARGEST_ID, WITHHELD, Item, NotAllowed, NotFound, QueueFilter, QueueRow, Store
 from reviewer.web.context import ContextDep, PersonDep
 from reviewer.web.payload import row_json
 from reviewer.web.requests import MOST_SELECTED, Selection
@@ -114,6 +114,11 @@ class VisibleItems:
                 tr("More than {number} items match the filter. Select fewer of them.", number=MOST_SELECTED)
             )
         return items
+
+    def matching(self, wanted: QueueFilter) -> frozenset[int]:
+        """Return all items of a filter that the person may find."""
+        found = self._store.queue.neighbours(0, self._searched(wanted), self._person, LARGEST_ID)
+        return frozenset(found).difference(self.items)
 
     def neighbours(self, item_id: int, wanted: QueueFilter, n: int, backwards: bool = False) -> list[int]:
         """Return the next (or previous) items that the person can open."""

@@ -42,10 +42,10 @@ def fetched(page: Page, path: str) -> Any:
     return page.evaluate("(path) => fetch(path).then((answer) => answer.json())", path)
 
 
-def test_u_decides_that_nobody_can_tell_without_a_dialog(desk: Page) -> None:
+def test_a_comma_decides_that_nobody_can_tell_without_a_dialog(desk: Page) -> None:
     show_item(desk, 3)
-    expect(desk.get_by_role("button", name="Cannot tell U")).to_be_enabled()
-    desk.keyboard.press("Shift+U")
+    expect(desk.get_by_role("button", name="Cannot tell ,")).to_be_enabled()
+    desk.keyboard.press(",")
     expect(desk.locator(".toasts")).to_contain_text("Decided: nobody can tell from these data.")
     expect(desk.locator("dialog.panel")).to_have_count(0)
     show_item_once_decided(desk, 3)

@@ -154,7 +154,7 @@ def test_my_verdict_first_hides_what_tells_the_answer_until_it_is_given(alone: t
     assert "simulated-" not in shown
     press(page, "k")
     expect(page.locator(".decision-bar .ask")).to_be_visible()
-    press(page, "Shift+C")
+    press(page, "9")
     expect(page.locator(".card.answer")).to_have_count(1)
     expect(header).to_contain_text("simulated")
     expect(rows.locator("[data-item='1'] .name")).to_contain_text("simulated")
@@ -174,3 +174,113 @@ def test_unsent_text_is_restored_after_a_reload(alone: tuple[Page, Path]) -> Non
     page.reload()
     expect(page.locator(".notice")).to_contain_text("unsent text")
     expect(page.locator(".card.think").first).to_contain_text("Half a thought")
+
+
+def test_keys_follow_the_person_on_other_layouts(alone: tuple[Page, Path]) -> None:
+    page, db = alone
+    item = page.evaluate("window.specO3.review.current.item.id")
+
+    def typed(key: str, code: str, key_code: int = 0, **held: bool) -> None:
+        page.evaluate(
+            """([key, code, keyCode, held]) => {
+              const event = new KeyboardEvent('keydown', {key, code, keyCode, bubbles: true, cancelable: true, ...held})
+              ;(document.activeElement ?? document.body).dispatchEvent(event)
+            }""",
+            [key, code, key_code, held],
+        )
+
+    def decisions() -> list[str]:
+        store = Store.open(db)
+        try:
+            return [r.decision.verb for r in store.items.history(item)]
+        finally:
+            store.close()
+
+    dialog, toasts = page.locator("dialog.panel"), page.locator(".so-review .toasts")
+    # An input method is on: said once, and nothing acts.
+    typed("Process", "KeyK", 229)
+    expect(toasts).to_contain_text("An input method is on")
+    typed("Process", "KeyX", 229)
+    expect(toasts.locator(".toast")).to_have_count(1)
+    expect(dialog).to_have_count(0)
+    # In a field an input method writes text, and nothing is said.
+    expect(toasts.locator(".toast")).to_have_count(0)
+    press(page, "c")
+    typed("Process", "KeyK", 229)
+    press(page, "Escape")
+    expect(toasts.locator(".toast")).to_have_count(0)
+
+    for key, code, shift in (("？", "Slash", True), ("?", "Minus", True)):
+        typed(key, code, shiftKey=shift)
+        expect(dialog).to_contain_text("Keys")
+        press(page, "Escape")
+        expect(dialog).to_have_count(0)
+    # The digits of dialogs, too: x with a Russian layout, 2 with AZERTY.
+    typed("ч", "KeyX")
+    expect(dialog).to_contain_text("Reject: why?")
+    typed("é", "Digit2")
+    expect(dialog.locator("input[type=radio]").nth(1)).to_be_checked()
+    press(page, "Escape")
+    expect(dialog).to_have_count(0)
+    # Caps Lock: u undoes, and decides nothing.
+    typed("U", "KeyU")
+    expect(toasts).to_contain_text("no decision here that can be undone")
+    assert decisions() == []
+    typed("Л", "KeyK")
+    page.wait_for_function("(id) => window.specO3.review.current.item.id !== id", arg=item)
+    assert decisions() == ["keep"]
+
+
+def test_every_text_names_the_key_of_its_action(alone: tuple[Page, Path]) -> None:
+    page, _ = alone
+    bar = page.locator(".decision-bar")
+    expect(bar.get_by_role("button", name="Cannot tell ,")).to_be_visible()
+    press(page, "p")
+    expect(bar.locator(".ask")).to_be_visible()
+    for name in ("YES 7", "NO 8", "cannot tell 9"):
+        expect(bar.get_by_role("button", name=name, exact=True)).to_be_visible()
+    press(page, "9")
+    expect(page.locator(".so-review .toasts")).to_contain_text("The key , decides the item so.")
+
+
+def test_after_a_click_with_the_mouse_the_keys_are_those_of_the_desk(alone: tuple[Page, Path]) -> None:
+    page, _ = alone
+    press(page, "Shift+K")
+    expect(page.locator(".decision-bar .round")).to_have_text("revision")
+    settled(page)
+    item = page.evaluate("window.specO3.review.current.item.id")
+
+    def nothing_has_the_focus() -> None:
+        page.wait_for_function("document.activeElement === document.body")
+
+    rows = page.locator(".so-review .queue .rows")
+    rows.locator(f"[data-item='{item + 1}']").click()
+    page.wait_for_function("(id) => window.specO3.review.current.item.id === id", arg=item + 1)
+    nothing_has_the_focus()
+    # Also after a dialog that was opened by a button.
+    page.locator(".decision-bar button", has_text="Reject").click()
+    press(page, "Escape")
+    expect(page.locator("dialog.panel")).to_have_count(0)
+    nothing_has_the_focus()
+    page.locator(".decision-bar button.next").click()
+    page.wait_for_function("(id) => window.specO3.review.current.item.id > id", arg=item + 1)
+    nothing_has_the_focus()
+    rows.locator(f"[data-item='{item}']").click()
+    page.wait_for_function("(id) => window.specO3.review.current.item.id === id", arg=item)
+    settled(page)
+    page.locator(".card.answer").click()
+    press(page, "ArrowLeft", "Enter")
+    expect(page.locator(".card.selected textarea")).to_be_focused()
+    page.keyboard.type(" Written after a click.")
+    press(page, "Escape")
+    # Whoever reaches the list by Tab moves in it, and stays in it.
+    rows.focus()
+    press(page, "ArrowDown", "Enter")
+    page.wait_for_function("(id) => window.specO3.review.current.item.id !== id", arg=item)
+    expect(rows).to_be_focused()
+
+    page.get_by_role("tab", name="Live").click()
+    expect(page.locator(".so-live .decision-bar .run")).to_be_visible()
+    nothing_has_the_focus()
+    press(page, "?")
+    expect(page.locator("dialog.panel")).to_contain_text("run all of the bench")

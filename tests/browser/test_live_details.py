@@ -176,7 +176,7 @@ def test_run_all_goes_through_the_bench_and_each_row_gets_its_verdict(
     drop(desk, tmp_path / "star2.csv", tmp_path / "star3.csv")
     desk.locator(".so-live .row .pick").first.click()
     before = len(model.chats)
-    desk.keyboard.press("Shift+A")
+    desk.keyboard.press("Alt+r")
     for name in ("star.csv", "star2.csv", "star3.csv"):
         expect(row(desk, name).locator(".pill.green")).to_have_text("YES")
     assert len(model.chats) - before == 6

@@ -249,3 +249,98 @@ def test_each_sign_of_the_legend_is_drawn(address: str, opened: Page) -> None:
     assert min(drawn) > 4
     opened.keyboard.press("Escape")
     expect(legend).to_be_hidden()
+
+
+def shown(page: Page, item: int) -> None:
+    page.wait_for_function("(id) => window.specO3?.review?.current?.item.id === id", arg=item, timeout=60_000)
+    expect(page).to_have_url(f"{page.url.partition('#')[0]}#item={item}")
+
+
+def test_back_and_forward_go_item_by_item_and_tab_by_tab(address: str, opened: Page) -> None:
+    opened.goto(address)
+    opened.wait_for_function(PAINTED, timeout=60_000)
+    shown(opened, 1)
+    entries = opened.evaluate("history.length")
+    opened.keyboard.press("n")
+    shown(opened, 2)
+    opened.keyboard.press("n")
+    shown(opened, 3)
+    opened.locator(".so-review .queue .rows [data-item='5']").click()
+    shown(opened, 5)
+    opened.get_by_role("tab", name="Progress").click()
+    expect(opened).to_have_url(f"{address}#tab=progress")
+    opened.get_by_role("tab", name="Find").click()
+    expect(opened).to_have_url(f"{address}#tab=find")
+    opened.locator(".so-find [data-item='4'] a.open-item").click()
+    shown(opened, 4)
+    in_front(opened, "Review")
+    assert opened.evaluate("history.length") == entries + 6
+
+    opened.go_back()
+    in_front(opened, "Find")
+    opened.go_back()
+    in_front(opened, "Progress")
+    opened.go_back()
+    in_front(opened, "Review")
+    for item in (5, 3, 2, 1):
+        shown(opened, item)
+        if item > 1:
+            opened.go_back()
+    for item in (2, 3, 5):
+        opened.go_forward()
+        shown(opened, item)
+    opened.go_forward()
+    in_front(opened, "Progress")
+    assert opened.evaluate("history.length") == entries + 6
+
+
+def test_a_link_to_a_tab_opens_it_and_a_reload_keeps_it(address: str, opened: Page) -> None:
+    opened.goto(f"{address}#tab=progress")
+    in_front(opened, "Progress")
+    opened.wait_for_function("window.specO3?.review?.current", timeout=60_000)
+    expect(opened).to_have_url(f"{address}#tab=progress")  # the item that opens behind it does not replace it
+    opened.reload()
+    in_front(opened, "Progress")
+    opened.get_by_role("tab", name="Review").click()
+    shown(opened, 1)
+    # No such tab: the first one.
+    opened.goto("about:blank")
+    opened.goto(f"{address}#tab=nothing")
+    shown(opened, 1)
+
+
+def test_review_these_is_one_entry_of_the_history(address: str, opened: Page) -> None:
+    opened.goto(f"{address}#item=6")
+    opened.wait_for_function(PAINTED, timeout=60_000)
+    opened.get_by_role("tab", name="Find").click()
+    opened.locator(".so-find .views a", has_text="the first two").click()
+    expect(opened.locator(".so-find .total")).to_have_text("2 items")
+    opened.locator(".so-find button", has_text="Review these").click()
+    shown(opened, 1)
+    opened.go_back()
+    in_front(opened, "Find")
+    expect(opened).to_have_url(f"{address}#view=1")
+
+
+def test_back_keeps_typed_text(address: str, opened: Page) -> None:
+    opened.goto(f"{address}#item=1")
+    opened.wait_for_function(PAINTED, timeout=60_000)
+    opened.keyboard.press("n")
+    shown(opened, 2)
+    opened.keyboard.press("c")
+    opened.keyboard.type("half a thou")
+    opened.go_back()
+    shown(opened, 1)
+    expect(opened.locator(".decision-bar .comment")).to_have_value("")
+    opened.keyboard.press("Escape")
+    # A dialog belongs to its item: it closes, and its text is offered again.
+    opened.keyboard.press("x")
+    opened.locator("dialog.panel textarea").fill("too faint")
+    opened.go_forward()
+    shown(opened, 2)
+    expect(opened.locator("dialog.panel")).to_have_count(0)
+    expect(opened.locator(".decision-bar .comment")).to_have_value("half a thou")
+    opened.go_back()
+    shown(opened, 1)
+    opened.keyboard.press("x")
+    expect(opened.locator("dialog.panel textarea")).to_have_value("too faint")

@@ -219,7 +219,7 @@ def test_an_inspection_is_made_with_the_keyboard_and_kept(desk: Page) -> None:
     show_item(desk, 2)
     show_item(desk, 1)
     expect(desk.get_by_label("Redshift", exact=True)).to_have_value("0.36880")
-    desk.keyboard.press("Shift+V")
+    desk.keyboard.press("Shift+Q")
     panel = desk.get_by_role("dialog", name="Your inspection")
     for key in "p4rc":
         panel.press(key)
@@ -239,7 +239,7 @@ def test_an_inspection_is_made_with_the_keyboard_and_kept(desk: Page) -> None:
 
 
 def test_an_inspection_with_a_bad_redshift_is_not_sent(desk: Page) -> None:
-    desk.keyboard.press("Shift+V")
+    desk.keyboard.press("Shift+Q")
     panel = desk.get_by_role("dialog", name="Your inspection")
     panel.get_by_label("Redshift", exact=True).fill("-1.5")
     panel.get_by_label("Comment").fill("half a sentence")
@@ -250,7 +250,7 @@ def test_an_inspection_with_a_bad_redshift_is_not_sent(desk: Page) -> None:
     panel.press("Escape")
     expect(panel).to_be_hidden()
     # What was typed is offered again.
-    desk.keyboard.press("Shift+V")
+    desk.keyboard.press("Shift+Q")
     expect(panel.get_by_label("Redshift", exact=True)).to_have_value("-1.5")
     expect(panel.get_by_label("Comment")).to_have_value("half a sentence")
     panel.press("Escape")

@@ -23,7 +23,8 @@ const nameOf = (callee) => (callee.type === 'MemberExpression' ? callee.property
  * around it is another matter.
  */
 function isCompleted(node) {
-  if (node.parent.type === 'Property' && node.parent.key.name === 'path') return true
+  const { parent } = node
+  if (parent.type === 'Property' && parent.key.name === 'path') return true
   for (
     let inner = node, outer = node.parent;
     outer && !/Function/.test(outer.type);

@@ -15,9 +15,9 @@ from agent.language import tr
 from reviewer.similar.facts import sentences
 from reviewer.similar.grouping import FoundGroup, Grouping, Job
 from reviewer.similar.ranking import PURITY
-from reviewer.store import Item, NotAllowed, NotFound
+from reviewer.store import Item, NotAllowed, NotFound, QueueFilter
 from reviewer.web.context import ContextDep, PersonDep
-from reviewer.web.requests import ItemNumber, Selection, Sent
+from reviewer.web.requests import Filter, ItemNumber, Selection, Sent, queue_filter
 from reviewer.web.verdict_first import HIDDEN, VerdictFirstDep
 from reviewer.web.visibility import VisibleDep, VisibleItems, require_visible
 
@@ -33,6 +33,7 @@ class Examples(Sent):
 
     examples: Annotated[list[ItemNumber], Field(min_length=1, max_length=MOST_EXAMPLES)]
     counterexamples: Annotated[list[ItemNumber], Field(max_length=MOST_EXAMPLES, default_factory=list)]
+    filter: Filter | None = None
     limit: Annotated[int, Field(ge=1, le=MOST_ROWS)] = 50
 
 
@@ -58,11 +59,12 @@ def similar(
     visible: VisibleDep,
     first: VerdictFirstDep,
     item_id: int,
+    wanted: Annotated[QueueFilter, Depends(queue_filter)],
     by: Literal["text", "spectrum"] | None = None,
     limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 20,
 ) -> dict[str, Any]:
-    """The items whose texts and facts, or spectra, are most like this one's. Without ``by``: the approved items whose
-    spectra are, for the Evidence panel.
+    """The items of a filter whose texts and facts, or spectra, are most like this one's. Without ``by``: the approved
+    items whose spectra are, for the Evidence panel.
     """
     found = context.store.items.get(item_id)
     if by is None:
@@ -70,16 +72,17 @@ def similar(
     if first.hides(found.row):
         return {"rows": [], "indexed": 0, "items": 0, "complete": True, "note": tr(HIDDEN)}
     hidden = visible.unreadable()
+    among = None if wanted == QueueFilter() else visible.matching(wanted)
     index, note = context.similar, ""
     if by == "text":
-        nearest = index.by_text(item_id, found.version.id, found.version.trajectory, hidden, limit)
+        nearest = index.by_text(item_id, found.version.id, found.version.trajectory, hidden, limit, among)
     elif found.row.spectrum_sha256 is None:
         nearest, note = [], tr("This item has no spectrum to compare.")
     else:
         spectrum = context.gallery.spectrum(found.row.spectrum_sha256)
         hashes = context.store.blind.scoring.hidden_hashes(person.initials)
         others = {item_id, *hidden}
-        nearest = index.by_spectrum(spectrum, others, limit + len(hashes))
+        nearest = index.by_spectrum(spectrum, others, limit + len(hashes), among)
         if hashes:
             rows_near = context.store.queue.rows([item for item, _ in nearest])
             shown = {row.item_id for row in rows_near if row.spectrum_sha256 not in hashes}
@@ -142,11 +145,11 @@ def _similar_json(item: Item, distance: float) -> dict[str, Any]:
 
 @router.post("/similar")
 def more_like_these(context: ContextDep, visible: VisibleDep, sent: Examples) -> dict[str, Any]:
-    """All items by how much they are like the examples and unlike the counterexamples.
+    """All items, or those of a filter, by how much they are like the examples and unlike the counterexamples.
 
-    ``cut``: number of items above which ``purity`` of them are expected to be of the kind; 0: none can be suggested.
-    ``ids``: the items above the cut. ``reasons``: facts that the examples have in common. ``used``: examples that are
-    indexed.
+    ``few``: the examples are too few to show a kind; the scores are likeness of text and spectrum. ``cut``: number of
+    items above which ``purity`` of them are expected to be of the kind; 0: none can be suggested. ``ids``: the items
+    above the cut. ``reasons``: facts that the examples have in common. ``used``: examples that are indexed.
     """
     hidden = visible.unreadable()
     named = [*sent.examples, *sent.counterexamples]
@@ -155,12 +158,14 @@ def more_like_these(context: ContextDep, visible: VisibleDep, sent: Examples) ->
         raise NotFound(tr("There is no item {number}.", number=missing[0]))
     if refused := sorted(hidden.intersection(named)):
         raise NotAllowed(tr("Item {number} cannot be an example: you may not read its trace yet.", number=refused[0]))
-    corpus, ranking = context.similar.by_examples(sent.examples, sent.counterexamples, hidden)
+    among = None if sent.filter is None else visible.matching(sent.filter.wanted())
+    corpus, ranking = context.similar.by_examples(sent.examples, sent.counterexamples, hidden, among)
     items = corpus.items[ranking.order]
     scores = dict(zip(items[: sent.limit].tolist(), ranking.probability[: sent.limit].tolist(), strict=True))
     said = sentences()
     return {
-        "rows": [{**row, "score": round(scores[row["id"]], 4)} for row in visible.rows_of(list(scores))],
+        "rows": [{**row, "score": round(max(scores[row["id"]], 0.0), 4)} for row in visible.rows_of(list(scores))],
+        "few": ranking.few,
         "cut": ranking.cut,
         "purity": PURITY,
         "ids": items[: ranking.cut].tolist(),

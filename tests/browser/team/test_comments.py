@@ -295,7 +295,7 @@ def test_my_verdict_first_hides_comments_too(chromium: Browser, app: tuple[str, 
         page.keyboard.press("Escape")
         assert "SECRET" not in page.content()
         page.locator(".card .number").first.click()
-        page.keyboard.press("Shift+Y")
+        page.keyboard.press("7")
         expect(page.locator(".comments .thread .text")).to_have_text("SECRET: clearly a CV, @RE")
         expect(page.locator(".so-unread")).to_be_hidden()
 

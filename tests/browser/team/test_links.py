@@ -417,7 +417,7 @@ def test_no_second_trace_and_no_version_before_ones_own_verdict(chromium: Browse
         expect(notice(page)).to_have_text("A second trace is shown once you have given your own verdict.")
         expect(page.locator(".so-review > .second")).to_be_hidden()
         # Item 3 is hidden too, so it is not named after the verdict on item 2; item 1, which is in revision, is too.
-        page.keyboard.press("Shift+Y")
+        page.keyboard.press("7")
         expect(page.locator(".decision-bar .ask")).to_be_hidden()
         expect(page.locator("button.others")).to_have_count(0)
         follow(page, "#item=2&beside=3")

@@ -283,3 +283,27 @@ def test_a_list_by_spectrum_says_how_many_spectra_are_compared(tmp_path: Path, m
         assert (indexed("text"), indexed("spectrum")) == (4, 4)
         app.state.grouping.close()
         similar.close()
+
+
+@pytest.mark.parametrize("examples", [FAULTY[:1], FAULTY[:5]], ids=["few", "enough"])
+def test_a_filter_holds_for_everything_that_is_similar(client: TestClient, examples: list[int]) -> None:
+    sent = {"examples": examples, "filter": {"task": "cv", "batch": "open"}, "limit": 500}
+    body = client.post("/api/v1/similar", json=sent).json()
+    assert body["few"] == (len(examples) < 3)
+    assert {(row["task"], row["batch"]) for row in body["rows"]} == {("cv", "open")}
+    assert set(body["ids"]) <= {row["id"] for row in body["rows"]}
+    everything = ids(client.post("/api/v1/similar", json={**sent, "filter": None}))
+    assert [row["id"] for row in body["rows"]] == [item for item in everything if item % 2 == 0 and item not in HIDDEN]
+
+
+def test_a_filter_holds_for_what_is_similar_to_one_item(client: TestClient) -> None:
+    query = {"by": "text", "limit": 500, "task": "cv", "batch": "open"}
+    found = client.get("/api/v1/item/1/similar", params=query).json()["rows"]
+    assert {(row["task"], row["batch"]) for row in found} == {("cv", "open")}
+
+
+def test_few_examples_are_said_to_be_few_and_three_are_not(client: TestClient) -> None:
+    for number in (1, 2, 3):
+        body = client.post("/api/v1/similar", json={"examples": FAULTY[:number]}).json()
+        assert body["few"] == (number < 3)
+        assert len({row["score"] for row in body["rows"]}) > 1

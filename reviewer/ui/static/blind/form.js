@@ -2,6 +2,7 @@
 // Also the list of sheets and the rubric.
 
 import { cap, fill, h } from '../common/dom.js'
+import { Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
 import { openPanel } from '../common/panels.js'
 import { CANNOT_TELL, canOpen } from './sheets.js'
@@ -23,7 +24,7 @@ export class BlindForm {
     this.comment = h('textarea.comment', {
       rows: 2,
       'aria-label': t('Comment'),
-      placeholder: t('comment (c)'),
+      placeholder: t('comment ({key})', { key: Keys.of('comment') }),
       onInput: (event) => this.on.onComment(event.target.value),
     })
     this.state = h('span.state', { role: 'status' })
@@ -291,5 +292,10 @@ const choiceWords = ({ preference_question: question, choices, cannot_tell: cann
       ]),
     ),
     h('h3', {}, t('Either scale')),
-    h('dl', {}, h('dt', {}, cap('t')), h('dd', {}, h('strong', {}, cannotTell.short), ' ', cannotTell.text)),
+    h(
+      'dl',
+      {},
+      h('dt', {}, cap(Keys.of('cannot-tell'))),
+      h('dd', {}, h('strong', {}, cannotTell.short), ' ', cannotTell.text),
+    ),
   )

@@ -41,7 +41,8 @@ export class ScoringPage {
     this.current = null
     this.sheets = new Sheets()
     this.act = this.#actions()
-    this.keys = new Keys(keymap, this.act, () => inFront() && !panels.panelIsOpen())
+    const active = () => inFront() && !panels.panelIsOpen()
+    this.keys = new Keys(keymap, this.act, active, (text) => this.notices.toast(text))
     const notices = (this.notices = new Notices())
     const parts = (this.parts = {
       places: h('aside.queue'),
@@ -200,15 +201,10 @@ export class ScoringPage {
         h('span.spring'),
         h('span.muted', {}, t('{done} of {all}', { done: sheet.place, all: sheet.of })),
         ...[
-          ['g', t('guide')],
-          ['?', t('rubric')],
-        ].map(([key, text]) =>
-          h(
-            'button.guide',
-            { type: 'button', onClick: () => this.act(key === 'g' ? 'guide' : 'keys') },
-            cap(key),
-            ` ${text}`,
-          ),
+          ['guide', t('guide')],
+          ['keys', t('rubric')],
+        ].map(([action, text]) =>
+          h('button.guide', { type: 'button', onClick: () => this.act(action) }, cap(this.keys.of(action)), ` ${text}`),
         ),
       ),
       sheet.training && h('p.practice', {}, t('Practice: this one does not count')),

@@ -2,6 +2,7 @@
 
 import { cap, fill, h } from './dom.js'
 import { mediumText } from './format.js'
+import { Keys } from './keys.js'
 import { sentences, t, word } from './language.js'
 import { factsButtons } from './spectrum_facts.js'
 
@@ -32,7 +33,11 @@ export function drawHeader(root, { item, spectrum, buttons = [], facts: more = [
       item.trajectory?.drafter.settings.prompt_source === 'trained' &&
         h(
           'span.pill.grey',
-          { title: t('written for the prompt on which the published checkpoints were trained; key g shows it') },
+          {
+            title: t('written for the prompt on which the published checkpoints were trained; key {key} shows it', {
+              key: Keys.of('guide'),
+            }),
+          },
           t('prompt as trained'),
         ),
       h('span.spring'),
@@ -42,7 +47,7 @@ export function drawHeader(root, { item, spectrum, buttons = [], facts: more = [
         { type: 'button', onClick: onGuide, title: item.task.title },
         `${shortTitle(item.task.title)}?`,
         ' ',
-        cap('g'),
+        cap(Keys.of('guide')),
         ' ',
         t('guide'),
       ),

@@ -1,7 +1,7 @@
-// Keyboard shortcuts: keymap.json maps keys to actions; the "?" sheet lists them.
+// Keyboard shortcuts: keymap.json maps keys to actions on any layout of the keyboard; the "?" sheet lists them.
 
 import { cap, h } from './dom.js'
-import { word } from './language.js'
+import { t, word } from './language.js'
 
 const DECIDES = /^(decide|verdict)-|^undo$/
 
@@ -10,7 +10,7 @@ const DECIDES = /^(decide|verdict)-|^undo$/
  * browser has ended the composition before it reports the key.
  * @param {KeyboardEvent} event
  */
-export const isComposing = (event) => event.isComposing || event.keyCode === 229
+export const isComposing = (event) => event.isComposing || event.keyCode === 229 || event.key === 'Process'
 
 /** Whether a key press in this element is text that the person is typing. @param {EventTarget | null} target */
 export function isTyping(target) {
@@ -19,19 +19,103 @@ export function isTyping(target) {
   return target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'range'].includes(target.type)
 }
 
-/**
- * The name of a key press in the keymap, e.g. "Ctrl+s", "Ctrl+Z", "Alt+ArrowUp", "K"; Shift shows in the letter itself.
- * @param {KeyboardEvent} event */
-function nameOf(event) {
-  const { key } = event
-  const parts = []
-  if (event.altKey) parts.push('Alt')
-  if (!event.ctrlKey && !event.metaKey) return [...parts, key].join('+')
-  parts.unshift('Ctrl')
-  // With Cmd some browsers give the small letter although Shift is held; with Caps Lock all give the capital one.
-  const letter = key.length === 1
-  return [...parts, letter ? (event.shiftKey ? key.toUpperCase() : key.toLowerCase()) : key].join('+')
+/** What the keys around the letters of a US keyboard type, without and with Shift. @type {Record<string, string>} */
+const US = {
+  ...{ Backquote: '`~', Minus: '-_', Equal: '=+', BracketLeft: '[{', BracketRight: ']}', Backslash: '\\|' },
+  ...{ Semicolon: ';:', Quote: '\'"', Comma: ',<', Period: '.>', Slash: '/?' },
 }
+const US_DIGITS = ')!@#$%^&*('
+const FULL_WIDTH = 0xfee0 // between ASCII and the full-width characters of Chinese and Japanese input methods
+/** Punctuation of these input methods that is no full-width form of ASCII, e.g. 、【 and —. */
+const IDEOGRAPHIC = /^[\u2014-\u2026\u3000-\u303f]$/
+
+/**
+ * @typedef {Object} KeyPress
+ * @property {string} key what is typed with it
+ * @property {string} code where it is, by its name on a US keyboard
+ * @property {boolean} [shiftKey]
+ * @property {boolean} [ctrlKey]
+ * @property {boolean} [altKey]
+ * @property {boolean} [metaKey]
+ * @property {boolean} [altGraph]
+ * @property {boolean} [mac] on a Mac, Alt (Option) writes other characters
+ */
+
+const isLetter = (/** @type {string} */ key) => [...key].length === 1 && /\p{L}/u.test(key)
+
+/**
+ * Whether the layout is a Latin one, as far as this key press shows.
+ * @param {string} key @param {boolean} before what earlier ones showed
+ */
+const isLatinLayout = (key, before) => (isLetter(key) ? /\p{Script=Latin}/u.test(key) : before)
+
+/** @param {string} key */
+const toAscii = (key) =>
+  key.replace(/^[\uff01-\uff5e]$/, (wide) => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH))
+
+/** Letters follow Shift alone: Caps Lock decides nothing. @param {string} letter @param {boolean} shift */
+const cased = (letter, shift) => (shift ? letter.toUpperCase() : letter.toLowerCase())
+
+/** What a US keyboard types at this place; null: nothing. @param {string} code @param {boolean} shift */
+function onUS(code, shift) {
+  const [, letter, digit] = /^(?:Key([A-Z])|Digit(\d))$/.exec(code) ?? []
+  if (letter) return cased(letter, shift)
+  if (digit) return shift ? US_DIGITS[Number(digit)] : digit
+  return US[code]?.[Number(shift)] ?? null
+}
+
+/**
+ * The names that a key press can have in a keymap, the best first: what is typed on a Latin layout, also where its
+ * keys are in other places; the place of the key on others. A key of the row of digits is also its digit.
+ * @param {KeyPress} press @param {boolean} latin whether the layout is a Latin one
+ * @returns {string[]}
+ */
+export function namesOf(
+  { key, code, shiftKey = false, altKey = false, altGraph = false, mac = false, ...held },
+  latin,
+) {
+  const typed = toAscii(key)
+  const us = onUS(code, shiftKey)
+  const sign = /^[!-~]$/.test(typed) && !/[a-z]/i.test(typed)
+  // Some layouts write [ or ; with AltGr, or with Option on a Mac: then it is no modifier of a shortcut.
+  if (altGraph && [...typed].length === 1) return sign ? [typed] : []
+  const names = charactersOf({ typed, us, sign, shiftKey, code, other: !latin || altKey })
+  const modifiers = [(held.ctrlKey || held.metaKey) && 'Ctrl', altKey && 'Alt'].filter(Boolean)
+  const withModifiers = names.map((name) => [...modifiers, name].join('+'))
+  return sign && mac && altKey ? [typed, ...withModifiers] : withModifiers
+}
+
+/**
+ * @param {{typed: string, us: string | null, sign: boolean, shiftKey: boolean, code: string, other: boolean}} press
+ *   `sign`: whether an ASCII character is typed that is no letter; `other`: whether the place of the key counts
+ */
+function charactersOf({ typed, us, sign, shiftKey, code, other }) {
+  const digit = code.startsWith('Digit') && !shiftKey ? [code.slice(-1)] : []
+  if (/^[a-z]$/i.test(typed)) return [cased(typed, shiftKey)]
+  if ([...typed].length > 1 && typed !== 'Dead') return [typed] // e.g. Enter
+  if (sign) return other && us !== null ? [us, typed] : [typed, ...digit]
+  if (other || IDEOGRAPHIC.test(typed) || (isLetter(typed) && !isLatinLayout(typed, true)))
+    return us === null ? [] : [us]
+  return digit // e.g. é above 2
+}
+
+const onMac = /Mac|iP(hone|ad|od)/.test(navigator.platform)
+let latin = true // the layout of the keyboard, as far as earlier key presses show
+
+/**
+ * The name of a key press, e.g. "k", "Ctrl+s", on any layout of the keyboard; null: it has no name that is known.
+ * @param {KeyboardEvent} event @param {(name: string) => boolean} isKnown
+ */
+export function nameOf(event, isKnown) {
+  const { key, code, shiftKey, ctrlKey, altKey, metaKey } = event
+  const altGraph = event.getModifierState('AltGraph')
+  latin = isLatinLayout(key, latin)
+  const press = { key, code, shiftKey, ctrlKey, altKey, metaKey, altGraph, mac: onMac }
+  return namesOf(press, latin).find(isKnown) ?? null
+}
+
+/** The digit of a key press, e.g. in a dialog with numbered choices; null: it is none. @param {KeyboardEvent} event */
+export const digitOf = (event) => nameOf(event, (name) => /^\d$/.test(name))
 
 export class Keys {
   /** @type {Keys[]} */
@@ -40,34 +124,53 @@ export class Keys {
   /** The keys of the visible tab; null if it has none. */
   static inFront = () => Keys.#all.find((keys) => keys.active()) ?? null
 
+  /** The key of an action that every tab has on the same key, as shown in a text. @param {string} action */
+  static of = (action) => Keys.#all.map((keys) => keys.of(action)).find(Boolean) ?? ''
+
+  #hinted = false // whether the person knows that an input method is on
+
   /**
    * @param {Keymap} keymap
    * @param {(action: string) => boolean | void} act false leaves the key to the browser
    * @param {() => boolean} active whether the tab of these keys is visible
+   * @param {(text: string) => void} hint show why a key does nothing
    */
-  constructor(keymap, act, active) {
+  constructor(keymap, act, active, hint) {
     this.groups = keymap.groups
     this.table = new Map(keymap.groups.flatMap((g) => g.keys).map((k) => [k.key, k]))
     this.act = act
     this.active = active
+    this.hint = hint
     Keys.#all.push(this)
     document.addEventListener('keydown', (event) => this.#press(event))
   }
 
   /** @param {KeyboardEvent} event */
   #press(event) {
-    if (!this.active() || isComposing(event)) return
-    const entry = this.table.get(nameOf(event))
+    if (!this.active()) return
+    if (isComposing(event)) {
+      if (!isTyping(event.target)) this.#inputMethodIsOn()
+      return
+    }
+    const entry = this.table.get(nameOf(event, (name) => this.table.has(name)) ?? '')
     if (!entry) return
     if (isTyping(event.target) && !entry.typing) return
     // Enter and space on a focused button press it.
     if (event.key === 'Enter' && event.target instanceof HTMLElement && event.target.closest('button, a, summary'))
       return
     // A key held down decides only once: the next items have not been reviewed.
+    this.#hinted = false
     const held = event.repeat && DECIDES.test(entry.action)
     if (!held && this.act(entry.action) === false) return
     event.preventDefault()
     event.stopPropagation()
+  }
+
+  /** Say so once, until a key acts again. */
+  #inputMethodIsOn() {
+    if (this.#hinted) return
+    this.#hinted = true
+    this.hint(t('An input method is on, so keys do nothing. Switch it to English to use them.'))
   }
 
   /** The key of an action, as shown on a button. @param {string} action */
@@ -95,4 +198,24 @@ export class Keys {
       ),
     )
   }
+}
+
+/**
+ * After a click with the mouse the keys are those of the desk again. Otherwise Enter would press the clicked button
+ * once more, and the arrows would move in the clicked list; whoever reaches them by Tab wants that.
+ */
+export function focusDeskAfterClicks() {
+  const clicked = ':is(.so-desk :is(button, a, summary, [role=listbox]), [role=tab])'
+  // Their sheet or menu takes Escape while the focus is on them; a row of Find is chosen by its focus.
+  const keep = ':is([aria-haspopup], [popover] *, [role=menu] *, tbody.hit *)'
+  document.addEventListener(
+    'click',
+    (event) => {
+      const focused = document.activeElement
+      const byMouse = event.detail > 0 && focused && event.composedPath().includes(focused)
+      if (byMouse && focused instanceof HTMLElement && focused.matches(clicked) && !focused.matches(keep))
+        focused.blur()
+    },
+    { capture: true },
+  )
 }

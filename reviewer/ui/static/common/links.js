@@ -1,14 +1,17 @@
-// Links from everywhere on the page, and from other people: `#batch=NAME` shows a batch, `#view=12` opens a saved view
-// in Find, `#item=12` opens an item in Review. The last can name a version, a step, a range of the spectrum, and a
-// second trace: `#item=12&version=3&step=s4&range=6500-6620`, `#item=12&beside=48`.
+// The address of the page, and links from everywhere on it and from other people: `#tab=live` opens a tab,
+// `#batch=NAME` shows a batch, `#view=12` opens a saved view in Find, `#item=12` opens an item in Review. The last can
+// name a version, a step, a range of the spectrum, and a second trace: `#item=12&version=3&step=s4&range=6500-6620`,
+// `#item=12&beside=48`. Each tab and each item that a person opens is an entry of the browser's history.
 
 import { thisTab } from './browser_storage.js'
-import { openTab } from './tabs.js'
+import { closePanel } from './panels.js'
+import { hasTab, openTab } from './tabs.js'
 
 const KEPT_ITEM = 'so-item'
 const BATCH = '#batch='
 const ITEM = '#item='
 const VIEW = '#view='
+const TAB = '#tab='
 
 /** @param {string} hash */
 const viewIn = (hash) => (hash.startsWith(VIEW) ? Number(hash.slice(VIEW.length)) || null : null)
@@ -19,6 +22,7 @@ const batchIn = (hash) => (hash.startsWith(BATCH) ? decoded(hash.slice(BATCH.len
 /** The tab in which a link opens; null: it is none. @param {string} hash */
 function tabOf(hash) {
   if (viewIn(hash) !== null) return 'find'
+  if (hash.startsWith(TAB)) return hasTab(hash.slice(TAB.length)) ? hash.slice(TAB.length) : null
   return batchIn(hash) !== null || readLink(hash) ? 'review' : null
 }
 
@@ -37,13 +41,17 @@ export function takeView() {
 
 /** Another search is shown: a reload of the page opens no view again. */
 export function leaveView() {
-  if (location.hash.startsWith(VIEW)) history.replaceState(null, '', location.pathname + location.search)
+  if (location.hash.startsWith(VIEW)) replaceAddress(`${TAB}find`)
 }
+
+/** @type {string | null} the tab that a link or the history opens, until it is open */
+let followed = null
 
 /** @param {string} hash of an address or a link */
 function follow(hash) {
   wantedView = viewIn(hash)
   const tab = tabOf(hash)
+  followed = tab
   if (tab) openTab(tab)
   if (wantedView !== null) dispatchEvent(new Event('so-view'))
   const item = readLink(hash)
@@ -52,9 +60,12 @@ function follow(hash) {
   else if (batch !== null) review?.onBatch(batch)
 }
 
-// From the first moment on. Not `location.hash`: the Review desk may have put another item into the address before
-// the browser reports the change.
-addEventListener('hashchange', (event) => follow(new URL(event.newURL).hash))
+// From the first moment on: a link, Back or Forward. Not `location.hash`: the Review desk may have put another item
+// into the address before the browser reports the change.
+addEventListener('hashchange', (event) => {
+  closePanel() // it belongs to what was shown; what is typed in it is kept
+  follow(new URL(event.newURL).hash)
+})
 
 /**
  * What a link to an item names; null: it does not.
@@ -131,16 +142,62 @@ export function linkTo({ item, version, step, range, beside }) {
 /** The item that the address names; after a reload also the one that was open, where it names something else. */
 export const linkToOpen = () => readLink(location.hash) ?? (isReload() ? readLink(thisTab.get(KEPT_ITEM) ?? '') : null)
 
-/** Name an item in the address. @param {string} link from "#" on */
-export function setAddress(link) {
-  history.replaceState(null, '', link)
+const NO_ITEM = `${TAB}review`
+
+/** What the address names while Review is in front. */
+let ofReview = NO_ITEM
+
+/** @param {string} link from "#" on */
+const replaceAddress = (link) => history.replaceState(null, '', link)
+
+/** The tab that the address names; without an address the first one. */
+const tabOfAddress = () => tabOf(location.hash) ?? 'review'
+
+/**
+ * Name what Review shows in the address, if it is in front: another item is a new entry of the history.
+ * @param {string} link from "#" on @param {{byAddress?: boolean}} options `byAddress`: an address has opened it, which
+ *   has its entry; Back may have been pressed again meanwhile
+ */
+export function setAddress(link, { byAddress = false } = {}) {
   thisTab.set(KEPT_ITEM, link)
+  ofReview = link
+  if (tabOfAddress() !== 'review' || location.hash === link) return
+  const named = readLink(location.hash)
+  if (byAddress || named === null || named.item === readLink(link)?.item) replaceAddress(link)
+  else history.pushState(null, '', link)
+}
+
+/** Review shows no item. */
+export const setNoItem = () => setAddress(NO_ITEM)
+
+/**
+ * A tab was opened: a new entry of the history, unless a link or the history itself has opened it.
+ * @param {string} id
+ */
+export function tabOpened(id) {
+  const byLink = followed === id
+  followed = null
+  if (byLink || tabOfAddress() === id) return
+  const address = id === 'review' ? ofReview : TAB + id
+  if (location.hash) history.pushState(null, '', address)
+  else replaceAddress(address)
+}
+
+/** Open Review for an item that is found out first: the next item takes the place of this entry. */
+export function openReview() {
+  history.pushState(null, '', NO_ITEM)
+  openTab('review')
+}
+
+/** Open an item in Review. @param {number} item */
+export function openItem(item) {
+  location.hash = linkTo({ item })
 }
 
 /** The batch that the address names, once: the filter can be changed afterwards. */
 export function takeBatch() {
   const batch = batchIn(location.hash)
-  if (batch !== null) history.replaceState(null, '', location.pathname + location.search)
+  if (batch !== null) replaceAddress(NO_ITEM)
   return batch
 }
 
@@ -150,8 +207,8 @@ function isReload() {
   return opening !== undefined && opening.type !== 'navigate'
 }
 
-/** The tab of the link with which the page was opened; null: there is none, or the page was loaded again. */
-export const tabOfFirstLink = () => (isReload() ? null : tabOf(location.hash))
+/** The tab that the address names when the page is opened or loaded again; null: none. */
+export const tabOfFirstLink = () => tabOf(location.hash)
 
 /**
  * @typedef {Object} LinkCallbacks
@@ -168,13 +225,10 @@ export function followLinks(callbacks) {
   document.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || !(event.target instanceof Element)) return
     const href = event.target.closest('a')?.getAttribute('href') ?? ''
-    if (href.startsWith(BATCH)) event.preventDefault()
-    else if (href.startsWith(VIEW)) {
-      event.preventDefault()
-      history.replaceState(null, '', href)
-    } else if (href.startsWith(ITEM))
-      return openTab('review') // the change of the address opens the item
-    else return
+    if (href.startsWith(ITEM)) return openTab('review') // the change of the address opens the item
+    if (!href.startsWith(BATCH) && !href.startsWith(VIEW)) return
+    event.preventDefault()
+    history.pushState(null, '', href.startsWith(BATCH) ? NO_ITEM : href)
     follow(href)
   })
 }

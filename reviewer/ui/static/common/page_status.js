@@ -7,6 +7,7 @@ import { lasting } from './browser_storage.js'
 import { fill, h } from './dom.js'
 import { timeWithSeconds } from './format.js'
 import { checkServer, connection } from './http.js'
+import { Keys } from './keys.js'
 import { sentences, t, withCommas, word } from './language.js'
 import { linkTo } from './links.js'
 import { outbox } from './outbox.js'
@@ -57,7 +58,11 @@ export class TopBar {
    */
   #person(me, onDark) {
     const roles = me.rules.solo && !me.has_password ? t('alone') : withCommas(me.roles.map(word))
-    const theme = { type: 'button', title: t('dark or light theme (D)'), 'aria-label': t('Dark or light theme') }
+    const theme = {
+      type: 'button',
+      title: t('dark or light theme ({key})', { key: Keys.of('dark') }),
+      'aria-label': t('Dark or light theme'),
+    }
     const sheet = h(
       'div.sheet',
       { id: 'so-person' },
@@ -105,7 +110,9 @@ export class TopBar {
   /** @param {boolean} on */
   setVerdictFirst(on) {
     this.first.className = on ? 'on' : ''
-    this.first.title = t('my verdict first: hide the answer until I have mine (p)')
+    this.first.title = t('my verdict first: hide the answer until I have mine ({key})', {
+      key: Keys.of('verdict-first'),
+    })
     fill(this.first, on ? t('verdict first: on') : t('verdict first: off'))
   }
 

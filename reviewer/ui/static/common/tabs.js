@@ -14,6 +14,9 @@ export function openTab(id) {
   document.getElementById(`so-tab-${id}-button`)?.click()
 }
 
+/** Whether there is such a tab. @param {string} id */
+export const hasTab = (id) => document.getElementById(`so-tab-${id}-button`) !== null
+
 /** Call `act` each time a tab is shown again, but not the first time. */
 export function whenBack(root, act) {
   let wasAway = false
@@ -27,17 +30,22 @@ export function whenBack(root, act) {
 /**
  * Open the tab of a link, or else the one that was open before the page was loaded again, and note from now on which
  * one is.
- * @param {string | null} linked
+ * @param {string | null} linked @param {(id: string) => void} onOpen a tab was opened
  */
-export function comeBack(linked) {
+export function comeBack(linked, onOpen) {
   const id = linked ?? thisTab.get(KEPT_TAB)
   if (id) openTab(id)
   const tabs = document.getElementById('so-tabs')
   const note = () => {
     const open = tabs?.querySelector('[role=tab][data-tab-id][aria-selected=true]')
-    if (open) thisTab.set(KEPT_TAB, open.getAttribute('data-tab-id') ?? '')
+    if (!open) return
+    const shown = open.getAttribute('data-tab-id') ?? ''
+    thisTab.set(KEPT_TAB, shown)
+    onOpen(shown)
   }
-  if (tabs) new MutationObserver(note).observe(tabs, { subtree: true, attributeFilter: ['aria-selected'] })
+  // The browser follows a clicked link first, which may name the tab.
+  const noteSoon = () => setTimeout(note)
+  if (tabs) new MutationObserver(noteSoon).observe(tabs, { subtree: true, attributeFilter: ['aria-selected'] })
 }
 
 /**

@@ -4,6 +4,7 @@
 import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
 import { idle, painted, pause } from '../common/idle.js'
+import { Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
 
 const SETTLE = 120 // ms that an item has to stay before its evidence is fetched: next may be held down
@@ -55,7 +56,11 @@ export class Evidence {
     this.body = h('div.pane', { id: `so-${desk}-evidence`, role: 'tabpanel', tabIndex: 0 })
     const close = h(
       'button.close',
-      { type: 'button', title: t('Close (E)'), 'aria-label': t('Close the evidence') },
+      {
+        type: 'button',
+        title: t('Close ({key})', { key: Keys.of('evidence') }),
+        'aria-label': t('Close the evidence'),
+      },
       '×',
     )
     close.addEventListener('click', () => this.toggle())

@@ -61,7 +61,7 @@ export class FindDesk {
     this.selection = new Selection()
     const act = findActions(this)
     const inFront = () => root.getClientRects().length > 0 && !panelIsOpen()
-    this.keys = new Keys(keymap, act, inFront)
+    this.keys = new Keys(keymap, act, inFront, (text) => this.notices.toast(text))
     this.search = new SearchField({
       onWords: (words) => this.use({ ...this.filter, words }),
       onDown: () => this.results.move(-Infinity),

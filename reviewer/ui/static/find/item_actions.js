@@ -3,6 +3,7 @@
 import { newKey, postRepeatable } from '../common/http.js'
 import { number } from '../common/format.js'
 import { t, tn } from '../common/language.js'
+import { openReview } from '../common/links.js'
 import { openTab } from '../common/tabs.js'
 import { mayChange, mayReject, openBulk } from './bulk.js'
 import { doneWords, openPast } from './past_actions.js'
@@ -168,7 +169,7 @@ export class ItemActions {
       if (!view) return
       filter = searchOf(view)
     }
-    openTab('review')
+    openReview()
     await window.specO3.review.showFilter(filter)
   }
 

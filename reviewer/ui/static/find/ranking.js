@@ -1,5 +1,6 @@
 // Items in an order of likeness: to one item, or to a few examples and unlike some others.
 
+import { bodyOf, queryOf } from '../common/filters.js'
 import { getJSON, postJSON } from '../common/http.js'
 import { withVerdictFirst } from './verdict_first.js'
 import { number } from '../common/format.js'
@@ -10,9 +11,11 @@ const MOST_ROWS = 500 // of a ranking
 const PAGE = 100 // rows of one answer
 const MOST_SIMILAR = 100
 const MOST_REASONS = 3 // shown
+const FEWEST = 3 // examples that can show what is typical of them
 
 /** @typedef {import('./rows.js').FoundRow} FoundRow */
 /** @typedef {import('./results.js').Listing} Listing */
+/** @typedef {import('../common/filters.js').Filter} Filter */
 
 /**
  * Items in a fixed order, all loaded.
@@ -55,12 +58,16 @@ function incomplete({ indexed, items, complete }) {
   return t('So far {indexed} of {items} items are compared; the others follow.', values)
 }
 
+/** Which items were compared. @param {Filter} filter */
+const compared = (filter) => (queryOf(filter) ? t('Only items of the filter are listed.') : '')
+
 /**
- * The items most similar to one.
- * @param {number} id @param {'text' | 'spectrum'} by
+ * The items of a filter that are most similar to one.
+ * @param {number} id @param {'text' | 'spectrum'} by @param {Filter} filter
  */
-export async function similarTo(id, by) {
-  const found = await getJSON(withVerdictFirst(`/api/v1/item/${id}/similar?by=${by}&limit=${MOST_SIMILAR}`))
+export async function similarTo(id, by, filter) {
+  const query = `by=${by}&limit=${MOST_SIMILAR}&${queryOf(filter)}`
+  const found = await getJSON(withVerdictFirst(`/api/v1/item/${id}/similar?${query}`))
   const text = by === 'text'
   const words = text
     ? t('Similar to item {number} by the text of the trace, the nearest first.', { number: id })
@@ -70,7 +77,7 @@ export async function similarTo(id, by) {
     : t('similar to item {number} by spectrum', { number: id })
   return {
     listing: listingOf(found.rows, { scored: true }),
-    words: sentences(words, found.note, incomplete(found)),
+    words: sentences(words, compared(filter), found.note, incomplete(found)),
     name,
   }
 }
@@ -84,11 +91,13 @@ export class Ranking {
   /** @type {string[]} what the examples have in common */
   #reasons = []
   #note = ''
+  #few = false // whether the examples are too few to show what they have in common
   /** @type {Set<number>} the examples with which it began */
   #given
 
-  /** @param {number[]} examples */
-  constructor(examples) {
+  /** @param {number[]} examples @param {Filter} filter of the items that are ranked */
+  constructor(examples, filter) {
+    this.filter = filter
     this.examples = new Set(examples)
     this.#given = new Set(examples)
     /** @type {Set<number>} */
@@ -97,11 +106,13 @@ export class Ranking {
 
   async load() {
     const examples = [...this.examples]
-    const wanted = { examples, counterexamples: [...this.unlike], limit: MOST_ROWS }
+    const filter = queryOf(this.filter) ? bodyOf(this.filter) : null
+    const wanted = { examples, counterexamples: [...this.unlike], filter, limit: MOST_ROWS }
     const [found, own] = await Promise.all([postJSON(withVerdictFirst('/api/v1/similar'), wanted), rowsOf(examples)])
     this.#rows = [...own, ...found.rows]
     this.#above = found.ids
     this.#reasons = found.reasons.map(({ text }) => text)
+    this.#few = found.few
     this.#note = incomplete(found)
   }
 
@@ -141,6 +152,20 @@ export class Ranking {
     return this.examples.has(id) ? 'like' : ''
   }
 
+  #how() {
+    if (this.#few) {
+      const few = t(
+        'So few examples do not show what is typical of them: the order is by how near text and spectrum are.',
+      )
+      return sentences(few, t('Select {n} or more for a suggested cut.', { n: FEWEST }))
+    }
+    if (this.#above.length) return t('Mark rows as “not like these” and rank again until the order is right.')
+    return t(
+      'No cut can be suggested: your examples have too little in common that the other items lack. Select more, or ' +
+        'mark rows as “not like these” and rank again.',
+    )
+  }
+
   get words() {
     const { size } = this.unlike
     const like = size
@@ -150,9 +175,12 @@ export class Ranking {
         })
       : tn('More like {n} example.', 'More like {n} examples.', this.examples.size)
     const reasons = sentences(...this.#reasons.slice(0, MOST_REASONS))
-    const how = this.#above.length
-      ? t('Mark rows as “not like these” and rank again until the order is right.')
-      : t('No cut can be suggested: select 3 or more examples that are alike, or mark rows as “not like these”.')
-    return sentences(like, reasons && t('In common: {reasons}', { reasons }), how, this.#note)
+    return sentences(
+      like,
+      compared(this.filter),
+      reasons && t('In common: {reasons}', { reasons }),
+      this.#how(),
+      this.#note,
+    )
   }
 }

@@ -74,14 +74,14 @@ export class Related {
     }
   }
 
-  /** The items most similar to one. @param {number} id @param {'text' | 'spectrum'} by */
+  /** The items of the filter that are most similar to one. @param {number} id @param {'text' | 'spectrum'} by */
   showSimilar(id, by) {
-    return this.#show(() => similarTo(id, by))
+    return this.#show(() => similarTo(id, by, this.desk.filter))
   }
 
-  /** Rank all items by these examples. @param {number[]} examples */
+  /** Rank the items of the filter by these examples. @param {number[]} examples */
   showRanking(examples) {
-    return this.#rank(new Ranking(examples))
+    return this.#rank(new Ranking(examples, this.desk.filter))
   }
 
   /** @param {Ranking} ranking */

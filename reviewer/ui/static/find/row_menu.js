@@ -1,6 +1,7 @@
 // What can be done with one row: one menu that opens next to the row's button.
 
 import { cap, fill, h } from '../common/dom.js'
+import { Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
 
 export class RowMenu {
@@ -39,11 +40,16 @@ export class RowMenu {
       )
     fill(
       this.root,
-      entry(t('Similar text'), 't', () => this.on.onSimilar(row.id, 'text')),
-      entry(t('Similar spectrum'), 's', () => this.on.onSimilar(row.id, 'spectrum'), row.spectrum !== null),
+      entry(t('Similar text'), Keys.of('similar-text'), () => this.on.onSimilar(row.id, 'text')),
+      entry(
+        t('Similar spectrum'),
+        Keys.of('similar-spectrum'),
+        () => this.on.onSimilar(row.id, 'spectrum'),
+        row.spectrum !== null,
+      ),
       entry(t('More like this'), '', () => this.on.onMoreLike(row.id)),
-      entry(t('Open in Review'), '⏎', () => this.on.onOpen(row.id, false)),
-      entry(t('Open in a new browser tab'), 'Ctrl ⏎', () => this.on.onOpen(row.id, true)),
+      entry(t('Open in Review'), Keys.of('open'), () => this.on.onOpen(row.id, false)),
+      entry(t('Open in a new browser tab'), Keys.of('open-new'), () => this.on.onOpen(row.id, true)),
     )
     this.root.showPopover()
     const { right, bottom, top } = button.getBoundingClientRect()

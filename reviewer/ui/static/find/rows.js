@@ -5,6 +5,7 @@ import { fill, h } from '../common/dom.js'
 import { STATE_TONES, stateName } from '../common/filters.js'
 import { number } from '../common/format.js'
 import { nameInQueue } from '../common/item_header.js'
+import { Keys } from '../common/keys.js'
 import { t, tn, TRACE, withCommas } from '../common/language.js'
 import { linkTo } from '../common/links.js'
 
@@ -161,7 +162,7 @@ export class Rows {
     const notLike = {
       type: 'button',
       'aria-pressed': String(row.mark === 'unlike'),
-      title: t('mark as not like these (n), then rank again'),
+      title: t('mark as not like these ({key}), then rank again', { key: Keys.of('not-like') }),
       onClick: () => onNotLike(row),
     }
     const menu = {

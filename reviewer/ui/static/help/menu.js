@@ -2,6 +2,7 @@
 
 import { address } from '../common/address.js'
 import { cap, fill, h } from '../common/dom.js'
+import { Keys } from '../common/keys.js'
 import { chooseLanguage, language, languages, t } from '../common/language.js'
 import { openPanel } from '../common/panels.js'
 import { mayReadLog, openAuditLog } from '../progress/audit_log.js'
@@ -35,9 +36,9 @@ export class HelpMenu {
     this.menu = h('div.so-menu', { id: 'so-help-menu', role: 'menu', 'aria-label': t('Help'), hidden: true })
     fill(
       this.menu,
-      this.#entry(t('Keys'), '?', onKeys),
-      this.#entry(t('Class guide'), 'g', onGuide),
-      this.#entry(t('Tour of the page'), 'H', onTour),
+      this.#entry(t('Keys'), Keys.of('keys'), onKeys),
+      this.#entry(t('Class guide'), Keys.of('guide'), onGuide),
+      this.#entry(t('Tour of the page'), Keys.of('tour'), onTour),
       this.#entry(t('The five rounds'), '', () => openRounds(me.rules)),
       h(
         'a.entry',

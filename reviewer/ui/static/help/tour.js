@@ -2,6 +2,7 @@
 
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
+import { Keys } from '../common/keys.js'
 import { t, withParts } from '../common/language.js'
 import { panelIsOpen } from '../common/panels.js'
 
@@ -14,18 +15,21 @@ const RING = 4 // px around the target
  * @typedef {{title: string, text: import('../common/dom.js').Child[], targets: string[]}} Stop
  */
 
-/** The keys in the texts of the tour, by their names in the messages. */
-const CAPS = {
-  ...{ next: cap('n'), filter: cap('/'), left: cap('←'), right: cap('→'), reset: cap('r'), z: cap('z') },
-  ...{ evidence: cap('E'), yes: cap('k'), reject: cap('x'), undo: cap('u') },
-  ...{ keys: cap('?'), guide: cap('g'), tour: cap('H') },
+/** The actions whose keys are in the texts of the tour, by their names in the messages. */
+const ACTIONS = {
+  ...{ next: 'next', filter: 'filter', left: 'step-back', right: 'step-next', reset: 'reset', z: 'redshift' },
+  ...{ evidence: 'evidence', yes: 'decide-yes', reject: 'decide-no', undo: 'undo' },
+  ...{ keys: 'keys', guide: 'guide', tour: 'tour' },
 }
 
 /** @param {string} message */
-const withCaps = (message) => withParts(message, CAPS)
+const withCaps = (message) => {
+  const caps = Object.entries(ACTIONS).map(([name, action]) => [name, cap(Keys.of(action))])
+  return withParts(message, Object.fromEntries(caps))
+}
 
-/** @type {Stop[]} */
-const STOPS = [
+/** @returns {Stop[]} */
+const stops = () => [
   {
     title: t('Your queue'),
     text: withCaps(
@@ -83,6 +87,7 @@ const STOPS = [
 /** The tour of one page. */
 export class Tour {
   #at = 0
+  #stops = stops()
   #inFront = false // whether the Review tab is visible; it is being opened when the tour starts in another one
   #busy = false // whether the person has begun to work on this page
   /** @type {HTMLElement | null} */
@@ -153,20 +158,20 @@ export class Tour {
   #go(by) {
     const to = this.#at + by
     if (to < 0) return
-    if (to >= STOPS.length) return this.#end()
+    if (to >= this.#stops.length) return this.#end()
     this.#at = to
     this.#show()
   }
 
   get #target() {
     const visible = (/** @type {Element | null} */ one) => one && one.getClientRects().length > 0
-    return STOPS[this.#at].targets.map((selector) => document.querySelector(selector)).find(visible) ?? null
+    return this.#stops[this.#at].targets.map((selector) => document.querySelector(selector)).find(visible) ?? null
   }
 
   #show() {
     const card = /** @type {HTMLElement} */ (this.#card)
-    const { title, text } = STOPS[this.#at]
-    const last = this.#at === STOPS.length - 1
+    const { title, text } = this.#stops[this.#at]
+    const last = this.#at === this.#stops.length - 1
     const next = h('button.primary', { type: 'button', onClick: () => this.#go(1) }, last ? t('Done') : t('Next'))
     fill(
       card,
@@ -175,7 +180,7 @@ export class Tour {
         { id: 'so-tour-title' },
         title,
         ' ',
-        h('span.muted', {}, t('{at} of {all}', { at: this.#at + 1, all: STOPS.length })),
+        h('span.muted', {}, t('{at} of {all}', { at: this.#at + 1, all: this.#stops.length })),
       ),
       h(
         'p',

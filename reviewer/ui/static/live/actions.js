@@ -4,7 +4,7 @@ import { address } from '../common/address.js'
 import { postJSON } from '../common/http.js'
 import { t } from '../common/language.js'
 import * as panels from '../common/panels.js'
-import { openTab } from '../common/tabs.js'
+import { openItem } from '../common/links.js'
 import { toggleTheme } from '../common/theme.js'
 import { Menu } from './bar.js'
 import { runLabel } from './labels.js'
@@ -172,7 +172,7 @@ export class RunControls {
       const { items } = await postJSON(`/api/v1/live/runs/${run.id}/review`, { samples })
       samples.forEach((sample, at) => run.sent.set(sample, items[at].item))
       this.showBar()
-      const onClick = () => openInReview(items[0].item)
+      const onClick = () => openItem(items[0].item)
       const label = items[0].item === null ? null : t('Open it')
       this.notices.show(sentMessage(items), { label, onClick, tone: 'good' })
     } catch (error) {
@@ -201,12 +201,6 @@ function sentMessage(items) {
   const ids = items.map(({ item }) => `#${item}`).join(', ')
   if (items.length > 1) return t('Items {ids} are in the queue.', { ids })
   return items[0].new ? t('Item {ids} is in the queue.', { ids }) : t('Item {ids} was in the queue already.', { ids })
-}
-
-/** @param {number} item */
-function openInReview(item) {
-  location.hash = `#item=${item}`
-  openTab('review')
 }
 
 /**

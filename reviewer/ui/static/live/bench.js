@@ -2,7 +2,7 @@
 
 import { cap, fill, h } from '../common/dom.js'
 import { getJSON, postForm, postJSON, remove } from '../common/http.js'
-import { isComposing } from '../common/keys.js'
+import { Keys, isComposing } from '../common/keys.js'
 import { t, tn, word } from '../common/language.js'
 import { confirmed, openPanel } from '../common/panels.js'
 import { nameInQueue, surveyOf } from '../common/item_header.js'
@@ -56,7 +56,7 @@ export class Bench {
           { type: 'button', onClick: () => this.on.onLibrary() },
           t('from the library'),
           ' ',
-          cap('/'),
+          cap(Keys.of('library')),
         ),
       ),
       this.files,
@@ -120,7 +120,7 @@ export class Bench {
             },
             this.runningAll ? t('stop all') : t('run all'),
             ' ',
-            cap('A'),
+            cap(Keys.of('run-all')),
           ),
         count > 1 &&
           h(

@@ -3,6 +3,7 @@
 import { cap, h } from '../common/dom.js'
 import { number, timeWithSeconds } from '../common/format.js'
 import { shortTitle } from '../common/item_header.js'
+import { Keys } from '../common/keys.js'
 import { BETWEEN, t, tn, withParts, word } from '../common/language.js'
 import { guideElements } from '../common/panels.js'
 
@@ -190,8 +191,8 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
           'div.buttons',
           {},
           h('button.primary', { type: 'button', onClick: onTry }, t('Try one from the library')),
-          h('button', { type: 'button', onClick: onFiles }, t('Choose files'), ' ', cap('a')),
-          h('button', { type: 'button', onClick: onLibrary }, t('Search the library'), ' ', cap('/')),
+          h('button', { type: 'button', onClick: onFiles }, t('Choose files'), ' ', cap(Keys.of('files'))),
+          h('button', { type: 'button', onClick: onLibrary }, t('Search the library'), ' ', cap(Keys.of('library'))),
         ),
       ),
       h(
@@ -208,8 +209,8 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
         {},
         withParts(t('{run} {key} and watch. {stop} stops at any time.'), {
           run: h('strong', {}, t('Run')),
-          key: cap('r'),
-          stop: cap('Esc'),
+          key: cap(Keys.of('run')),
+          stop: cap(Keys.of('stop')),
         }),
       ),
     ),
@@ -218,7 +219,7 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
       {},
       t('Nothing is sent to the reviewers unless you send it.'),
       BETWEEN,
-      withParts(t('{key} shows all keys.'), { key: cap('?') }),
+      withParts(t('{key} shows all keys.'), { key: cap(Keys.of('keys')) }),
     ),
   )
 }

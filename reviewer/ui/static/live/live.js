@@ -41,6 +41,7 @@ function buildLive(root, me, keymap) {
     keymap,
     (action) => act(action),
     () => inFront() && !panelIsOpen(),
+    (text) => notices.toast(text),
   )
   const policies = new Policies({
     isVisible: () => inFront() && !document.hidden,

@@ -1,5 +1,6 @@
 // What each action of the keymap does. Buttons and keys both call these.
 
+import { Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
 import * as panels from '../common/panels.js'
 import { toggleTheme } from '../common/theme.js'
@@ -121,7 +122,7 @@ export function reviewActions(options) {
     'move-down': onSelected((id) => editing.move(id, 1)),
     'remove-step': onSelected((id) => editing.remove(id)),
     'edit-undo': () => {
-      if (editing.undo()) notices.toast(t('Taken back. Ctrl Shift Z makes the change again.'))
+      if (editing.undo()) notices.toast(t('Taken back. {key} makes the change again.', { key: Keys.of('edit-redo') }))
     },
     'edit-redo': () => editing.redo(),
     'update-numbers': onSelected((id) => {

@@ -73,7 +73,9 @@ export class DecisionBar {
       return
     }
     const round = item.standing.round
-    this.comment.placeholder = round === 'revision' ? t('what was changed and why (c)') : t('comment (c)')
+    const key = this.keys.of('comment')
+    this.comment.placeholder =
+      round === 'revision' ? t('what was changed and why ({key})', { key }) : t('comment ({key})', { key })
     this.#fill(
       this.before,
       newRound ? this.#newRound(item) : item.hidden ? this.#verdicts() : this.#verbs(item, dirty),
@@ -146,7 +148,7 @@ export class DecisionBar {
   }
 
   #verdicts() {
-    const button = (verdict, label, key) =>
+    const button = (verdict, label, action) =>
       h(
         'button',
         {
@@ -156,13 +158,13 @@ export class DecisionBar {
         },
         label,
         ' ',
-        cap(key),
+        cap(this.keys.of(action)),
       )
     return [
       h('span.ask', {}, t('Your verdict first:')),
-      button('YES', 'YES', 'Y'),
-      button('NO', 'NO', 'X'),
-      button('cannot tell', word('cannot tell'), 'C'),
+      button('YES', 'YES', 'verdict-yes'),
+      button('NO', 'NO', 'verdict-no'),
+      button('cannot tell', word('cannot tell'), 'verdict-cannot-tell'),
     ]
   }
 

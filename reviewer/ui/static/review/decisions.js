@@ -3,6 +3,7 @@
 
 import { sentences, t, word } from '../common/language.js'
 import { Refused, newKey } from '../common/http.js'
+import { Keys } from '../common/keys.js'
 import { outbox } from '../common/outbox.js'
 import { changeBetween } from './changes.js'
 import { refusalOf } from './decision_bar.js'
@@ -150,7 +151,10 @@ export class Decisions {
       this.on.onChanged(item.id)
       if (!this.state.isShown(item.id)) return
       await this.on.open(item.id)
-      if (verdict === 'cannot tell') this.notices.toast(t('Your verdict: cannot tell. “U” decides the item so.'))
+      if (verdict === 'cannot tell') {
+        const key = Keys.of('decide-cannot-tell')
+        this.notices.toast(t('Your verdict: cannot tell. The key {key} decides the item so.', { key }))
+      }
     } catch (error) {
       this.#refused(item, error)
     }

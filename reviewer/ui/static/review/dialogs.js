@@ -3,7 +3,7 @@
 import { dateAndTime } from '../common/format.js'
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
-import { isComposing } from '../common/keys.js'
+import { digitOf, isComposing } from '../common/keys.js'
 import { t, tn, withParts, word } from '../common/language.js'
 import { linkTo } from '../common/links.js'
 import { closePanel, openPanel } from '../common/panels.js'
@@ -96,7 +96,7 @@ export function askReason(reasons, comment, unsent) {
         submit()
         return
       }
-      const choice = event.target === text ? undefined : choices[Number(event.key) - 1]
+      const choice = event.target === text ? undefined : choices[Number(digitOf(event)) - 1]
       if (!choice) return
       event.preventDefault()
       choice.input.checked = true

@@ -6,7 +6,7 @@ import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
 import { parseNumber, redshift } from '../common/format.js'
 import { newKey } from '../common/http.js'
-import { isComposing } from '../common/keys.js'
+import { Keys, isComposing, nameOf } from '../common/keys.js'
 import { outbox } from '../common/outbox.js'
 import { openPanel } from '../common/panels.js'
 import { UnsentAnswer } from './dialogs.js'
@@ -54,7 +54,7 @@ export class Inspecting {
       },
       text,
       ' ',
-      cap('V'),
+      cap(Keys.of('inspect')),
     )
   }
 
@@ -157,19 +157,20 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
     }
     dialog.addEventListener('keydown', (event) => {
       if (isComposing(event)) return
-      const { key, target } = event
-      if (key === 'Enter' && !event.shiftKey && !(target instanceof HTMLButtonElement)) {
+      const { target } = event
+      if (event.key === 'Enter' && !event.shiftKey && !(target instanceof HTMLButtonElement)) {
         event.preventDefault()
         submit()
         return
       }
-      if (target === z || target === comment || event.ctrlKey || event.metaKey || event.altKey) return
-      const input = [...qualityInputs, ...issueInputs].find((one) => one.value === key.toUpperCase())
+      if (target === z || target === comment) return
+      const key = nameOf(event, (name) => name.length === 1)?.toUpperCase()
+      const input = [...qualityInputs, ...issueInputs].find(({ value }) => value === key)
       if (input) {
         input.checked = input.type === 'checkbox' ? !input.checked : true
         input.focus()
         keep()
-      } else if (key === 'p' && plotted !== null) take.click()
+      } else if (key === 'P' && plotted !== null) take.click()
       else return
       event.preventDefault()
     })

@@ -4,7 +4,7 @@
 import { getJSON } from '../common/http.js'
 import { painted } from '../common/idle.js'
 import { sentences, t } from '../common/language.js'
-import { linkTo, linkToOpen, setAddress, takeBatch } from '../common/links.js'
+import { linkTo, linkToOpen, setAddress, setNoItem, takeBatch } from '../common/links.js'
 import { comparedItem, picturesOf } from './items.js'
 
 /**
@@ -85,7 +85,7 @@ export class Navigation {
     await painted()
     const released = this.lease.release(lease)
     if (ticket !== this.#ticket) return
-    this.#setAddress()
+    this.#setAddress({ byAddress: link !== null })
     this.#afterPaint(ticket, loaded.item, released).catch((error) => this.notices.error(error))
     await this.#showLinked(link, ignored, () => ticket === this.#ticket)
   }
@@ -161,11 +161,11 @@ export class Navigation {
   }
 
   /** The address names what stays in front while the person works: item, version and second trace. */
-  #setAddress() {
+  #setAddress({ byAddress = false } = {}) {
     const { item, reading } = this.state
     if (!item) return
     const beside = /** @type {number | undefined} */ (this.view.beside.shown?.key)
-    setAddress(linkTo({ item: item.id, version: reading?.number ?? null, beside: beside ?? null }))
+    setAddress(linkTo({ item: item.id, version: reading?.number ?? null, beside: beside ?? null }), { byAddress })
   }
 
   /**
@@ -334,6 +334,7 @@ export class Navigation {
   #nothing() {
     this.lease.release(this.leave())
     this.state.clear()
+    setNoItem()
     this.drawNothing()
   }
 

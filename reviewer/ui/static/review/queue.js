@@ -3,9 +3,10 @@
 
 import { number } from '../common/format.js'
 import { lasting } from '../common/browser_storage.js'
-import { fill, h } from '../common/dom.js'
+import { cap, fill, h } from '../common/dom.js'
 import { FilterChips, FilterForm, STATE_TONES, queryOf } from '../common/filters.js'
 import { getJSON } from '../common/http.js'
+import { Keys } from '../common/keys.js'
 import { nameInQueue } from '../common/item_header.js'
 import { t, tn, withCommas, withParts, word } from '../common/language.js'
 
@@ -52,7 +53,7 @@ export class Queue {
     this.filterButton = h(
       'button.link',
       { type: 'button', title: t('filter the queue'), 'aria-expanded': 'false', onClick: () => this.toggleFilter() },
-      withParts(t('{h} filter'), { h: h('kbd.cap', {}, '/') }),
+      withParts(t('{h} filter'), { h: cap(Keys.of('filter')) }),
     )
     this.title = h('div.queue-title', {}, h('div.top', {}, this.count, this.filterButton), h('div.bar', {}, this.done))
     this.chips = new FilterChips(tasks, (filter) => this.use(filter))
@@ -268,6 +269,7 @@ export class Queue {
     if (this.rows.length) Object.assign(this.list, { role: 'listbox', tabIndex: 0 })
     else this.list.removeAttribute('role')
     this.list.removeAttribute('aria-activedescendant')
+    const key = Keys.of('filter')
     fill(
       this.list,
       this.rows.map((row) => this.#row(row)),
@@ -276,8 +278,8 @@ export class Queue {
           'p.empty',
           {},
           this.onlyMine
-            ? t('Nothing waits for you under this filter. Press / to widen it.')
-            : t('No item fits this filter. Press / to change it.'),
+            ? t('Nothing waits for you under this filter. Press {key} to widen it.', { key })
+            : t('No item fits this filter. Press {key} to change it.', { key }),
         ),
     )
     this.chips.show(this.filter, { order: this.hint })

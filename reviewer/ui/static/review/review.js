@@ -6,9 +6,9 @@ import { fill, h } from '../common/dom.js'
 import { keepPageOnDrop } from '../common/file_drops.js'
 import { nameGradioParts } from '../help/gradio_names.js'
 import { Refused, Unreachable, checkServer, getJSON, setPerson, signIn } from '../common/http.js'
-import { Keys } from '../common/keys.js'
+import { Keys, focusDeskAfterClicks } from '../common/keys.js'
 import { sentences, t } from '../common/language.js'
-import { followLinks, tabOfFirstLink } from '../common/links.js'
+import { followLinks, openItem, tabOfFirstLink, tabOpened } from '../common/links.js'
 import { Notices } from '../common/notices.js'
 import { outbox } from '../common/outbox.js'
 import { ConnectionStrip, TopBar } from '../common/page_status.js'
@@ -38,10 +38,12 @@ import { Statements } from './statements.js'
 import { ValueOrder } from './value_order.js'
 import { WorkTime } from './work_time.js'
 
-const NOTHING_LEFT = t(
-  'Every item under this filter is done, waits for another person, or is in a blind session of ' +
-    'yours. Press / to widen the filter, or add more in the Library tab.',
-)
+const nothingLeft = () =>
+  t(
+    'Every item under this filter is done, waits for another person, or is in a blind session of ' +
+      'yours. Press {key} to widen the filter, or add more in the Library tab.',
+    { key: Keys.of('filter') },
+  )
 
 /** Build the tab inside `root` and open the first item that waits. @param {HTMLElement | null} root */
 export async function mountReview(root) {
@@ -49,7 +51,8 @@ export async function mountReview(root) {
   root.dataset.mounted = 'yes'
   keepPageOnDrop()
   nameGradioParts(document.getElementById('so-tabs') ?? root)
-  comeBack(tabOfFirstLink())
+  focusDeskAfterClicks()
+  comeBack(tabOfFirstLink(), tabOpened)
   reloadForGradio()
   const [me, keymap] = await Promise.all([meOrSignIn(), getJSON('/ui/review/keymap.json'), plotlyReady()])
   setPerson(me.initials)
@@ -91,7 +94,12 @@ function buildReview(root, me, keymap) {
   const items = new Items(() => state.verdictFirst)
 
   const isActive = () => root.getClientRects().length > 0 && !panelIsOpen()
-  const keys = new Keys(keymap, (action) => act(action), isActive)
+  const keys = new Keys(
+    keymap,
+    (action) => act(action),
+    isActive,
+    (text) => notices.toast(text),
+  )
   /** An action of the tab in front; of Review where that tab has no keys. @param {string} action */
   const inFront = (action) => (Keys.inFront() ?? keys).act(action)
   const topBar = new TopBar(
@@ -164,9 +172,8 @@ function buildReview(root, me, keymap) {
   const unread = new Unread(
     () => state.verdictFirst,
     (id, comment) => {
-      openTab('review')
       comments.goTo(id, comment)
-      if (!state.isShown(id)) navigation.open(id)
+      openItem(id)
     },
   )
   unread.addEventListener('news', () => comments.reload().catch(() => {}))
@@ -309,7 +316,7 @@ function buildReview(root, me, keymap) {
     workTime.show(null)
     queue.setShown(null)
     comments.show(null)
-    view.showNothing(queue.onlyMine ? t('Nothing waits for you') : t('No item fits this filter'), NOTHING_LEFT)
+    view.showNothing(queue.onlyMine ? t('Nothing waits for you') : t('No item fits this filter'), nothingLeft())
     showBar()
   }
 

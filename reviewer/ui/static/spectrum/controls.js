@@ -3,6 +3,7 @@
 import { lasting } from '../common/browser_storage.js'
 import { h, part } from '../common/dom.js'
 import { number, parseNumber, redshift, velocity } from '../common/format.js'
+import { Keys } from '../common/keys.js'
 import { t, word } from '../common/language.js'
 import { axisFrame } from './frames.js'
 import { C_KMS, kmsPerPixel } from './math.js'
@@ -62,12 +63,23 @@ export const steppedRedshift = (z, by) => (1 + z) * Math.exp(by) - 1
 const FINE = 1e-5
 const COARSE = 1e-4
 
-/** Command, text, tooltip, the offer of the item that it needs, and the kind of overlay that it shows. */
+/** Command, text, the offer of the item that it needs, and the kind of overlay that it shows. */
 const OVERLAYS = [
-  ['template', t('template'), t('t: the library spectrum that fits best; T: the next one'), 'templates', 'template'],
-  ['model', t('model'), t("M: the survey pipeline's best-fitting model, from the file"), 'model', 'model'],
-  ['exposures', t('exposures'), t('O: the single exposures of the file'), 'exposures', 'exposure'],
+  ['template', t('template'), 'templates', 'template'],
+  ['model', t('model'), 'model', 'model'],
+  ['exposures', t('exposures'), 'exposures', 'exposure'],
 ]
+
+/** The tooltip of an overlay's button. @type {Record<string, () => string>} */
+const OVERLAY_TITLES = {
+  template: () =>
+    t('{key}: the library spectrum that fits best; {key2}: the next one', {
+      key: Keys.of('template'),
+      key2: Keys.of('template-next'),
+    }),
+  model: () => t("{key}: the survey pipeline's best-fitting model, from the file", { key: Keys.of('model') }),
+  exposures: () => t('{key}: the single exposures of the file', { key: Keys.of('exposures') }),
+}
 
 export class Controls {
   /**
@@ -116,16 +128,18 @@ export class Controls {
       title: t('Rest or observed wavelengths along the bottom (the other along the top)'),
       onclick: () => act('frame'),
     })
-    this.overlays = OVERLAYS.map(([command, text, title]) =>
-      h('button.so-button', { type: 'button', title, hidden: true, onclick: () => act(command) }, text),
-    )
+    this.overlays = OVERLAYS.map(([command, text]) => {
+      const title = OVERLAY_TITLES[command]()
+      return h('button.so-button', { type: 'button', title, hidden: true, onclick: () => act(command) }, text)
+    })
     this.normalised = h(
       'button.so-button',
       {
         type: 'button',
         title: t(
-          'F: divide flux, error and curves by a pseudo-continuum (clipped medians in stretches of 150 Å). In a cool ' +
-            'star it follows the tops between the bands',
+          '{key}: divide flux, error and curves by a pseudo-continuum (clipped medians in stretches of 150 Å). In a ' +
+            'cool star it follows the tops between the bands',
+          { key: Keys.of('normalised') },
         ),
         onclick: () => act('normalised'),
       },
@@ -135,7 +149,9 @@ export class Controls {
       'button.so-button',
       {
         type: 'button',
-        title: t('I: draw pixels with ivar = 0 faintly. They stay out of ranges and measurements'),
+        title: t('{key}: draw pixels with ivar = 0 faintly. They stay out of ranges and measurements', {
+          key: Keys.of('unmeasured'),
+        }),
         hidden: true,
         onclick: () => act('unmeasured'),
       },
@@ -145,7 +161,9 @@ export class Controls {
       'button.so-button',
       {
         type: 'button',
-        title: t('W: equivalent width between two continuum points, by a drag or two key presses'),
+        title: t('{key}: equivalent width between two continuum points, by a drag or two key presses', {
+          key: Keys.of('width'),
+        }),
         onclick: () => act('width-mode'),
       },
       'EW',
@@ -202,7 +220,7 @@ export class Controls {
         ? t('±1σ. The file has no errors: estimated from the scatter between pixels')
         : t('±1σ from the inverse variances of the file')
     this.overlays.forEach((button, at) => {
-      const [, , , offer, kind] = OVERLAYS[at]
+      const [, , offer, kind] = OVERLAYS[at]
       button.hidden = !item.offers[offer]
       button.setAttribute('aria-pressed', String(item.overlays.some((overlay) => overlay.kind === kind)))
     })

@@ -2,7 +2,7 @@
 // it the steps and receives what the person does.
 
 import { cap, fill, h, part } from '../common/dom.js'
-import { isComposing } from '../common/keys.js'
+import { Keys, isComposing } from '../common/keys.js'
 import { languageTag, t, tn, TRACE, word } from '../common/language.js'
 import { diffWords } from './steps.js'
 import { marked, spanList, spansOf, staleIn, textOf } from './statements.js'
@@ -317,7 +317,7 @@ export class TraceView {
           },
           t('update numbers'),
           ' ',
-          cap('R'),
+          cap(Keys.of('update-numbers')),
         ),
     )
   }
