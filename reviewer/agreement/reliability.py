@@ -4,7 +4,7 @@ decisions of a review round.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, cast
 
@@ -271,9 +271,30 @@ def _f_interval(squares: _Squares, kind: Literal["A,1", "A,k"], confidence: floa
     return (float(low), float(high)) if np.isfinite([low, high]).all() and low <= high else None
 
 
-_RAW_AGREEMENT = deferred(
-    "Raw agreement: of two people who decided on the same item, the chance that they decided alike, averaged over "
-    "items. Fleiss 1971, Psychological Bulletin 76, 378 (his mean P)."
+@dataclass(frozen=True)
+class Wording:
+    """How agreement is worded: of reviewers' decisions, or of scorers' answers."""
+
+    raw: str
+    """Definition of raw agreement."""
+    nobody: str
+    alone: str
+    unshared: str
+    single: str
+    same: Callable[[str], str]
+    """The reason where one decision is all there is."""
+
+
+DECISIONS = Wording(
+    raw=deferred(
+        "Raw agreement: of two people who decided on the same item, the chance that they decided alike, averaged over "
+        "items. Fleiss 1971, Psychological Bulletin 76, 378 (his mean P)."
+    ),
+    nobody=deferred("nobody decided anything"),
+    alone=deferred("there is one reviewer only"),
+    unshared=deferred("no item was decided on by two reviewers"),
+    single=deferred("only one item was decided on by two reviewers"),
+    same=lambda decision: deferred("every decision is {decision}", decision=decision),
 )
 _GOLD = deferred("Calibration on gold: the share of a reviewer's decisions on gold items that are the expected one.")
 
@@ -289,7 +310,11 @@ class RoundAgreement:
 
 
 def round_agreement(
-    items: Sequence[str], people: Sequence[str], verbs: Sequence[str], resampling: Resampling = DEFAULT
+    items: Sequence[str],
+    people: Sequence[str],
+    verbs: Sequence[str],
+    resampling: Resampling = DEFAULT,
+    wording: Wording = DECISIONS,
 ) -> RoundAgreement:
     """Return the agreement of categorical decisions: raw, and Krippendorff's alpha (nominal).
 
@@ -303,24 +328,24 @@ def round_agreement(
     counts = (scores.values[:, :, None] == np.arange(len(names))).sum(axis=1).astype(float)
     alike, several = _agreeing_pairs(counts)
     detail = {"decisions": {name: int(n) for name, n in zip(names, counts.sum(axis=0), strict=True)}}
-    why = _unshared_decisions(scores)
-    raw = share(alike, several, _RAW_AGREEMENT, resampling, none=why, detail=detail)
+    why = _unshared_decisions(scores, wording)
+    raw = share(alike, several, wording.raw, resampling, none=why, detail=detail)
     alpha = krippendorff_alpha(scores, "nominal", resampling)
     if alpha.value is None:
         used = [name for name, n in zip(names, counts[several > 0].sum(axis=0), strict=True) if n]
-        same = deferred("every decision is {decision}", decision=deferred(used[0])) if len(used) == 1 else ""
-        alpha = replace(alpha, reason=why or same or deferred("only one item was decided on by two reviewers"))
+        same = wording.same(deferred(used[0])) if len(used) == 1 else ""
+        alpha = replace(alpha, reason=why or same or wording.single)
     return RoundAgreement(raw, alpha)
 
 
-def _unshared_decisions(scores: Scores) -> str:
+def _unshared_decisions(scores: Scores, wording: Wording) -> str:
     """As ``unshared``, of decisions."""
     people = int(scores.given.any(axis=0).sum())
     if people == 0:
-        return deferred("nobody decided anything")
+        return wording.nobody
     if people == 1:
-        return deferred("there is one reviewer only")
-    return "" if (scores.given.sum(axis=1) > 1).any() else deferred("no item was decided on by two reviewers")
+        return wording.alone
+    return "" if (scores.given.sum(axis=1) > 1).any() else wording.unshared
 
 
 def agreement_by(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
+from agent.language import deferred
 from agent.statistics import DEFAULT
 from reviewer.agreement.davidson import Strengths, davidson
 from reviewer.agreement.distribution import by_item, share
 from reviewer.agreement.preference import Preference, Verdict, Votes, position_bias, preference_rate
 from reviewer.agreement.raters import length_bias
-from reviewer.agreement.reliability import RoundAgreement, round_agreement
+from reviewer.agreement.reliability import RoundAgreement, Wording, round_agreement
 from reviewer.agreement.values import Estimate
 from reviewer.blind import results as tables
 from reviewer.blind.analysis import primary_results
@@ -63,7 +64,7 @@ def pair_statistics(results: Results, names: Names) -> PairStatistics | None:
         strengths=davidson(primary),
         position=position_bias(*tables.shown_sides(results)),
         length=length_bias(votes.pairs, votes.verdicts, *_lengths(results, votes, shown)),
-        agreement=_in_scorer_terms(round_agreement(votes.pairs, scorers, votes.verdicts)),
+        agreement=_by_pairs(round_agreement(votes.pairs, scorers, votes.verdicts, wording=_ANSWERS)),
         again=_pair_repeats(results, names) if results.plan.repeats else {},
     )
 
@@ -130,23 +131,21 @@ def _chosen_version(one: Response) -> tuple[str, ...]:
     return ("tie", chosen)
 
 
-def _in_scorer_terms(found: RoundAgreement) -> RoundAgreement:
-    """Reword the numbers for scorers and answers instead of reviewers and decisions."""
+_ANSWERS = Wording(
+    raw=deferred(
+        "Raw agreement: of two people who answered the same item, the chance that they answered alike, averaged over "
+        "items. Fleiss 1971, Psychological Bulletin 76, 378 (his mean P)."
+    ),
+    nobody=deferred("nobody answered anything"),
+    alone=deferred("there is one scorer only"),
+    unshared=deferred("no item was answered by two scorers"),
+    single=deferred("only one item was answered by two scorers"),
+    same=lambda answer: deferred("every answer is {answer}", answer=answer),
+)
 
-    def reworded(one: Estimate) -> Estimate:
-        words = {
-            "decided on by": "answered by",
-            "reviewer": "scorer",
-            "decided on": "answered",
-            "decided": "answered",
-        }
-        reason, definition = one.reason, one.definition
-        for word, ours in words.items():
-            reason, definition = reason.replace(word, ours), definition.replace(word, ours)
-        reason = reason.replace("every decision is", "every answer is")
-        return Estimate(one.value, one.low, one.high, one.n, definition, reason, one.detail, "pairs")
 
-    return RoundAgreement(reworded(found.raw), reworded(found.alpha))
+def _by_pairs(found: RoundAgreement) -> RoundAgreement:
+    return RoundAgreement(replace(found.raw, n_of="pairs"), replace(found.alpha, n_of="pairs"))
 
 
 def verdicts_by_pair(votes: Votes) -> dict[str, list[Verdict]]:

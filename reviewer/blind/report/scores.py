@@ -278,19 +278,11 @@ def _pooled_repeats(results: Results, dimension: Dimension) -> PooledRepeats:
 
     return PooledRepeats(
         alpha=replace(
-            alpha, definition=alpha.definition + _AGAIN, n_of="repeats", reason=_of_repeats(alpha.reason, none)
+            alpha, definition=alpha.definition + _AGAIN, n_of="repeats", reason=alpha.reason if units else none
         ),
         difference=pooled(0, alone.difference, mean),
         exact=pooled(1, alone.exact, share),
         within_1=pooled(2, alone.within_1, share),
-    )
-
-
-def _of_repeats(reason: str, none: str) -> str:
-    return (
-        none
-        if reason == "nobody gave a score"
-        else reason.replace("item was scored by two scorers", "repeat was scored")
     )
 
 
