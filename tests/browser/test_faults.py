@@ -296,7 +296,7 @@ def test_marks_versions_inspections_and_undo_are_sent_to_the_item_they_were_made
     page.context.set_offline(True)
     page.keyboard.press("3")
     page.keyboard.press("Control+s")
-    page.keyboard.press("V")
+    page.keyboard.press("Shift+Q")
     page.keyboard.press("4")
     page.get_by_role("button", name="Save inspection").click()
     expect(unsent(page)).to_have_text("not sent: 3")
@@ -343,9 +343,11 @@ def test_a_double_click_a_held_key_and_enter_twice_decide_one_item(page: Page, a
     page.get_by_role("button", name="Keep").dblclick()
     expect(page.locator(".so-review .toasts")).to_contain_text("Kept")
     at_item(page, app, second, "RV")
+    page.keyboard.down("Shift")
     for _ in range(6):
         page.keyboard.down("K")  # held: the browser repeats it
     page.keyboard.up("K")
+    page.keyboard.up("Shift")
     expect(page.locator(".decision-bar .round")).to_have_text("revision")
     at_item(page, app, third, "RV")
     page.get_by_role("button", name="Keep").focus()
@@ -506,6 +508,31 @@ def test_text_is_kept_if_the_lease_expires_and_another_person_takes_the_item(pag
     expect(notice(page)).to_be_hidden()
     submit(page)
     submitted(page, app, 9, "Too slow.")
+
+
+def test_a_key_of_the_earlier_round_decides_nothing_in_the_next(page: Page, app: App) -> None:
+    """An item in front comes into another round by one's own decision, or by another person's."""
+    item = REVISION + 11
+    at_item(page, app, item, "RV")
+    go_on = page.get_by_role("button", name="Go on in this round")
+    page.keyboard.press("Shift+K")  # keep, and stay
+    expect(go_on).to_be_focused()
+    page.keyboard.press("k")
+    expect(page.locator(".so-review .toasts")).to_contain_text("in another round now: revision")
+    assert decisions(app, item) == [("RV", "keep")]
+    take_pictures(page, "another-round")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Submit")).to_be_visible()
+    page.keyboard.press("u")
+    expect(page.get_by_role("button", name="Keep")).to_be_visible()  # expected by the person: no pause
+    with Store.open(app.db) as store:
+        store.leases.release(store.leases.take("RV", item).token)
+        Desk(store).until(item, ("RB", "keep"))
+    page.keyboard.press("c")
+    page.keyboard.type("x")  # the lease is taken: the page learns what has changed
+    expect(page.locator(".so-review .toasts")).to_contain_text("RB kept this item. It is in revision now.")
+    expect(go_on).to_be_visible()
+    expect(page.get_by_label("Comment", exact=True)).to_be_focused()
 
 
 def test_text_is_kept_and_a_notice_is_shown_if_the_item_went_back_meanwhile(page: Page, app: App) -> None:

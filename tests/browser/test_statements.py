@@ -175,6 +175,35 @@ def test_disagreements_are_confirmed_by_all_who_send_the_text_on_and_counted_in_
     assert counts == [None, 2, 2, 2]
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_is_typed_after_a_cancelled_confirmation_is_kept(
+    chromium: Browser, tmp_path: Path, shared: Path, language: str
+) -> None:
+    """In no language does a cancelled confirmation count as a sent decision."""
+    db = tmp_path / "annotations.db"
+    spec_o3("draft", shared / GALAXY, "--policy", "baseline", "--task", "cv", "--db", db)
+    with serving(db) as url, working_alone(chromium, url, 1) as page:
+        page.keyboard.press("Shift+K")
+        expect(page.locator(".decision-bar .round")).to_have_text("revision")
+        settled(page)
+        moved(page)
+        page.context.add_cookies([{"name": "so-language", "value": language, "url": url}])
+        page.reload()
+        settled(page)
+        expect(page.locator(".decision-bar .disagreements")).to_be_visible()
+        page.keyboard.press("k")
+        expect(page.locator("dialog.panel .confirm")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator("dialog.panel")).to_have_count(0)
+        page.keyboard.press("c")
+        with page.expect_response(lambda answer: "/autosave" in answer.url):
+            page.keyboard.type("the window was too wide")
+        expect(page.locator(".so-review .notice.bad, .so-review .notice:has-text('undefined')")).to_have_count(0)
+        page.reload()
+        settled(page)
+        expect(page.locator(".decision-bar .comment")).to_have_value("the window was too wide")
+
+
 def confirmed(page: Page, action: str, done: str) -> None:
     page.keyboard.press("k")
     page.locator("dialog.panel button", has_text=action).click()

@@ -3,7 +3,8 @@
 import { cap, h } from './dom.js'
 import { t, word } from './language.js'
 
-const DECIDES = /^(decide|verdict)-|^undo$/
+/** Actions that decide something, or take it back. */
+export const DECIDES = /^(decide|verdict)-|^undo$/
 
 /**
  * Whether a key press belongs to an input method, e.g. Enter that accepts a Chinese word. 229 is its code where the

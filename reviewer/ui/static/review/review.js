@@ -6,7 +6,7 @@ import { fill, h } from '../common/dom.js'
 import { keepPageOnDrop } from '../common/file_drops.js'
 import { nameGradioParts } from '../help/gradio_names.js'
 import { Refused, Unreachable, checkServer, getJSON, setPerson, signIn } from '../common/http.js'
-import { Keys, focusDeskAfterClicks } from '../common/keys.js'
+import { DECIDES, Keys, focusDeskAfterClicks } from '../common/keys.js'
 import { sentences, t } from '../common/language.js'
 import { followLinks, openItem, tabOfFirstLink, tabOpened } from '../common/links.js'
 import { Notices } from '../common/notices.js'
@@ -96,7 +96,10 @@ function buildReview(root, me, keymap) {
   const isActive = () => root.getClientRects().length > 0 && !panelIsOpen()
   const keys = new Keys(
     keymap,
-    (action) => act(action),
+    (action) => {
+      if (!DECIDES.test(action)) seeRound()
+      return act(action)
+    },
     isActive,
     (text) => notices.toast(text),
   )
@@ -196,10 +199,7 @@ function buildReview(root, me, keymap) {
         state.draft?.setComment(text)
         lease.want()
       },
-      onNewRound: () => {
-        state.newRound = ''
-        showBar()
-      },
+      onNewRound: seeRound,
       onUndo: () => decisions.undo(),
       onNext: () => navigation.next(),
       onHistory: () => act('history'),
@@ -329,6 +329,13 @@ function buildReview(root, me, keymap) {
     bar.show({ item: shown, dirty: state.dirty, disagreements, message, newRound: reading ? '' : newRound })
   }
 
+  /** The person has seen that the item is in another round: they said so, or did something with it. */
+  function seeRound() {
+    if (!state.newRound) return
+    state.newRound = ''
+    showBar()
+  }
+
   /** Whether this person's decision on the item shown waits to be sent. */
   function isUnsent() {
     return state.item !== null && outbox.isUnsent(state.item.id)
@@ -396,6 +403,9 @@ function buildReview(root, me, keymap) {
     notices.toast(sentences(t('#{item} {name}: not accepted.', { item: item ?? '', name }), refused))
   })
   outbox.begin(me.initials, lease)
+  root.addEventListener('pointerdown', ({ target }) => {
+    if (!(target instanceof Node && bar.root.contains(target))) seeRound()
+  })
   state.addEventListener('steps', () => {
     lease.want()
     notices.happened('edit')
