@@ -114,7 +114,7 @@ export class RunView {
   showEmpty() {
     this.run = this.vote = null
     this.#forgetSecond()
-    this.#showTabs()
+    this.tabs.draw([], null)
     this.spectrum.hide()
     this.#drawnHeader = ''
     fill(this.header, h('div.who', {}, h('strong.name', {}, t('No spectrum yet'))))
