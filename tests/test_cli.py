@@ -16,7 +16,7 @@ from agent.cli.command import ProgressBar
 from agent.tasks import FOLDER
 from reviewer.exchange.imports import own_row
 from reviewer.store import QueueFilter, Store
-from tests.support.cli import run
+from tests.support.cli import free_port, run
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -74,6 +74,8 @@ def test_baseline_drafts_are_reproducible_and_imported_once(survey_file, tmp_pat
         "known_items": [],
         "others": 0,
         "other_texts": [],
+        "control": 0,
+        "control_texts": [],
         "bad": 0,
         "problems": [],
     }
@@ -182,7 +184,7 @@ def test_the_web_app_gets_the_model_servers_of_the_command_line(monkeypatch, tmp
 def test_the_web_app_does_not_start_with_model_servers_that_cannot_be_used(tmp_path, capsys):
     database = tmp_path / "a.db"
     for option, value in (("--servers", str(tmp_path / "none.toml")), ("--server", "not an address")):
-        assert app.main(["app", "--db", str(database), "--port", "0", option, value]) == 2
+        assert app.main(["app", "--db", str(database), "--port", str(free_port()), option, value]) == 2
         assert value in capsys.readouterr().err
     assert not database.exists()
 

@@ -17,6 +17,7 @@ from agent.cli.command import (
     at_least_one,
     existing_folder,
     output_file,
+    output_folder,
     print_result,
     progress,
     stop_on_signal,
@@ -57,7 +58,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--tasks", type=existing_folder, metavar="DIR", help=tr("folder with your own task files"))
     parser.add_argument(
         "--out",
-        type=output_file,
+        type=Path,
         required=True,
         metavar="FILE",
         help=tr("results file, as JSON lines; with --engine ray a folder"),
@@ -115,6 +116,10 @@ def run(arguments: Namespace) -> int:
     from agent.trust.certificate import CertificateError
 
     check_engine_options(arguments)
+    try:
+        arguments.out = (output_folder if arguments.engine == "ray" else output_file)(str(arguments.out))
+    except ArgumentTypeError as error:
+        raise CannotRun(f"--out: {error}") from error
     task, limits, stop = _task(arguments), _limits(arguments), Stop()
     skipped: list[Skipped] = []
     rows: Sequence[Candidate]

@@ -51,7 +51,7 @@ def unpack(width: Width, blob: bytes) -> NDArray[np.float64]:
 def unpack_as(width: Width, blob: bytes) -> NDArray[Any]:
     """Return the numbers at their stored width."""
     itemsize = np.dtype(width).itemsize
-    rows = np.frombuffer(zlib.decompress(blob), dtype="u1").reshape(itemsize, -1)
+    rows = np.frombuffer(_bytes_in(blob), dtype="u1").reshape(itemsize, -1)
     return np.ascontiguousarray(rows.T).view(width).ravel()
 
 
@@ -62,7 +62,14 @@ def pack_mask(mask: NDArray[np.bool_]) -> bytes:
 
 def unpack_mask(blob: bytes, pixels: int) -> NDArray[np.bool_]:
     """Return the mask that ``pack_mask`` was given; ``pixels`` is its length."""
-    return np.unpackbits(np.frombuffer(zlib.decompress(blob), dtype="u1"), count=pixels).astype(bool)
+    return np.unpackbits(np.frombuffer(_bytes_in(blob), dtype="u1"), count=pixels).astype(bool)
+
+
+def _bytes_in(blob: bytes) -> bytes:
+    """Return the uncompressed bytes. :raises zlib.error: a damaged file can hold text in place of a blob"""
+    if not isinstance(blob, bytes):
+        raise zlib.error(f"found {type(blob).__name__}, expected compressed bytes")
+    return zlib.decompress(blob)
 
 
 _INSERT = """

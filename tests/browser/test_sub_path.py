@@ -69,7 +69,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         capture_output=True,
     )
     port, strips, keeps = (cli.free_port() for _ in range(3))
-    (folder / "nginx.conf").write_text(_SERVER.format(folder=folder, port=port, strips=strips, keeps=keeps, user=getuser()))
+    (folder / "nginx.conf").write_text(
+        _SERVER.format(folder=folder, port=port, strips=strips, keeps=keeps, user=getuser())
+    )
     address = f"https://127.0.0.1:{port}"
     with _app(folder / "review", strips, f"{address}/review/"), _app(folder / "other", keeps, f"{address}/other"):
         proxy = subprocess.Popen([program, "-c", folder / "nginx.conf", "-p", folder])

@@ -61,6 +61,8 @@ STORED = {
     *("cannot tell", "leave out", "drawn anew", "title removed", "same spectra", "both bad", "own verdict"),
     *("by hand", "round over", "other kind", "when every question is answered", "not sent"),
     *("measured values", "text only"),
+    # Versions of a blind session, why an item is left out of it, and what its sources are called.
+    *("current, edited", "edited before import", "not approved", ", revised by people", ", approved unchanged"),
 }
 """Values that are stored or compared."""
 FORMS = {
@@ -123,7 +125,7 @@ NO_MESSAGES: dict[str, set[str]] = {
     "training/nano/stages.py": {"Error: The specified wavelength range is invalid or outside the available data range"},
     "training/sft.py": {"not among the ", " trajectories selected with seed "},
     "reviewer/rules/workflow.py": {"a history begins with a version"},
-    "reviewer/ui/page.py": {">; rel=preload; as=script", "</api/v1/me>; rel=preload; as=fetch; crossorigin"},
+    "reviewer/ui/page.py": {">; rel=preload; as=script", "<api/v1/me>; rel=preload; as=fetch; crossorigin"},
     "reviewer/ui/annotations.py": {"ann@example.org=AB"},
     "reviewer/ui/webhooks.py": {"https://"},
     "reviewer/ui/exports.py": {'" download aria-label="'},

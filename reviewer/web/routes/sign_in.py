@@ -6,6 +6,7 @@ import secrets
 from html import escape
 from pathlib import Path
 from string import Template
+from urllib.parse import urlencode
 
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
@@ -169,10 +170,12 @@ def _page(
             "Nobody has a password yet, so nobody can sign in from another machine. The person who runs this app can "
             "open it on its own machine (127.0.0.1) and set passwords in the People tab."
         )
-    return _written(heading, lead, form, refusal, foot, status)
+    return _written(heading, lead, form, refusal, foot, status, after)
 
 
-def _written(heading: str, lead: str, form: str, refusal: str, foot: str, status: int) -> HTMLResponse:
+def _written(
+    heading: str, lead: str, form: str, refusal: str, foot: str, status: int, after: str = "/"
+) -> HTMLResponse:
     """Return the page with these texts; ``form`` is HTML, the others are not."""
     nonce = secrets.token_urlsafe(16)
     html = _PAGE.substitute(
@@ -182,7 +185,7 @@ def _written(heading: str, lead: str, form: str, refusal: str, foot: str, status
         brand=escape(tr("Spec-o3 review")),
         heading=escape(heading),
         lead=escape(lead, quote=False),
-        languages=_languages(),
+        languages=_languages(after),
         form=form,
         refusal=f'<p role="alert">{escape(refusal)}</p>' if refusal else "",
         foot=f'<p class="foot">{escape(foot, quote=False)}</p>' if foot else "",
@@ -210,15 +213,17 @@ def _password(focus: bool) -> str:
   {"autofocus" if focus else ""}></label>"""
 
 
-def _languages() -> str:
+def _languages(after: str) -> str:
     """Links that choose a language; the page needs no script."""
-    links = (
-        f'<span lang="{TAGS[code]}" aria-current="true">{name}</span>'
-        if code == current()
-        else f'<a href="sign-in?language={code}" lang="{TAGS[code]}" hreflang="{TAGS[code]}">{name}</a>'
-        for code, name in NAMES.items()
-    )
-    return " · ".join(links)
+    more = "" if after == "/" else "&" + urlencode({"next": after})
+
+    def link(code: str, name: str) -> str:
+        if code == current():
+            return f'<span lang="{TAGS[code]}" aria-current="true">{name}</span>'
+        address = escape(f"sign-in?language={code}{more}")
+        return f'<a href="{address}" lang="{TAGS[code]}" hreflang="{TAGS[code]}">{name}</a>'
+
+    return " · ".join(link(code, name) for code, name in NAMES.items())
 
 
 def _form(fields: str, verb: str, after: str) -> str:

@@ -304,7 +304,7 @@ def test_what_cannot_run_on_ray_is_refused(
     (here / "file.jsonl").touch()
     assert app.main(["inspect", "sky", "--task", "cv", "--out", "results", *options]) == 2
     assert message in capsys.readouterr().err
-    assert app.main(["inspect", "s3://sky", "--task", "cv", "--out", "results"]) == 2
+    assert app.main(["inspect", "s3://sky", "--task", "cv", "--out", "results.jsonl"]) == 2
     assert "addresses need --engine ray" in capsys.readouterr().err
 
 

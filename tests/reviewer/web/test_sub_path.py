@@ -44,7 +44,7 @@ def session(store: Store) -> str:
 def test_redirects_cookies_and_headers_name_the_path(team: tuple[Store, FastAPI], at: str) -> None:
     stranger = browser(team)
     assert stranger.get(f"{at}/").headers["location"] == f"{BASE}/sign-in"
-    assert stranger.get(f"{at}/docs/deep/x.md").headers["location"] == f"{BASE}/sign-in"
+    assert stranger.get(f"{at}/docs/deep/x.md").headers["location"] == f"{BASE}/sign-in?next=%2Fdocs%2Fdeep%2Fx.md"
     chosen = stranger.get(f"{at}/sign-in?language=zh")
     assert chosen.headers["location"] == f"{BASE}/sign-in"
     assert f"Path={BASE}/;" in chosen.headers["set-cookie"]
