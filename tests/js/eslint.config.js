@@ -17,6 +17,7 @@ const CONVERTED = [
   'progress',
   'review',
   'spectrum',
+  'status',
   'trace',
 ]
 

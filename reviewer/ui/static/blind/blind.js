@@ -2,7 +2,7 @@
 
 import { fill, h } from '../common/dom.js'
 import { getJSON } from '../common/http.js'
-import { outbox } from '../common/outbox.js'
+import { outbox } from '../status/outbox.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { whenBack } from '../common/tabs.js'
 import { ScoringPage } from './scoring.js'

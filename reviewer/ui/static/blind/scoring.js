@@ -4,7 +4,7 @@ import { cap, fill, h } from '../common/dom.js'
 import { Keys } from '../common/keys.js'
 import { t, tn, word, sentences } from '../common/language.js'
 import { Notices } from '../common/notices.js'
-import { outbox } from '../common/outbox.js'
+import { outbox } from '../status/outbox.js'
 import * as panels from '../common/panels.js'
 import { onTheme } from '../common/theme.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
@@ -384,7 +384,7 @@ export class ScoringPage {
     for (const place of places) if (place.token === token) place.answered = true
   }
 
-  /** An answer that an earlier page had left was sent. @param {import('../common/outbox.js').Entry} entry */
+  /** An answer that an earlier page had left was sent. @param {import('../status/outbox.js').Entry} entry */
   sentLate({ key, lane }) {
     const token = lane.slice(LANE.length)
     this.#answered(token)

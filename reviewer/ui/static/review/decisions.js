@@ -4,7 +4,7 @@
 import { sentences, t, word } from '../common/language.js'
 import { Refused, newKey } from '../common/http.js'
 import { Keys } from '../common/keys.js'
-import { outbox } from '../common/outbox.js'
+import { outbox } from '../status/outbox.js'
 import { changeBetween } from './changes.js'
 import { refusalOf } from './decision_bar.js'
 import * as dialogs from './dialogs.js'
@@ -56,7 +56,7 @@ function sentence({ version }, verb, { state, progress }) {
  * @property {import('./work_time.js').WorkTime} workTime
  * @property {import('./recovery.js').Recovery} recovery
  * @property {import('../common/notices.js').Notices} notices
- * @property {import('../common/page_status.js').TopBar} topBar
+ * @property {import('../status/page_status.js').TopBar} topBar
  * @property {() => Promise<void>} changesMade resolves when every change that was requested is made
  * @property {() => import('./statements.js').Disagreement[]} disagreements between the texts and their tool calls, as
  *   far as they are known
@@ -84,7 +84,7 @@ export class Decisions {
   /**
    * Put something about an item into the outbox. A refusal is shown here if the item is in front then, otherwise in the
    * list of what was not sent.
-   * @param {Item} item @param {import('../common/outbox.js').Entry['kind']} kind
+   * @param {Item} item @param {import('../status/outbox.js').Entry['kind']} kind
    * @param {Record<string, any>[]} bodies of its requests, each with its `route` under the item
    * @param {{key?: string, verb?: string, leased?: boolean, ready?: Promise<unknown>}} [options]
    */

@@ -7,7 +7,7 @@ import { cap, fill, h } from '../common/dom.js'
 import { parseNumber, redshift } from '../common/format.js'
 import { newKey } from '../common/http.js'
 import { Keys, isComposing, nameOf } from '../common/keys.js'
-import { outbox } from '../common/outbox.js'
+import { outbox } from '../status/outbox.js'
 import { openPanel } from '../common/panels.js'
 import { UnsentAnswer } from './dialogs.js'
 

@@ -5,7 +5,7 @@ import { address } from '../common/address.js'
 import { t } from '../common/language.js'
 import { timeOfDay } from '../common/format.js'
 import { Refused, getJSON, postJSON, postRepeatable } from '../common/http.js'
-import { outbox, passes } from '../common/outbox.js'
+import { outbox, passes } from '../status/outbox.js'
 
 const RENEW_EVERY = 60_000 // ms; a lease runs for 15 minutes
 

@@ -14,7 +14,7 @@ const clock = (iso) => new Date(iso).toLocaleTimeString('sv')
  * @typedef {Object} RecoveryOptions
  * @property {import('./state.js').ReviewState} state
  * @property {import('../common/notices.js').Notices} notices
- * @property {import('../common/page_status.js').TopBar} topBar shows whether the text is saved
+ * @property {import('../status/page_status.js').TopBar} topBar shows whether the text is saved
  * @property {() => Promise<void>} refresh load and draw the item shown again
  */
 

@@ -10,8 +10,8 @@ import { DECIDES, Keys, focusDeskAfterClicks } from '../common/keys.js'
 import { sentences, t } from '../common/language.js'
 import { followLinks, openItem, tabOfFirstLink, tabOpened } from '../common/links.js'
 import { Notices } from '../common/notices.js'
-import { outbox } from '../common/outbox.js'
-import { ConnectionStrip, TopBar } from '../common/page_status.js'
+import { outbox } from '../status/outbox.js'
+import { ConnectionStrip, TopBar } from '../status/page_status.js'
 import { openPanel, panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { SidePane } from '../common/side_pane.js'
@@ -343,7 +343,7 @@ function buildReview(root, me, keymap) {
 
   /**
    * Something that an earlier page had left was sent: no other part of this page knows of it.
-   * @param {import('../common/outbox.js').Entry} entry @param {Record<string, any>} body
+   * @param {import('../status/outbox.js').Entry} entry @param {Record<string, any>} body
    */
   async function sentLate({ item, kind, name, version }, body) {
     if (item === null) return

@@ -1,9 +1,9 @@
 // What a person decided or wrote and the server has not accepted yet. An entry belongs to its item, not to the screen:
 // it has its own lease and idempotency key, is kept in the browser, and is sent or refused whatever is shown.
 
-import { lasting } from './browser_storage.js'
-import { Refused, Unreachable, connection, getJSON, postJSON, postRepeatable } from './http.js'
-import { t } from './language.js'
+import { lasting } from '../common/browser_storage.js'
+import { Refused, Unreachable, connection, getJSON, postJSON, postRepeatable } from '../common/http.js'
+import { t } from '../common/language.js'
 
 const RETRY_AFTER = 2000 // ms
 const SLOW = 700 // ms after which the page shows that something is being sent

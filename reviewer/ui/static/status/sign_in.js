@@ -1,12 +1,12 @@
 // Signing in again on the page itself, so that everything typed on it, also in Gradio's forms, stays where it is.
 
-import { address } from './address.js'
-import { h } from './dom.js'
-import { checkServer, signIn } from './http.js'
-import { isTyping } from './keys.js'
-import { t } from './language.js'
-import { showError } from './notices.js'
-import { openPanel, panelIsOpen } from './panels.js'
+import { address } from '../common/address.js'
+import { h } from '../common/dom.js'
+import { checkServer, signIn } from '../common/http.js'
+import { isTyping } from '../common/keys.js'
+import { t } from '../common/language.js'
+import { showError } from '../common/notices.js'
+import { openPanel, panelIsOpen } from '../common/panels.js'
 
 /**
  * Open the form, unless another dialog is open.

@@ -1,17 +1,17 @@
 // The status above all tabs: whether changes are saved, who is signed in, page-wide switches, and a strip
 // while the server cannot be used.
 
-import { address } from './address.js'
+import { address } from '../common/address.js'
 import { HelpMenu } from '../help/menu.js'
-import { lasting } from './browser_storage.js'
-import { fill, h } from './dom.js'
-import { timeWithSeconds } from './format.js'
-import { checkServer, connection } from './http.js'
-import { Keys } from './keys.js'
-import { sentences, t, withCommas, word } from './language.js'
-import { linkTo } from './links.js'
+import { lasting } from '../common/browser_storage.js'
+import { fill, h } from '../common/dom.js'
+import { timeWithSeconds } from '../common/format.js'
+import { checkServer, connection } from '../common/http.js'
+import { Keys } from '../common/keys.js'
+import { sentences, t, withCommas, word } from '../common/language.js'
+import { linkTo } from '../common/links.js'
 import { outbox } from './outbox.js'
-import { sheetOf } from './popover.js'
+import { sheetOf } from '../common/popover.js'
 import { mayInterrupt, onSignedOut, openSignIn } from './sign_in.js'
 
 const RETRY_AFTER = 3000 // ms
