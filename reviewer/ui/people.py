@@ -46,9 +46,9 @@ _BEFORE_THE_SECOND = deferred(
 )
 
 
-_SIGN_IN = """async (initials, password, ...others) => {
-    if (!initials) return [null, password, ...others]
-    await window.specO3.signInAgain(initials, password)
+_SIGN_IN = """async (person, password, ...others) => {
+    if (!person) return [null, password, ...others]
+    await window.specO3.signInAgain(person.initials, password)
     return [null, '', ...others.map(() => '')]
 }"""
 """A new password ends every session of its person; the page signs in with it, so that they go on where they are."""
@@ -280,7 +280,7 @@ class _PeopleTab:
             raise NotAllowed(tr(_OWN_FIRST))
         self.store.accounts.set_password(me.initials, _chosen(initials), password)
         if initials == me.initials:
-            return {self.message: line("good", tr(_PASSWORD_SET)), self.signed_out: me.initials}
+            return {self.message: line("good", tr(_PASSWORD_SET)), self.signed_out: {"initials": me.initials}}
         text = line("good", tr("{initials} has a new password and is signed out everywhere.", initials=initials))
         return {**self._show(me, initials), self.message: text, self.password: ""}
 
@@ -293,7 +293,7 @@ class _PeopleTab:
         if not me.has_password:
             text = tr("Your password is set. This is a team now, you are its coordinator, and everybody signs in.")
         changes = self._show(self.store.accounts.person(me.initials))
-        return {**changes, self.own_message: line("good", text), self.signed_out: me.initials}
+        return {**changes, self.own_message: line("good", text), self.signed_out: {"initials": me.initials}}
 
     def add_person(
         self, request: gr.Request, initials: str, name: str, roles: list[str], password: str, team: bool

@@ -49,7 +49,7 @@ pytestmark = pytest.mark.browser
 PICTURES = os.environ.get("SPEC_O3_FAULT_PICTURES")
 """Folder for pictures of the messages; if unset, none are taken."""
 
-REVISION, SCREENING = 17, 11
+REVISION, SCREENING = 17, 13
 SCREENED = REVISION + SCREENING
 
 
@@ -512,7 +512,7 @@ def test_text_is_kept_if_the_lease_expires_and_another_person_takes_the_item(pag
 
 def test_a_key_of_the_earlier_round_decides_nothing_in_the_next(page: Page, app: App) -> None:
     """An item in front comes into another round by one's own decision, or by another person's."""
-    item = REVISION + 11
+    item = REVISION + 12
     at_item(page, app, item, "RV")
     go_on = page.get_by_role("button", name="Go on in this round")
     page.keyboard.press("Shift+K")  # keep, and stay

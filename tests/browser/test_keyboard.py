@@ -63,6 +63,7 @@ def test_one_item_from_screening_to_approval_without_a_mouse(alone: tuple[Page, 
     press(page, "Shift+K")
     expect(bar).to_have_text("revision")
     settled(page)
+    press(page, "Enter")  # go on in the new round
 
     first_zoom = page.locator(".card.zoom").first
     while "selected" not in (first_zoom.get_attribute("class") or ""):

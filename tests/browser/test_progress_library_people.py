@@ -236,7 +236,7 @@ def test_a_link_that_needs_a_session_is_opened_after_signing_in(
 ) -> None:
     def signing_in(path: str) -> None:
         page.context.clear_cookies()
-        page.goto(campaign_address + path)
+        page.goto(f"{campaign_address.rstrip('/')}/{path}")
         page.get_by_label("Initials").fill("AA")
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
@@ -414,7 +414,7 @@ def test_the_export_button_writes_a_folder_and_shows_its_path(
     assert json.loads(inside.read("first/manifest.json")) == manifest
     assert len([name for name in inside.namelist() if name.endswith(".png")]) == 4
     with page.expect_download() as download:
-        page.get_by_role("link", name="Every decision as CSV").click()
+        page.get_by_role("link", name="Every decision as CSV", exact=True).click()
     assert download.value.suggested_filename == "decisions.csv"
     assert "2,b.fits,cv,vote,BB,approve,,YES," in download.value.path().read_text(encoding="utf-8")
 

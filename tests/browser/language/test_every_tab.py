@@ -31,7 +31,7 @@ def test_items_in_every_state_and_comments(walk: Walk) -> None:
         show_item(page, item)
         walk.look(f"item {item}")
         walk.key("h", DIALOG)
-    for key in ("V", "x", "m"):
+    for key in ("Shift+Q", "x", "m"):
         walk.key(key, DIALOG)
     page.keyboard.press(";")
     expect(page.locator(".comments .composer textarea")).to_be_focused()

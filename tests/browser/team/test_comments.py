@@ -109,7 +109,7 @@ def test_two_people_talk_about_a_step(chromium: Browser, app: tuple[str, Path]) 
         cd.keyboard.type("Yes.")
         cd.keyboard.press("Enter")
         expect(cd.locator(".comments .thread .text")).to_have_text(["Is this Hα, @CD ?", "Yes."])
-        cd.get_by_role("button", name="Resolve").click()
+        cd.get_by_role("button", name="Resolve").press("Enter")
         expect(cd.locator(".comments .thread")).to_contain_text("resolved by CD")
         expect(cd.get_by_role("button", name="Reopen")).to_be_focused()
 

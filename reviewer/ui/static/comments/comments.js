@@ -229,7 +229,9 @@ export class Comments {
     const { id, row, version } = item
     const about = { item: id, name: row.name, version: { id: version.id, at: version.at }, lane: `item ${id}` }
     const inFront = () => id === this.#item?.id
+    const unsent = this.#unsent(body.thread === undefined ? `step ${body.step}` : `thread ${body.thread}`)
     await outbox.send({ ...about, kind, key: body.key, parts: [{ path, body }] }, { inFront, onWait })
+    if (kind === 'comment') unsent.forget()
     if (id === this.#item?.id) await this.#load(true).catch((error) => this.options.notices.error(error))
   }
 

@@ -266,10 +266,11 @@ export class Decisions {
       return
     }
     const unsent = new dialogs.UnsentAnswer(this.state.me.initials, item, verb)
+    const given = reason ? { reason, comment: draft.comment.trim() } : await this.#reasonFor(verb, draft, unsent)
+    if (!given) return
     this.#deciding.add(item.id)
     try {
-      const given = reason ? { reason, comment: draft.comment.trim() } : await this.#reasonFor(verb, draft, unsent)
-      if (given) await this.#send(item, verb, given, { stay, onSent: () => unsent.forget() })
+      await this.#send(item, verb, given, { stay, onSent: () => unsent.forget() })
     } finally {
       this.#deciding.delete(item.id)
     }
