@@ -84,10 +84,10 @@ def test_one_item_from_screening_to_approval_without_a_mouse(alone: tuple[Page, 
     press(page, "Shift+K")
     expect(bar).to_have_text("audit")
     settled(page)
-    press(page, "Shift+K")
+    press(page, "Enter", "Shift+K")  # Enter goes on in the new round
     expect(bar).to_have_text("vote")
     settled(page)
-    press(page, "Shift+K")
+    press(page, "Enter", "Shift+K")
     expect(page.locator(".decision-bar .decided")).to_have_text("approved")
 
     store = Store.open(db)

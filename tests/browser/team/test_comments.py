@@ -119,7 +119,7 @@ def test_two_people_talk_about_a_step(chromium: Browser, app: tuple[str, Path]) 
         expect(ab.locator(".comments .thread")).to_contain_text("resolved by CD")
         expect(ab.locator(".comments .thread .text")).to_have_text(["Is this Hα, @CD ?", "Yes."])
         expect(ab.locator(".so-unread")).to_be_hidden()
-        ab.get_by_role("button", name="Reopen").click()
+        ab.get_by_role("button", name="Reopen").press("Enter")
         expect(ab.get_by_role("button", name="Resolve")).to_be_focused()
     assert texts(db) == [["Is this Hα, @CD ?", "Yes."]]
 
