@@ -13,7 +13,10 @@ from tests.browser.support.live_app import RUN, drop, open_live, write_csv
 from tests.support.chromium import profile
 
 pytestmark = pytest.mark.browser
-RUN_DATA = ".welcome > p, .so-live .text, .so-live .facts .label, .so-live .so-readout, .so-live .so-badge, .run-head .turn[title]"
+RUN_DATA = (
+    ".welcome > p, .so-live .text, .so-live .facts .label, .so-live .so-readout, .so-live .so-badge, "
+    ".run-head .turn[title]"
+)
 """The question of the class, and what the agent wrote in its run."""
 
 
