@@ -22,8 +22,8 @@ Read = TypeVar("Read")
 
 
 def each_in_turn(steps: Iterator[Read]) -> Iterator[Read]:
-    """Yield what an iterator over a file yields. Between two steps other files are read: nobody knows when, or whether,
-    the caller takes the next one."""
+    """Yield what an iterator over a file yields. Between two steps other files are read: the caller may take the next
+    one late, or never."""
     while True:
         with FILES:
             try:

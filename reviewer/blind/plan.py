@@ -39,7 +39,7 @@ TextVersion = Literal["drafted", "approved", "both"]
 TEXT_VERSIONS: tuple[TextVersion, ...] = get_args(TextVersion)
 """Which text of an item is shown: the first one, as the machine wrote it; the one that people approved; or both."""
 UNRECORDED: Literal["current"] = "current"
-"""The version in stored plans from before versions were told apart: the text of that day, whoever wrote it."""
+"""The version in stored plans from before versions were told apart: the text of that day, by anyone."""
 TextKind = Literal["drafted", "revised", "unchanged", "current", "current, edited"]
 """What is known of a text: as drafted; approved after people revised it; approved as it was drafted; and of a session
 from before versions were told apart, whether a person had edited it."""

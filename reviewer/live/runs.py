@@ -115,7 +115,7 @@ class Runs:
             return [run for run in self._runs.values() if run.owner == owner]
 
     def on(self, owner: str, spectrum: str) -> list[Run]:
-        """Return somebody's runs on the spectrum with this SHA-256, oldest first."""
+        """Return a person's runs on the spectrum with this SHA-256, oldest first."""
         return [run for run in self.all_of(owner) if run.settings.spectrum.sha256 == spectrum]
 
     def remove(self, run: Run) -> None:

@@ -73,7 +73,7 @@ def mount(
         blocks = build(store, tasks, local, importing, backups, webhooks)
         if public is None:
             return _mount_at(f"/{code}", own, None, blocks)
-        # Where Gradio is told the whole address, its routes are found at "/" only.
+        # Where Gradio gets the whole address, its routes are found at "/" only.
         return _mount_at("/", own, f"{public.rstrip('/')}/{code}", blocks)
 
     others = [

@@ -154,7 +154,7 @@ def _answer(value: Mapping[str, Any], is_text: bool = False) -> list[str] | None
     for name in ("rating", "number", "datetime", "selected"):
         if isinstance(value.get(name), str | int | float):
             return [str(value[name])]
-    # Beside the place of a region, a single text is what the region marks, and a list what somebody wrote.
+    # Beside the place of a region, a single text is what the region marks, and a list is what a person wrote.
     if "text" in value and (is_text or "start" not in value or isinstance(value["text"], list)):
         texts = value["text"] if isinstance(value["text"], list) else [value["text"]]
         return [str(text) for text in texts]

@@ -203,7 +203,7 @@ export class Keys {
 
 /**
  * After a click with the mouse the keys are those of the desk again. Otherwise Enter would press the clicked button
- * once more, and the arrows would move in the clicked list; whoever reaches them by Tab wants that.
+ * once more, and the arrows would move in the clicked list; a person who reaches them by Tab wants that.
  */
 export function focusDeskAfterClicks() {
   const clicked = ':is(.so-desk :is(button, a, summary, [role=listbox]), [role=tab])'
