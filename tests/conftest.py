@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A busy machine is no fault of the code: no property fails for being slow.
-settings.register_profile("spec-o3", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A busy machine is no fault of the code: no property fails for being slow. Each run tries the same examples, so that a
+# failure is one of the change that is tested; `pytest --hypothesis-profile explore` tries others each time.
+settings.register_profile("explore", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("spec-o3", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("spec-o3")
 
 # Messages are compared in English, whatever the language of the developer; commands are started with it too.

@@ -320,7 +320,7 @@ def test_a_folder_to_write_is_not_the_root_of_a_disk(words, action, tmp_path, mo
         assert action.type(".") == tmp_path
 
 
-@pytest.mark.parametrize("place", [".", "/"])
+@pytest.mark.parametrize("place", [".", "/", "..", "a/.."])
 @pytest.mark.parametrize("command", ["inspect", "draft"])
 def test_results_in_place_of_a_folder_are_refused_in_a_sentence(command, place, survey_file, tmp_path):
     done = run(command, survey_file, "--task", "cv", "--policy", "baseline", "--out", place, cwd=tmp_path)

@@ -60,7 +60,7 @@ def add(parser: ArgumentParser) -> None:
         "--out",
         type=Path,
         required=True,
-        metavar="FILE",
+        metavar="PATH",
         help=tr("results file, as JSON lines; with --engine ray a folder"),
     )
     parser.add_argument(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from agent.conversation import PolicyError, Stop, Usage
 from agent.policies import Sampling
-from agent.policies.openai.client import ChatApi, connections
+from agent.policies.openai.client import ChatApi, connections, run_coroutine
 from agent.policies.openai.endpoint import Delta, Endpoint, RequestLimits
 from agent.policies.openai.errors import ServerFailure, retry_after, unreachable
 from agent.policies.openai.health import check_server
@@ -476,7 +476,7 @@ def test_a_key_that_the_server_repeats_in_a_whole_answer_is_redacted_by_the_clie
         return [event async for event in ChatApi(server.url, KEY, 10.0).events(body)]
 
     with BadServer([Status(200, {"choices": [KEY]})], api_key=KEY) as server:
-        received = "\n".join(asyncio.run(events()))
+        received = "\n".join(run_coroutine(events()))
     assert KEY not in received
     assert "[key]" in received
 
