@@ -10,7 +10,7 @@ import { DECIDES, Keys, focusDeskAfterClicks } from '../common/keys.js'
 import { sentences, t } from '../common/language.js'
 import { followLinks, openItem, tabOfFirstLink, tabOpened } from '../common/links.js'
 import { Notices } from '../common/notices.js'
-import { outbox } from '../status/outbox.js'
+import { aboutOf, outbox } from '../status/outbox.js'
 import { ConnectionStrip, TopBar } from '../status/page_status.js'
 import { openPanel, panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
@@ -399,8 +399,8 @@ function buildReview(root, me, keymap) {
     if (entry.restored) reported(sentLate(entry, body))
   })
   outbox.addEventListener('refused', (event) => {
-    const { item, name, refused } = /** @type {CustomEvent} */ (event).detail.entry
-    notices.toast(sentences(t('#{item} {name}: not accepted.', { item: item ?? '', name }), refused))
+    const { entry } = /** @type {CustomEvent} */ (event).detail
+    notices.toast(sentences(t('{what}: not accepted.', { what: aboutOf(entry) }), entry.refused))
   })
   outbox.begin(me.initials, lease)
   root.addEventListener('pointerdown', ({ target }) => {

@@ -34,6 +34,9 @@ const PREFIX = 'so-outbox'
  * @property {boolean} restored it was made before the page was loaded
  */
 
+/** What an entry is about, for the person. @param {Entry} entry */
+export const aboutOf = ({ item, name }) => (item === null ? name : `#${item} ${name}`)
+
 /**
  * Gives and takes the leases of items.
  * @typedef {Object} Leases

@@ -10,7 +10,7 @@ import { checkServer, connection } from '../common/http.js'
 import { Keys } from '../common/keys.js'
 import { sentences, t, withCommas, word } from '../common/language.js'
 import { linkTo } from '../common/links.js'
-import { outbox } from './outbox.js'
+import { aboutOf, outbox } from './outbox.js'
 import { sheetOf } from '../common/popover.js'
 import { mayInterrupt, onSignedOut, openSignIn } from './sign_in.js'
 
@@ -163,8 +163,8 @@ const KINDS = {
 /** What is not sent, each with its item and the reason. */
 const unsentList = () =>
   outbox.unsent.map((entry) => {
-    const { item, name, kind, verb, at, waiting, refused } = entry
-    const about = item === null ? name : `#${item} ${name}`
+    const { item, kind, verb, at, waiting, refused } = entry
+    const about = aboutOf(entry)
     return h(
       `div.unsent-entry${refused ? '.refused' : ''}`,
       {},
