@@ -22,6 +22,7 @@ from reviewer.store import Store
 from tests.browser.support.blind_app import in_front
 from tests.browser.support.faulty_app import (
     App,
+    all_sent,
     at_item,
     enter,
     full,
@@ -224,7 +225,7 @@ def test_a_decision_waits_with_its_item_whatever_is_on_the_screen(page: Page, ap
     take_pictures(page, "not-sent")
     page.keyboard.press("Escape")
     page.context.set_offline(False)
-    expect(unsent(page)).to_be_hidden()
+    all_sent(page)
     for item in (first, second):
         assert decisions(app, item) == [("RV", "keep")]
     expect(notice(page)).to_be_hidden()
@@ -278,7 +279,7 @@ def test_what_waited_is_sent_after_the_page_was_closed(page: Page, app: App) -> 
     page.close()
     again = page.context.new_page()
     at_item(again, app, REVISION + 11, "RV")
-    expect(unsent(again)).to_be_hidden()
+    all_sent(again)
     assert decisions(app, item) == [("RC", "keep"), ("RV", "submit")]
     assert text_of(app, item).endswith("Closed before it was sent.")
     with Store.open(app.db) as store:
@@ -305,7 +306,7 @@ def test_marks_versions_inspections_and_undo_are_sent_to_the_item_they_were_made
     expect(unsent(page)).to_have_text("not sent: 4")
     page.keyboard.press("u")
     page.context.set_offline(False)
-    expect(unsent(page)).to_be_hidden()
+    all_sent(page)
     assert text_of(app, item).endswith("In the tunnel.")
     assert decisions(app, other) == [("RV", "keep")]
     with Store.open(app.db) as store:

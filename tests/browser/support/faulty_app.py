@@ -202,6 +202,12 @@ def unsent(page: Page) -> Locator:
     return page.locator(".so-top .unsent")
 
 
+def all_sent(page: Page) -> None:
+    """Wait until nothing waits to be sent, also what was begun a moment ago and is not on the list yet."""
+    page.wait_for_function("() => !Object.keys(localStorage).some((name) => name.startsWith('so-outbox'))")
+    expect(unsent(page)).to_be_hidden()
+
+
 def strip(page: Page) -> Locator:
     return page.locator(".so-away")
 
