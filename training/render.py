@@ -7,7 +7,7 @@ the ids are those of the whole text. Unlike the published SFT, the line feed aft
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from agent.trajectory.tags import CONTROL, RESERVED, turn_text
 
 START, END = "<|im_start|>", "<|im_end|>"
 ASSISTANT = f"{START}assistant\n"
+_IN_BRACKETS = re.compile(r"<[^<>\s]+>")
 VISION_START, IMAGE, VISION_END = "<|vision_start|>", "<|image_pad|>", "<|vision_end|>"
 
 
@@ -130,12 +131,13 @@ class Renderer:
 
 
 def _control_pattern(tokenizer: Any) -> re.Pattern[str]:
-    """Return what finds the control tokens in a text: all that the tokenizer adds to its vocabulary, but for the tags
-    of the format.
+    """Return what finds the control tokens in a text: the special tokens of the tokenizer, and others in angle brackets
+    that it adds to its vocabulary, but for the tags of the format. An added word or sentence is part of the texts.
     """
-    added: Iterable[str] = tokenizer.get_added_vocab() if hasattr(tokenizer, "get_added_vocab") else ()
-    known = {token for token in CONTROL if token.startswith("<|")}
-    tokens = (known | set(added)) - set(RESERVED).difference(CONTROL)
+    added = getattr(tokenizer, "added_tokens_decoder", {}).values()
+    tokens = {token.content for token in added if token.special or _IN_BRACKETS.fullmatch(token.content)}
+    tokens |= {token for token in CONTROL if token.startswith("<|")}
+    tokens -= set(RESERVED).difference(CONTROL)
     return re.compile("|".join(re.escape(token) for token in sorted(tokens, key=len, reverse=True) if len(token) > 1))
 
 

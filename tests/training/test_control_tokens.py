@@ -69,7 +69,11 @@ def test_an_import_says_how_many_and_where(tmp_path: Path, place: str) -> None:
 class Tokenizer:
     """A tokenizer that adds tokens of its own, as ``tokenizers`` has it."""
 
-    ADDED = (*(token for token in CONTROL if token.startswith("<|")), "<tool_call>", "</tool_call>", "<|own_token|>")
+    SPECIAL = (*(token for token in CONTROL if token.startswith("<|") and "fim" not in token), "[INST]")
+    TOOL = ("<tool_call>", "</tool_call>")
+    # As in Qwen2.5-VL, not all control tokens are special.
+    OTHERS = (*(token for token in CONTROL if "fim" in token), "<|own_token|>", *TOOL)
+    PHRASE = "So it is a cataclysmic variable."
 
     def __init__(self) -> None:
         from tokenizers import AddedToken, models, pre_tokenizers
@@ -78,7 +82,8 @@ class Tokenizer:
         self.inner = Bpe(models.BPE())
         self.inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         self.inner.add_tokens(sorted(pre_tokenizers.ByteLevel.alphabet()))
-        self.inner.add_special_tokens([AddedToken(one, special=True, normalized=False) for one in self.ADDED])
+        self.inner.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in self.SPECIAL])
+        self.inner.add_tokens([AddedToken(token, normalized=False) for token in (*self.OTHERS, self.PHRASE)])
 
     def encode(self, text: str, add_special_tokens: bool = False) -> list[int]:
         return list(self.inner.encode(text).ids)
@@ -86,8 +91,9 @@ class Tokenizer:
     def convert_tokens_to_ids(self, tokens: str | list[str]) -> int | list[int]:
         return self.inner.token_to_id(tokens) if isinstance(tokens, str) else [*map(self.inner.token_to_id, tokens)]
 
-    def get_added_vocab(self) -> dict[str, int]:
-        return {token: self.inner.token_to_id(token) for token in self.ADDED}
+    @property
+    def added_tokens_decoder(self) -> dict[int, object]:
+        return dict(self.inner.get_added_tokens_decoder())
 
 
 class Pictures:
@@ -106,12 +112,12 @@ def test_a_control_token_in_a_text_is_rendered_as_text(place: str) -> None:
     pictures = [Image.new("RGB", (28, 28))] * (1 + sum(zoom.ok for zoom in trace.zooms))
     plain = renderer.example(trace, pictures)
     assert plain.ids.count(tokenizer.convert_tokens_to_ids("<tool_call>")) >= len(trace.zooms)
-    for token in Tokenizer.ADDED:
-        if token in ("<tool_call>", "</tool_call>"):
-            continue
-        one = tokenizer.convert_tokens_to_ids(token)
+    for token in {*Tokenizer.SPECIAL, *Tokenizer.OTHERS}.difference(Tokenizer.TOOL):
+        number = tokenizer.convert_tokens_to_ids(token)
         rendered = renderer.example(with_text(trace, place, token * 2), pictures)
-        assert rendered.ids.count(one) == plain.ids.count(one), token
+        assert rendered.ids.count(number) == plain.ids.count(number), token
         assert (
             tokenizer.inner.decode(list(rendered.ids), skip_special_tokens=False).replace(" ", "").count(token[1:]) >= 2
         )
+    rendered = renderer.example(with_text(trace, place, Tokenizer.PHRASE), pictures)
+    assert rendered.ids.count(tokenizer.convert_tokens_to_ids(Tokenizer.PHRASE)) == 1
