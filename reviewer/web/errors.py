@@ -32,7 +32,7 @@ from reviewer.store import (
 )
 from reviewer.store.team.actions import SelectionChanged
 from reviewer.web.auth import TooManyWrongTokens, follows_link, sign_in_address
-from reviewer.web.context import NobodySignedIn, SomebodyElse, TokenNotAccepted, plain
+from reviewer.web.context import Context, NobodySignedIn, SomebodyElse, TokenNotAccepted, plain
 from reviewer.web.pictures import PictureDiffers
 from reviewer.web.proxies import base_of
 
@@ -137,4 +137,10 @@ def _too_large(request: Request, error: Exception) -> JSONResponse:
 
 
 def _bug(request: Request, error: Exception) -> JSONResponse:
+    context: Context = request.app.state.context
+    try:
+        # A stored value of a type that this program never writes fails where it is used, as a bug does.
+        context.store.database.require_sound()
+    except StoreError as damage:
+        return plain(503, "store", str(damage))
     return plain(500, "bug", internal_error(f"{request.method} {request.url.path}", error))

@@ -419,11 +419,19 @@ class Database:
                 raise Damaged(restore_instead(self.path, found)) from error
             if isinstance(error, OneLine) or not isinstance(error, _ANOTHER_TYPE):
                 raise
-            with nullcontext(db) if db is not None else self.read() as checked:
-                fault = damaged_table(checked) or _wrong_value(checked)
-            if fault is None:
-                raise
-            raise Damaged(restore_instead(self.path, fault)) from error
+            self.require_sound(db)
+            raise
+
+    def require_sound(self, db: Transaction | None = None) -> None:
+        """Check the tables, except the large ones, of which only the types are looked at.
+
+        :param db: an open transaction; None: a new one
+        :raises Damaged: SQLite finds a fault in one of them, or a value is not of the type of its column
+        """
+        with nullcontext(db) if db is not None else self.read() as checked:
+            fault = damaged_table(checked) or _wrong_value(checked)
+        if fault is not None:
+            raise Damaged(restore_instead(self.path, fault))
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:

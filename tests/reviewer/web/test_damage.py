@@ -144,12 +144,19 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("value", VALUES)
+CODED = (
+    *(("versions", "body"), ("versions", "at"), ("decisions", "at"), ("spectra", "flux"), ("spectra", "details")),
+    *(("grids", "wavelength"), ("log", "details"), ("log", "at"), ("settings", "value"), ("people", "roles")),
+)
+PLAIN = (("versions", "author"), ("decisions", "comment"), ("items", "drafter_name"))
+"""Columns of texts that are given as they are stored."""
+
+
 @pytest.mark.parametrize(
-    ("table", "column"),
+    ("table", "column", "value"),
     [
-        *(("versions", "body"), ("versions", "at"), ("decisions", "at"), ("spectra", "flux"), ("spectra", "details")),
-        *(("grids", "wavelength"), ("log", "details"), ("log", "at"), ("settings", "value"), ("people", "roles")),
+        *((*column, value) for column in CODED for value in VALUES),
+        *((*column, value) for column in PLAIN for value in ("no UTF-8", "bytes")),
     ],
 )
 def test_a_value_that_cannot_be_read_is_reported_everywhere(
