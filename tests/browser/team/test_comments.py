@@ -205,7 +205,7 @@ def test_a_comment_whose_answer_is_lost_is_sent_again_and_counts_once(chromium: 
         def arrives_but_no_answer(route: Route) -> None:
             keys.append(route.request.post_data_json["key"])
             if route.request.method == "POST" and len(keys) < 3:
-                route.fetch()
+                route.fetch(max_retries=3)
                 route.abort()
             else:
                 route.continue_()

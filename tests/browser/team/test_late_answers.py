@@ -138,7 +138,7 @@ def test_an_action_without_an_answer_says_so_and_can_be_sent_again(chromium: Bro
         routes = held(page, "/api/v1/bulk$")
         change.click()
         wait_for(page, routes)
-        routes[0].fetch()
+        routes[0].fetch(max_retries=3)
         routes[0].abort()
         expect(dialog(page).locator(".note")).to_contain_text("The server does not answer. Is it still running?")
         change.click()
