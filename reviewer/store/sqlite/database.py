@@ -426,7 +426,7 @@ class Database:
         """Check the tables, except the large ones, of which only the types are looked at.
 
         :param db: an open transaction; None: a new one
-        :raises Damaged: SQLite finds a fault in one of them, or a value is not of the type of its column
+        :raises Damaged: SQLite finds a fault in a table, or a value is not of the type of its column
         """
         with nullcontext(db) if db is not None else self.read() as checked:
             fault = damaged_table(checked) or _wrong_value(checked)
