@@ -294,6 +294,36 @@ def test_back_and_forward_go_item_by_item_and_tab_by_tab(address: str, opened: P
     assert opened.evaluate("history.length") == entries + 6
 
 
+def test_back_is_followed_while_the_tab_bar_is_drawn_again(address: str, opened: Page) -> None:
+    opened.goto(address)
+    opened.wait_for_function(PAINTED, timeout=60_000)
+    shown(opened, 1)
+    opened.get_by_role("tab", name="Progress").click()
+    expect(opened).to_have_url(f"{address}#tab=progress")
+    opened.get_by_role("tab", name="Find").click()
+    expect(opened).to_have_url(f"{address}#tab=find")
+    entries = opened.evaluate("history.length")
+    # Rows that load change what is selected inside the tab: between any two tasks of the page.
+    opened.evaluate("""() => {
+      const { port1, port2 } = new MessageChannel()
+      port1.onmessage = () => {
+        for (const tab of document.querySelectorAll('#so-tabs [role=tab]'))
+          tab.setAttribute('aria-selected', tab.getAttribute('aria-selected'))
+        port2.postMessage('again')
+      }
+      port2.postMessage('begin')
+    }""")
+    for back in ("Progress", "Review"):
+        opened.go_back()
+        in_front(opened, back)
+    shown(opened, 1)
+    for forth in ("Progress", "Find"):
+        opened.go_forward()
+        in_front(opened, forth)
+    expect(opened).to_have_url(f"{address}#tab=find")
+    assert opened.evaluate("history.length") == entries
+
+
 def test_a_link_to_a_tab_opens_it_and_a_reload_keeps_it(address: str, opened: Page) -> None:
     opened.goto(f"{address}#tab=progress")
     in_front(opened, "Progress")

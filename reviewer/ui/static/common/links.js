@@ -9,7 +9,6 @@ import { hasTab, openTab } from './tabs.js'
 
 const KEPT_ITEM = 'so-item'
 const BATCH = '#batch='
-const ITEM = '#item='
 const VIEW = '#view='
 const TAB = '#tab='
 
@@ -44,15 +43,11 @@ export function leaveView() {
   if (location.hash.startsWith(VIEW)) replaceAddress(`${TAB}find`)
 }
 
-/** @type {string | null} the tab that a link or the history opens, until it is open */
-let followed = null
-
 /** @param {string} hash of an address or a link */
 function follow(hash) {
   wantedView = viewIn(hash)
   const tab = tabOf(hash)
-  followed = tab
-  if (tab) openTab(tab)
+  if (tab) openTab(tab, { byAddress: true })
   if (wantedView !== null) dispatchEvent(new Event('so-view'))
   const item = readLink(hash)
   const batch = batchIn(hash)
@@ -60,11 +55,11 @@ function follow(hash) {
   else if (batch !== null) review?.onBatch(batch)
 }
 
-// From the first moment on: a link, Back or Forward. Not `location.hash`: the Review desk may have put another item
-// into the address before the browser reports the change.
-addEventListener('hashchange', (event) => {
+// From the first moment on: a link, Back or Forward. Not `hashchange`, which comes later than the change itself: what
+// is put into the address between the two would be an entry that nobody opened.
+addEventListener('popstate', () => {
   closePanel() // it belongs to what was shown; what is typed in it is kept
-  follow(new URL(event.newURL).hash)
+  follow(location.hash)
 })
 
 /**
@@ -170,14 +165,9 @@ export function setAddress(link, { byAddress = false } = {}) {
 /** Review shows no item. */
 export const setNoItem = () => setAddress(NO_ITEM)
 
-/**
- * A tab was opened: a new entry of the history, unless a link or the history itself has opened it.
- * @param {string} id
- */
+/** A tab was opened, and not by the address: a new entry of the history. @param {string} id */
 export function tabOpened(id) {
-  const byLink = followed === id
-  followed = null
-  if (byLink || tabOfAddress() === id) return
+  if (tabOfAddress() === id) return
   const address = id === 'review' ? ofReview : TAB + id
   if (location.hash) history.pushState(null, '', address)
   else replaceAddress(address)
@@ -225,7 +215,6 @@ export function followLinks(callbacks) {
   document.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || !(event.target instanceof Element)) return
     const href = event.target.closest('a')?.getAttribute('href') ?? ''
-    if (href.startsWith(ITEM)) return openTab('review') // the change of the address opens the item
     if (!href.startsWith(BATCH) && !href.startsWith(VIEW)) return
     event.preventDefault()
     history.pushState(null, '', href.startsWith(BATCH) ? NO_ITEM : href)

@@ -6,11 +6,16 @@ import { isTyping } from './keys.js'
 
 const KEPT_TAB = 'so-tab'
 
+/** @type {string | null} the tab of which the history knows that it is in front */
+let noted = null
+
 /**
  * Open a tab.
  * @param {string} id  its id in page.py, e.g. "review"
+ * @param {{byAddress?: boolean}} options `byAddress`: the address names it already
  */
-export function openTab(id) {
+export function openTab(id, { byAddress = false } = {}) {
+  if (byAddress) noted = id
   document.getElementById(`so-tab-${id}-button`)?.click()
 }
 
@@ -38,14 +43,15 @@ export function comeBack(linked, onOpen) {
   const tabs = document.getElementById('so-tabs')
   const note = () => {
     const open = tabs?.querySelector('[role=tab][data-tab-id][aria-selected=true]')
-    if (!open) return
-    const shown = open.getAttribute('data-tab-id') ?? ''
+    const shown = open?.getAttribute('data-tab-id')
+    if (!shown) return
     thisTab.set(KEPT_TAB, shown)
+    if (shown === noted) return // `aria-selected` changes inside the tab, too
+    noted = shown
     onOpen(shown)
   }
-  // The browser follows a clicked link first, which may name the tab.
-  const noteSoon = () => setTimeout(note)
-  if (tabs) new MutationObserver(noteSoon).observe(tabs, { subtree: true, attributeFilter: ['aria-selected'] })
+  // At once: an entry that is made later would come after a Back that was pressed meanwhile.
+  if (tabs) new MutationObserver(note).observe(tabs, { subtree: true, attributeFilter: ['aria-selected'] })
 }
 
 /**

@@ -6,7 +6,6 @@ import { t, tn, withParts } from '../common/language.js'
 import { fill, h, withCommands } from '../common/dom.js'
 import { number } from '../common/format.js'
 import { getJSON } from '../common/http.js'
-import { openTab } from '../common/tabs.js'
 import { Chart } from './chart_card.js'
 import { defined, table } from './tables.js'
 import { reliabilityDiagram, verdictBar } from './trust_charts.js'
@@ -398,7 +397,7 @@ function suspects({ total, items, reason, meaning, hidden }) {
           [2],
           null,
           items.map((one) => [
-            h('a', { href: `#item=${one.item}`, title: one.reason, onClick: () => openTab('review') }, one.name),
+            h('a', { href: `#item=${one.item}`, title: one.reason }, one.name),
             one.label,
             one.p_yes.toFixed(2),
             one.source,
