@@ -6,6 +6,7 @@ import io
 import struct
 import zlib
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -49,11 +50,14 @@ def titled(title: str, window: tuple[float, float] | None = None, scale: float =
     return plot.draw(WAVELENGTH, scale * FLUX, window, title)
 
 
+TITLES = [FILE, "Spectrum", "M13 $x_2^{gg}$", "first line\nsecond line", "W" * 70, ".", "gpqy (Å)"]
+NARROW = [(FILE, scale, window) for scale in (1.0, 1e-17) for window in ((6500.0, 6530.0), (6563.0, 6565.0))]
+
+
 @pytest.mark.parametrize(
-    "title", [FILE, "Spectrum", "M13 $x_2^{gg}$", "first line\nsecond line", "W" * 70, ".", "gpqy (Å)"]
+    ("title", "scale", "window"),
+    [*product(TITLES, (1.0, 1e-17), (None, (6500.0, 6620.0))), *NARROW, ("W" * 70, 1.0, (6563.0, 6565.0))],
 )
-@pytest.mark.parametrize("scale", [1.0, 1e-17])
-@pytest.mark.parametrize("window", [None, (6500.0, 6620.0), (6500.0, 6530.0), (6563.0, 6565.0)])
 def test_title_is_replaced_and_nothing_else(title: str, scale: float, window: tuple[float, float] | None) -> None:
     """Including pictures of one pixel, with a thousand ticks; the factor "1e-17" of the flux axis stays."""
     shown = replace_title(titled(title, window, scale))
