@@ -77,8 +77,8 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.lines import JournalError
     from agent.batch.sources import SourceError
+    from agent.json_lines import JournalError
     from agent.spectrum import SpectrumError
     from training.bench.build import record
     from training.data import DataError
@@ -195,7 +195,7 @@ def _write(folder: Path, built: Built, task: Task, description: dict[str, Any]) 
     """Write the two files, then the record of how they were made: it exists only if the benchmark is complete."""
     import json
 
-    from agent.batch.lines import write_atomic
+    from agent.json_lines import write_atomic
     from training.bench.build import record
 
     (folder / "data").mkdir(exist_ok=True)
