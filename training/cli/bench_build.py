@@ -142,8 +142,8 @@ def _built(arguments: Namespace, recipe: Recipe, task: Task, placed: Any) -> tup
 
 
 def _weak(arguments: Namespace, task: Task) -> WeakClassifier:
-    from training.bench.build.weak_classifier import Predictions, TrainedClassifier
     from training.specialist import SpecialistSettings
+    from training.specialist.weak_classifier import Predictions, TrainedClassifier
 
     if arguments.weak is not None:
         return Predictions(arguments.weak, task)
