@@ -167,7 +167,7 @@ def test_an_existing_file_of_drafts_is_left_alone_when_drafting_fails(survey_fil
 
 def test_without_a_command_or_with_options_only_the_web_app_starts(monkeypatch):
     given = []
-    monkeypatch.setattr("reviewer.web.app.serve", given.append)
+    monkeypatch.setattr("reviewer.server.serve", given.append)
     assert app.main([]) == app.main(["--port", "9000", "--no-browser"]) == 0
     started = [(settings.host, settings.port, settings.open_browser) for settings in given]
     assert started == [("127.0.0.1", 7860, True), ("127.0.0.1", 9000, False)]
@@ -175,7 +175,7 @@ def test_without_a_command_or_with_options_only_the_web_app_starts(monkeypatch):
 
 def test_the_web_app_gets_the_model_servers_of_the_command_line(monkeypatch, tmp_path):
     given = []
-    monkeypatch.setattr("reviewer.web.app.serve", lambda settings: given.append((settings.servers, settings.server)))
+    monkeypatch.setattr("reviewer.server.serve", lambda settings: given.append((settings.servers, settings.server)))
     servers = tmp_path / "servers.toml"
     assert app.main(["app", "--servers", str(servers), "--server", "http://127.0.0.1:9"]) == 0
     assert given == [(servers, "http://127.0.0.1:9")]

@@ -16,8 +16,8 @@ from fastapi.testclient import TestClient
 from agent import language
 from agent.language import PSEUDO, deferred, of_environment, speaking, tr, trn
 from app import main
+from reviewer import server
 from reviewer.store import Store
-from reviewer.web import app as server
 from reviewer.web.language import COOKIE, without_language
 from tests.support import english, messages
 

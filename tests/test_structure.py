@@ -145,6 +145,33 @@ def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
     return found
 
 
+def layers(package: str) -> list[list[str]]:
+    """The order of a package's folders and modules, lowest first, as its design page states it."""
+    section = text_of(f"docs/design/{package}.md").partition("## Order\n")[2].partition("\n## ")[0]
+    return [re.findall(r"`(\w+)`", line) for line in section.splitlines() if re.match(r"\d+\. ", line)]
+
+
+@pytest.mark.parametrize("package", OURS)
+def test_the_order_names_every_folder_and_module_of_the_package(package: str) -> None:
+    parts = {name.split(".")[1] for name in modules() if name.startswith(f"{package}.")}
+    assert sorted(part for layer in layers(package) for part in layer) == sorted(parts)
+
+
+@pytest.mark.parametrize("package", OURS)
+def test_no_folder_imports_upwards(package: str) -> None:
+    rank = {part: number for number, layer in enumerate(layers(package)) for part in layer}
+    wrong = {
+        f"{name} imports {full}"
+        for name, tree in modules().items()
+        for _, full in imports(tree)
+        if name.startswith(f"{package}.")
+        and full.startswith(f"{package}.")
+        and (part := full.split(".")[1]) != (own := name.split(".")[1])
+        and rank[part] >= rank[own]
+    }
+    assert wrong == set()
+
+
 def test_no_third_party_bundle_in_the_tree() -> None:
     long_lines = [
         name

@@ -14,7 +14,7 @@ import os, signal, sys
 from pathlib import Path
 import app
 app.parser()
-import reviewer.ui.page, reviewer.web.app, agent.doctor.checks
+import reviewer.ui.page, reviewer.server, agent.doctor.checks
 
 ours = ("agent", "reviewer", "training", "app")
 for name in [name for name in sys.modules if name.partition(".")[0] in ours]:
@@ -44,7 +44,7 @@ class Windows:
 
 import app
 app.parser()
-import reviewer.ui.page, reviewer.web.app, agent.doctor.checks
+import reviewer.ui.page, reviewer.server, agent.doctor.checks
 import agent.locks, reviewer.store.sqlite.files
 agent.locks.os = reviewer.store.sqlite.files.os = Windows()
 
@@ -57,7 +57,7 @@ from reviewer.store import Store
 folder = Path(sys.argv[1])
 with Store.open(folder / "annotations.db") as store:
     store.accounts.add_person("CO", "Dr CO", ["coordinator"], password="H alpha in emission")
-    client = TestClient(reviewer.web.app.build(store, local=True), base_url="http://127.0.0.1")
+    client = TestClient(reviewer.server.build(store, local=True), base_url="http://127.0.0.1")
     assert client.get("/sign-in").status_code == 200
     with one_import(store.path):
         assert is_importing(store.path)

@@ -19,9 +19,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent.batch.catalogue import local_file
-from agent.batch.consensus import DEFINITION, Consensus, Limits, consensus, mean_score
 from agent.batch.journal import Inspected
 from agent.batch.sources import SourceError, SpectrumFile
+from agent.consensus import DEFINITION, Consensus, Limits, consensus, mean_score
 from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.record import Medium, medium_text

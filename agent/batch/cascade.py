@@ -15,10 +15,10 @@ from typing import Any
 
 from agent.batch.candidates import Candidate, CandidateVerdict
 from agent.batch.certified import CertifiedRun
-from agent.batch.consensus import Limits
 from agent.batch.journal import CompletedJobs, RunSummary
 from agent.batch.run import Outcome, PolicyFor
 from agent.batch.sources import Source, key_of
+from agent.consensus import Limits
 from agent.conversation import Stop, Usage
 from agent.language import tr, trn
 from agent.loop import MAX_TURNS

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from agent.batch.candidates import Candidate
-from agent.batch.consensus import data_reasons, typical_snr
 from agent.batch.journal import Inspected
-from agent.batch.lines import JournalError
 from agent.batch.run import MAX_CONSECUTIVE_FAILURES, PolicyFor
 from agent.batch.sources import key_of
+from agent.batch.trials import Case, SpectrumIn, TrialsFile, Work, try_all
+from agent.consensus import data_reasons, typical_snr
 from agent.conversation import Stop
+from agent.json_lines import JournalError
 from agent.language import deferred, tr
 from agent.measure import Undefined
 from agent.processes import ProcessLost
@@ -26,7 +27,6 @@ from agent.spectrum import Spectrum
 from agent.spectrum.record import Medium
 from agent.tasks import Task
 from agent.trajectory import Trajectory
-from agent.trial.batch import Case, SpectrumIn, TrialsFile, Work, try_all
 from agent.trial.report import Trial
 from agent.trust.certificate import Cause, Certificate, CertificateError, Judged, read
 from agent.trust.evidence import TrialOutcome, TrialSettings, not_passed_text, outcome_of

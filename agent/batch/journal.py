@@ -13,7 +13,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO, Protocol
 
-from agent.batch.lines import (
+from agent.batch.run import Job, Outcome, PolicyUnavailable, jobs_for
+from agent.batch.sources import Source, key_of, spectra_in
+from agent.conversation import Usage
+from agent.json_lines import (
     JournalError,
     append_line,
     differences,
@@ -23,9 +26,6 @@ from agent.batch.lines import (
     lock_file,
     write_atomic,
 )
-from agent.batch.run import Job, Outcome, PolicyUnavailable, jobs_for
-from agent.batch.sources import Source, key_of, spectra_in
-from agent.conversation import Usage
 from agent.language import joined, tr
 from agent.trajectory import Trajectory
 

@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING
 from agent.batch.catalogue import local_file
 from agent.batch.journal import MAX_MESSAGES, RunSummary, failure_of, result_of
 from agent.batch.keys import Keys, hashes_of
-from agent.batch.lines import json_line
 from agent.batch.plan import SurveyPlan
 from agent.batch.ray_cluster import RECEIVER, Cluster, Problems, said
 from agent.batch.run import MAX_CONSECUTIVE_FAILURES, Job, Outcome, Plan, inspect_one
 from agent.batch.shards import Shards
 from agent.batch.sources import SourceError, SpectrumFile, is_one_spectrum, key_of
 from agent.conversation import Stop, Usage
+from agent.json_lines import json_line
 from agent.language import deferred
 from agent.spectrum import Spectrum, SpectrumError
 

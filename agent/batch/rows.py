@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from agent.batch.candidates import ORDER, Candidate, candidate, candidates_from, place
 from agent.batch.certified import CertifiedRun
-from agent.batch.consensus import Limits, consensus
 from agent.batch.journal import Inspected
 from agent.batch.keys import Keys, hashes_of, of_sample
-from agent.batch.lines import JournalError, json_line
 from agent.batch.run import Outcome
 from agent.batch.shards import Shards
 from agent.batch.sources import key_of
+from agent.consensus import Limits, consensus
+from agent.json_lines import JournalError, json_line
 from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.spectrum.record import Medium

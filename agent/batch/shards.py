@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from agent.batch.journal import SYNC_LINES, SYNC_SECONDS, check_settings, place_of, write_settings
 from agent.batch.keys import Keys, key_hash
-from agent.batch.lines import (
+from agent.json_lines import (
     JournalError,
     append_line,
     drop_partial_line,

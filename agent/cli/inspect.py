@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from agent.batch.candidates import Candidate, CandidateVerdict
     from agent.batch.cascade import Cascade, Stage, StageRun
     from agent.batch.certified import CertifiedRun
-    from agent.batch.consensus import Limits
     from agent.batch.journal import Journal, PendingJobs, RunSummary
     from agent.batch.sources import Source
+    from agent.consensus import Limits
     from agent.conversation import Stop
     from agent.tasks import Task
 
@@ -109,10 +109,10 @@ def add(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     from agent.batch.candidates import TableError, check_table_path, columns_for, ranked, write_table
     from agent.batch.cascade import Cascade
-    from agent.batch.lines import JournalError
     from agent.batch.rows import RankedRows
     from agent.batch.sources import SourceError
     from agent.conversation import PolicyError, Stop
+    from agent.json_lines import JournalError
     from agent.trust.certificate import CertificateError
 
     check_engine_options(arguments)
@@ -250,7 +250,7 @@ def _task(arguments: Namespace) -> Task:
 
 
 def _limits(arguments: Namespace) -> Limits:
-    from agent.batch.consensus import Limits
+    from agent.consensus import Limits
 
     given = {"majority": arguments.majority, "snr": arguments.min_snr, "margin": arguments.margin}
     try:

@@ -15,9 +15,9 @@ from agent.language import tr
 if TYPE_CHECKING:
     from agent.batch.cascade import Stage
     from agent.batch.certified import CertifiedRun
-    from agent.batch.consensus import Limits
     from agent.batch.run import PolicyFor
     from agent.cli.policy_options import PolicyChoice
+    from agent.consensus import Limits
     from agent.conversation import Policy
     from agent.tasks import Task
 

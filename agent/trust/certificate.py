@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from agent.batch.lines import differences
+from agent.json_lines import differences
 from agent.language import deferred, joined
 from agent.spectrum.record import Medium
 from agent.text import OneLine

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from agent.batch.consensus import data_reasons, least_coverage, mean_score, typical_snr
+from agent.consensus import data_reasons, least_coverage, mean_score, typical_snr
 from agent.hints.claims import claims_of, compare
 from agent.hints.evidence import Evidence, at_rest, evidence
 from agent.language import tr

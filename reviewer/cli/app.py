@@ -72,8 +72,8 @@ def run(arguments: Namespace) -> int:
 def _serve(arguments: Namespace) -> int:
     from agent.database_place import PlaceError, make_folder
     from reviewer.backup.backups import default_folder
+    from reviewer.server import serve
     from reviewer.store import StoreError
-    from reviewer.web.app import serve
     from reviewer.web.proxies import ProxyLogin
     from reviewer.web.settings import ServerSettings
 

@@ -149,7 +149,7 @@ def add_report(parser: ArgumentParser) -> None:
 
 
 def run_report(arguments: Namespace) -> int:
-    from reviewer.blind.report import ReportError, write
+    from reviewer.exchange.blind_report import ReportError, write
 
     try:
         with opened(database_of(arguments), must_exist=True) as store:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from agent.policies.servers import Server
     from reviewer.agreement.values import Estimate
     from reviewer.blind.judge.model import Judge
-    from reviewer.blind.judge.run import JudgeRun
     from reviewer.blind.judge.settings import JudgeSettings
     from reviewer.blind.plan import Dimension
     from reviewer.drafting.budget import Budget
+    from reviewer.drafting.judging import JudgeRun
     from reviewer.store import BlindSession, Store
 
 AT_A_TIME = 8
@@ -122,7 +122,7 @@ def _add_how(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from reviewer.blind.judge.run import JudgeMismatch, NothingToJudge
+    from reviewer.drafting.judging import JudgeMismatch, NothingToJudge
 
     spending = _spending(arguments)
     with opened(database_of(arguments), must_exist=True) as store:
@@ -152,7 +152,7 @@ def _run_judge(arguments: Namespace, store: Store, judge: Judge, spending: Budge
     """Run the judge; return its counts and whether it was stopped."""
     from agent.cli.command import stop_on_signal
     from agent.conversation import Stop
-    from reviewer.blind.judge.run import judge_session
+    from reviewer.drafting.judging import judge_session
 
     stop: Stop = Stop()
     with ProgressBar(None, tr("judging")) as bar, stop_on_signal(stop):

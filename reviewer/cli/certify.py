@@ -124,7 +124,7 @@ def run(arguments: Namespace) -> int:
         from reviewer.cli.certify_check import run_check
 
         return run_check(arguments)
-    from agent.batch.lines import JournalError
+    from agent.json_lines import JournalError
     from reviewer.trust.calibration import CalibrationError, calibration, require_trials, scoring
     from reviewer.trust.cases import CasesError
     from reviewer.trust.certificates import trial_outcomes

@@ -25,7 +25,7 @@ def run_check(arguments: Namespace) -> int:
 
     :raises CannotRun: the certificate or the cases cannot be read, or it is for another policy
     """
-    from agent.batch.lines import JournalError
+    from agent.json_lines import JournalError
     from agent.trust.certificate import CertificateError, read
     from agent.trust.shift import ShiftError
     from agent.trust.suspension import suspension

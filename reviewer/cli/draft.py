@@ -103,10 +103,10 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.lines import JournalError
     from agent.batch.sources import SourceError, sources_from
     from agent.cli.policy_options import choice_from, roster_from, task_prompts_from
     from agent.conversation import PolicyError
+    from agent.json_lines import JournalError
 
     _check(arguments)
     database = database_of(arguments)

@@ -29,11 +29,11 @@ from agent.text import whole_number
 from reviewer.cli.common import add_json, database_of, opened
 
 if TYPE_CHECKING:
+    from agent.batch.trials import Case, TrialsFile
     from agent.cli.policy_options import PolicyChoice
     from agent.conversation import Policy
     from agent.tasks import Task
     from agent.trajectory import Drafter
-    from agent.trial.batch import Case, TrialsFile
     from agent.trial.report import Trial
     from reviewer.store import Store
 
@@ -82,8 +82,8 @@ def _seed(text: str) -> int:
 
 def run(arguments: Namespace) -> int:
     """Try the traces. Status 0: every one that could be tested passed; 1: some did not, or failed; 2: not run."""
-    from agent.batch.lines import JournalError
     from agent.conversation import PolicyError
+    from agent.json_lines import JournalError
 
     if (arguments.results is None) == (arguments.db is None):
         raise CannotRun(
@@ -105,9 +105,9 @@ def run(arguments: Namespace) -> int:
 
 
 def _run(arguments: Namespace, store: Store | None) -> int:
+    from agent.batch.trials import TrialsFile, Work, cases_in, try_all
     from agent.cli.command import stop_on_signal
     from agent.conversation import Stop
-    from agent.trial.batch import TrialsFile, Work, cases_in, try_all
 
     if store is not None:
         store.accounts.require_coordinator(arguments.by)
@@ -204,7 +204,7 @@ def _wanted(cases: Iterator[Case], file: TrialsFile | None, counts: Counter[str]
 
 def _stored(store: Store, tasks: dict[str, Task], wanted: Task | None) -> Iterator[Case]:
     """Yield what the drafters wrote, with its spectrum; items without a stored spectrum are left out."""
-    from agent.trial.batch import Case
+    from agent.batch.trials import Case
 
     for key in sorted(tasks) if wanted is None else [wanted.key]:
         found = {one.item: one for one in store.trust.cases(key)}

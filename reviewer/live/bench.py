@@ -22,9 +22,9 @@ from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError, read
 from agent.spectrum.readers import opened
 from agent.spectrum.readers.pixels import NoDataError
+from reviewer.pictures import Cache, Gallery
 from reviewer.reading import FILES
 from reviewer.store import Item, NotFound
-from reviewer.web.pictures import Cache, Gallery
 
 LARGEST_FILE = 2 * 2**30
 LARGEST_FOLDER = 8 * 2**30

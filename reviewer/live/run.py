@@ -20,8 +20,8 @@ from typing import Any, Literal
 from PIL import Image
 
 from agent import loop, tool
-from agent.batch.consensus import consensus
-from agent.batch.consensus import to_json as consensus_to_json
+from agent.consensus import consensus
+from agent.consensus import to_json as consensus_to_json
 from agent.conversation import Conversation, Piece, Policy, PolicyError, Stop
 from agent.hints import thought_on
 from agent.language import deferred

@@ -17,7 +17,7 @@ from agent.trajectory import Trajectory
 from agent.trial.report import Trial
 from reviewer.errors import message
 from reviewer.live.events import Log
-from reviewer.web.trials import result_json
+from reviewer.trials import result_json
 
 
 class LiveTrial:

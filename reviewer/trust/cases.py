@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.batch.labels import Labels
-from agent.batch.lines import json_lines
 from agent.batch.sources import SpectrumFile, key_of
 from agent.cli.stages import MACHINE_SETTINGS
+from agent.json_lines import json_lines
 from agent.language import deferred, tr
 from agent.processes import ordered_map
 from agent.spectrum import Spectrum

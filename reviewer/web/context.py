@@ -22,13 +22,13 @@ from agent.tasks import Task
 from agent.text import one_line
 from agent.trajectory import Zoom
 from reviewer.backup.backups import DailyBackups
+from reviewer.pictures import Cache, Gallery
 from reviewer.rules.people import Person
 from reviewer.similar.background import Similar
 from reviewer.store import NotAllowed, Store, Token, TokenRefused
 from reviewer.web.auth import SIGNED_OUT, TokenChecks, may_use, person_of, token_in
 from reviewer.web.background.webhooks import WebhookSender
 from reviewer.web.documents import Documents
-from reviewer.web.pictures import Cache, Gallery
 from reviewer.web.proxies import ProxyLogin
 
 PASSWORD_CHECKS = 4

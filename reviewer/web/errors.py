@@ -19,6 +19,7 @@ from reviewer.errors import internal_error
 from reviewer.exchange.exports import ExportError
 from reviewer.live.bench import BenchFull
 from reviewer.live.runs import TooManyRunning
+from reviewer.pictures import PictureDiffers
 from reviewer.store import (
     BadSearch,
     Disagreement,
@@ -33,7 +34,6 @@ from reviewer.store import (
 from reviewer.store.team.actions import SelectionChanged
 from reviewer.web.auth import TooManyWrongTokens, follows_link, sign_in_address
 from reviewer.web.context import Context, NobodySignedIn, SomebodyElse, TokenNotAccepted, plain
-from reviewer.web.pictures import PictureDiffers
 from reviewer.web.proxies import base_of
 
 _KINDS: tuple[tuple[type[Exception], int, str], ...] = (

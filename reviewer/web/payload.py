@@ -16,7 +16,7 @@ from reviewer.rules.inspection import Inspection
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import REASONS, VERBS, Decision, Rules, Standing, judges_independently, refusal
 from reviewer.store import Autosave, Item, Mark, NotFound, QueueRow, Store
-from reviewer.web.trials import trial_json
+from reviewer.trials import trial_json
 from reviewer.web.verdict_first import neutral_row, neutral_trajectory
 
 

@@ -176,7 +176,7 @@ def _start(db: Path, compiled: Path, browser: Chromium) -> tuple[float, float]:
 
 def _imports(compiled: Path) -> tuple[float, float, list[str]]:
     """Seconds and processor seconds that a bare start spends importing, and the heavy modules it imports."""
-    code = "import sys, time, app, reviewer.web.app, reviewer.ui.page; print(time.process_time(), *sys.modules)"
+    code = "import sys, time, app, reviewer.server, reviewer.ui.page; print(time.process_time(), *sys.modules)"
     begun = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, env=_environment(compiled)

@@ -8,7 +8,7 @@
 Simulated: every kind equally often on every survey's grid, S/N 5 to 50 per pixel, seeds from ``HELD_OUT`` on
 (``fit_baseline.py`` uses seeds below it). Real: ``real_labels.toml`` has the known answers and the reasons;
 ambiguous ones are left out. The verdict is that of the scorecard, which the policy also gives in the loop; whether it
-is left to a person is decided by ``agent.batch.consensus`` with its default limits.
+is left to a person is decided by ``agent.consensus`` with its default limits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agent.batch.consensus import consensus
+from agent.consensus import consensus
 from agent.policies.baseline.rule import Baseline
 from agent.policies.baseline.scorecard import assess
 from agent.simulate import KINDS, simulate, truth

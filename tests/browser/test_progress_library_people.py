@@ -19,13 +19,13 @@ from astropy.io import fits
 from playwright.sync_api import Page, Route, TimeoutError, expect
 
 from agent.simulate import simulate
+from reviewer import server
 from reviewer.exchange import exports as exporting
 from reviewer.exchange.imports import own_row
 from reviewer.rules.inspection import Inspection
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, QueueFilter, Store
 from reviewer.ui import drafts, imports
-from reviewer.web import app as server
 from tests.support.cli import free_port
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, decide
 

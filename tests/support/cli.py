@@ -153,8 +153,7 @@ def _serve() -> None:
     for line in iter(sys.stdin.readline, ""):
         request = json.loads(line)
         if request["argv"][1:2] == ["app"]:
-            import reviewer.ui.page
-            import reviewer.web.app  # noqa: F401
+            pass
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         child = os.fork()
         if child:

@@ -176,7 +176,7 @@ NO_MESSAGES: dict[str, set[str]] = {
         *("stable, for programs, e.g. signed_out, not_allowed, not_found", "more, by kind", "Spec-o3 review"),
         "what was found and what was expected, for people",
     },
-    "reviewer/web/app.py": {"Spec-o3 review"},
+    "reviewer/server.py": {"Spec-o3 review"},
     "reviewer/web/language.py": {
         "\ndocument.documentElement.lang = so_language.tag\nObject.defineProperty(navigator, 'language', "
         "{ get: () => so_language.tag, configurable: true })\n"

@@ -19,9 +19,9 @@ import pytest
 
 import app
 from agent.batch import run as batch
-from agent.batch.lines import JournalError
 from agent.cli.stages import LOCAL_CONCURRENCY
 from agent.conversation import Stop
+from agent.json_lines import JournalError
 from agent.policies.baseline.rule import Baseline
 from agent.simulate import files
 from agent.spectrum import SpectrumError

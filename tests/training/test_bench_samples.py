@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import app
-from agent.batch.lines import JournalError
+from agent.json_lines import JournalError
 from agent.simulate import files
 from tests.support.bench import VERDICTS, Broken, Varied, outcomes, some_questions, varied
 from tests.support.model_server import BadServer, answer, talking

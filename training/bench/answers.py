@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.batch.journal import Journal
-from agent.batch.lines import JournalError, append_line, json_line, json_lines, write_atomic
 from agent.batch.run import Outcome as Inspected
+from agent.json_lines import JournalError, append_line, json_line, json_lines, write_atomic
 from agent.language import tr
 from agent.trajectory import Trajectory
 from training.bench.outcomes import Outcome, OutcomesError, failed, judged, question_fields

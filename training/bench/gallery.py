@@ -11,8 +11,8 @@ from string import Template
 
 from PIL import Image
 
-from agent.batch.lines import write_atomic
 from agent.batch.report import pictures, window_text
+from agent.json_lines import write_atomic
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from agent.trajectory.messages import data_url

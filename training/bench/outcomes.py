@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from agent.batch.lines import JournalError, json_line, json_lines, write_atomic
+from agent.json_lines import JournalError, json_line, json_lines, write_atomic
 from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.text import OneLine

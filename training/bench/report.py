@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from agent.batch.lines import write_atomic
 from agent.batch.report import escaped
 from agent.batch.report import table as markdown_table
+from agent.json_lines import write_atomic
 from training.bench import report_sections, table
 from training.bench.behaviour import Behaviour
 from training.bench.parts import Group, groups

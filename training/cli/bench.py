@@ -113,9 +113,9 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.lines import JournalError
     from agent.cli.command import stop_on_signal
     from agent.conversation import PolicyError, Stop
+    from agent.json_lines import JournalError
     from training.bench.outcomes import OutcomesError
     from training.data import DataError, card
 
@@ -252,7 +252,7 @@ def _inspection_options(
 
 def _save_card(card: DataCard, folder: Path) -> None:
     """Save the data card in the run's folder."""
-    from agent.batch.lines import write_atomic
+    from agent.json_lines import write_atomic
 
     write_atomic(folder / "data_card.md", card.markdown())
     write_atomic(folder / "data_card.json", json.dumps(card.to_json(), ensure_ascii=False, indent=2) + "\n")

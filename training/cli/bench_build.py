@@ -77,8 +77,8 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.lines import JournalError
     from agent.batch.sources import SourceError
+    from agent.json_lines import JournalError
     from agent.spectrum import SpectrumError
     from training.bench.build import record
     from training.data import DataError
@@ -142,8 +142,8 @@ def _built(arguments: Namespace, recipe: Recipe, task: Task, placed: Any) -> tup
 
 
 def _weak(arguments: Namespace, task: Task) -> WeakClassifier:
-    from training.bench.build.weak_classifier import Predictions, TrainedClassifier
     from training.specialist import SpecialistSettings
+    from training.specialist.weak_classifier import Predictions, TrainedClassifier
 
     if arguments.weak is not None:
         return Predictions(arguments.weak, task)
@@ -195,7 +195,7 @@ def _write(folder: Path, built: Built, task: Task, description: dict[str, Any]) 
     """Write the two files, then the record of how they were made: it exists only if the benchmark is complete."""
     import json
 
-    from agent.batch.lines import write_atomic
+    from agent.json_lines import write_atomic
     from training.bench.build import record
 
     (folder / "data").mkdir(exist_ok=True)

@@ -42,7 +42,7 @@ def _several(text: str) -> tuple[str, list[Path]]:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.lines import JournalError, write_atomic
+    from agent.json_lines import JournalError, write_atomic
     from training.bench import table
     from training.bench.outcomes import OutcomesError
     from training.bench.several_runs import row_of_runs

@@ -35,7 +35,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.lines import JournalError
+    from agent.json_lines import JournalError
     from training.bench.outcomes import OutcomesError
     from training.environment import missing
     from training.miniature.proof import ProofError, prove

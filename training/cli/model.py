@@ -65,7 +65,7 @@ def run(arguments: Namespace) -> int:
 
 
 def run_card(arguments: Namespace) -> int:
-    from agent.batch.lines import JournalError
+    from agent.json_lines import JournalError
     from training.model_card.card import renew
     from training.model_card.facts import CardError
     from training.model_card.scores import scores_of

@@ -33,7 +33,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.lines import JournalError
+    from agent.json_lines import JournalError
     from training.environment import missing, quiet
     from training.nano.stages import SCALES, StagesError, train
     from training.settings import SettingsError

@@ -57,7 +57,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.lines import JournalError
+    from agent.json_lines import JournalError
     from training.data import DataError
     from training.environment import missing, quiet
     from training.model import ModelError

@@ -83,7 +83,7 @@ def run(arguments: Namespace) -> int:
 
 
 def run_train(arguments: Namespace) -> int:
-    from agent.batch.lines import JournalError
+    from agent.json_lines import JournalError
     from training.model_card.facts import CardError
     from training.specialist import SpecialistError, train
 
@@ -117,7 +117,7 @@ def run_train(arguments: Namespace) -> int:
 
 
 def run_predict(arguments: Namespace) -> int:
-    from agent.batch.lines import JournalError, json_line, write_atomic
+    from agent.json_lines import JournalError, json_line, write_atomic
     from training.bench.scores import scores
     from training.specialist import Specialist, SpecialistError
 

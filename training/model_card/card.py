@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent.batch.lines import write_atomic
+from agent.json_lines import write_atomic
 from agent.language import tr
 from training.model_card.facts import CardError, facts_of, read_facts, write_facts
 from training.model_card.scores import renewed

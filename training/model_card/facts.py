@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent.batch.lines import write_atomic
+from agent.json_lines import write_atomic
 from agent.language import tr
 from agent.settings_file import parse_yaml
 from agent.text import OneLine

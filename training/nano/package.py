@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agent.batch.lines import write_atomic
 from agent.batch.report import table
+from agent.json_lines import write_atomic
 from agent.policies.nano.folder import ABSTAIN, CONFIG, GENERATION
 from agent.simulate import CLASSES
 from agent.statistics import wilson

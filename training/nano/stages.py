@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from agent.batch.lines import write_atomic
+from agent.json_lines import write_atomic
 from agent.language import tr
 from training.miniature.model import Size, model_for, processor_for, shrunk
 from training.miniature.stages import BETA2

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent.statistics import DEFAULT
 from reviewer.blind.analysis import primary_sources
 from reviewer.blind.fingerprints import Fingerprints
+from reviewer.blind.history import SessionHistory
 from reviewer.blind.pictures import PICTURE_STATES, PictureState
 from reviewer.blind.plan import ExposureRule, Kind, Plan, TextKind
 from reviewer.blind.report.claims import TITLES
@@ -22,9 +23,6 @@ from reviewer.blind.report.names import Names, counted_versions, sources
 from reviewer.blind.results import Response, Results
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import CHANGEABLE, Question
-
-if TYPE_CHECKING:
-    from reviewer.store.blind.values import SessionHistory
 
 _KINDS: dict[Kind, str] = {"scores": "traces to score", "pair": "pairs to compare"}
 

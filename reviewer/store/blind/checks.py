@@ -5,16 +5,11 @@ from __future__ import annotations
 import json
 from datetime import datetime
 
+from reviewer.blind.history import EarlierSession, SessionHistory, UnopenedSession
 from reviewer.store.accounts import require_coordinator
 from reviewer.store.blind.stored import blind_session_by_id, refuse_withheld_session
 from reviewer.store.blind.texts import shown_texts, shown_trajectory
-from reviewer.store.blind.values import (
-    BlindSession,
-    EarlierSession,
-    SessionHistory,
-    SessionTrace,
-    UnopenedSession,
-)
+from reviewer.store.blind.values import BlindSession, SessionTrace
 from reviewer.store.sqlite.database import Database, Transaction, stamp
 
 _SHOWN = """

@@ -232,7 +232,7 @@ def history(person: InCharge, context: ContextDep, session: int) -> dict[str, An
 @router.get("/sessions/{session}/report.html")
 def report_page(person: InCharge, context: ContextDep, session: int) -> Response:
     """The report of a closed session as one HTML page."""
-    from reviewer.blind.report import as_html  # the statistics take a second to import
+    from reviewer.exchange.blind_report import as_html  # the statistics take a second to import
 
     page = as_html(context.store, person.initials, session)
     return HTMLResponse(page, headers={**NOT_KEPT, "Content-Security-Policy": REPORT})
@@ -241,7 +241,7 @@ def report_page(person: InCharge, context: ContextDep, session: int) -> Response
 @router.get("/sessions/{session}/report.zip")
 def report_files(person: InCharge, context: ContextDep, session: int) -> Response:
     """The report of a closed session with its tables, as a zip."""
-    from reviewer.blind.report import as_zip
+    from reviewer.exchange.blind_report import as_zip
 
     name = f'attachment; filename="blind-session-{session}.zip"'
     packed = as_zip(context.store, person.initials, session)

@@ -27,11 +27,11 @@ from reviewer.live.runs import last_answered
 from reviewer.live.trials import LiveTrial
 from reviewer.rules.people import Person
 from reviewer.store import Draft, NotFound, QueueFilter
+from reviewer.trials import edited_window, texts_json
 from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep
 from reviewer.web.live import MOST_SAMPLES, BenchDep, Live, LiveDep, RunDep, RunRequest, SampleDep, TrialDep, sample_of
 from reviewer.web.payload import spectrum_bytes
 from reviewer.web.requests import Sent
-from reviewer.web.trials import edited_window, texts_json
 from reviewer.web.visibility import VisibleDep
 
 MOST_FILES = 20

@@ -13,6 +13,7 @@ from agent.hints import thought_on
 from agent.language import localized, tr
 from agent.trajectory import TrajectoryError
 from agent.trajectory.steps import object_of
+from reviewer.pictures import as_stated, png_in_base64, revise, zoom_json, zoom_step
 from reviewer.rules.inspection import ISSUES, QUALITIES, SPECTRAL_TYPES, Inspection, InspectionError
 from reviewer.rules.workflow import REASONS
 from reviewer.store import TRIAL_OUTCOMES, Lease, NotAllowed, QueueFilter, WorkTime
@@ -32,7 +33,6 @@ from reviewer.web.payload import (
     spectrum_bytes,
     stamp,
 )
-from reviewer.web.pictures import as_stated, png_in_base64, revise, zoom_json, zoom_step
 from reviewer.web.statements import statements_json
 from reviewer.web.verdict_first import VerdictFirstDep, hash_of, item_of_alias, neutral_spectrum, require_verdict
 from reviewer.web.visibility import VisibleDep, require_visible

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Response
 
 from agent.language import tr
+from reviewer.pictures import as_stated
 from reviewer.store import Item, NotAllowed, NotFound
+from reviewer.trials import edited_window, key_of, texts_json
 from reviewer.web.context import FOREVER, ContextDep
-from reviewer.web.pictures import as_stated
-from reviewer.web.trials import edited_window, key_of, texts_json
 from reviewer.web.verdict_first import FIRST, VerdictFirstDep, require_verdict
 from reviewer.web.visibility import require_visible
 

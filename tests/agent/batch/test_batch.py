@@ -24,11 +24,11 @@ import app
 from agent import tasks
 from agent.batch import run as batch
 from agent.batch.journal import Journal, PendingJobs
-from agent.batch.lines import JournalError
 from agent.batch.report import markdown
 from agent.batch.run import MAX_CONSECUTIVE_FAILURES, Job, Outcome, PolicyUnavailable, inspect_many, jobs_for
 from agent.batch.sources import Source, SpectrumFile, sources_from, spectra_in
 from agent.conversation import Conversation, PolicyError, Stop, Usage
+from agent.json_lines import JournalError
 from agent.policies.baseline.rule import Baseline
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.spec_o3 import SpecO3

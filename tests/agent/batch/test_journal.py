@@ -18,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.batch.journal import Journal
-from agent.batch.lines import JournalError, differences, drop_partial_line
 from agent.batch.run import Job, Outcome
 from agent.conversation import Usage
+from agent.json_lines import JournalError, differences, drop_partial_line
 from reviewer.exchange.imports import import_file
 from reviewer.store import Store
 from tests.support.drawn_traces import a_spectrum, a_trace

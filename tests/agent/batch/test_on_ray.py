@@ -27,15 +27,15 @@ import app
 from agent import tasks
 from agent.batch import on_ray
 from agent.batch.candidates import Candidate, ranked
-from agent.batch.consensus import Limits
 from agent.batch.journal import result_of
-from agent.batch.lines import json_line
 from agent.batch.ray_cluster import Cluster, said
 from agent.batch.rows import RankedRows, RowMaker, rows_of
 from agent.batch.run import Job, inspect_many
 from agent.batch.shards import Shards
 from agent.cli.stages import baseline
+from agent.consensus import Limits
 from agent.conversation import Stop, Usage
+from agent.json_lines import json_line
 from tests.agent.batch.test_cascade import TURNS
 from tests.support.cli import run as run_app
 from tests.support.model_server import BadServer, talking
@@ -250,7 +250,7 @@ def test_a_spectrum_that_ends_its_worker_takes_no_other_with_it(here: Path, addr
         from agent import tasks
         from agent.batch import on_ray
         from agent.batch.catalogue import chunks_from
-        from agent.batch.consensus import Limits
+        from agent.consensus import Limits
         from agent.batch.plan import make_plan
         from agent.batch.ray_cluster import Workers, ray_cluster
         from agent.batch.rows import RowMaker

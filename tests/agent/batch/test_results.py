@@ -36,12 +36,12 @@ from agent.batch.candidates import (
     ranked,
     write_table,
 )
-from agent.batch.consensus import DEFINITION, Consensus, Limits, consensus, to_json, typical_snr
 from agent.batch.journal import Inspected, Journal
 from agent.batch.labels import Labels, LabelsError
 from agent.batch.report import bundle, escaped, markdown, picture_names, picture_sheet, pictures, quoted, sheet_pictures
 from agent.batch.run import inspect_many, jobs_for
 from agent.batch.sources import sources_from
+from agent.consensus import DEFINITION, Consensus, Limits, consensus, to_json, typical_snr
 from agent.hints import hints
 from agent.loop import run
 from agent.policies.baseline.rule import Baseline

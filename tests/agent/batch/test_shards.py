@@ -18,10 +18,10 @@ import pytest
 from agent.batch import keys as keys_module
 from agent.batch.catalogue import chunks_from, is_url, local_file
 from agent.batch.keys import Keys, hashes_of, key_hash, of_sample
-from agent.batch.lines import JournalError
 from agent.batch.plan import make_plan
 from agent.batch.shards import Shards
 from agent.batch.sources import SourceError, sources_from
+from agent.json_lines import JournalError
 
 
 def line(file: str, target: str = "", sample: int = 0) -> bytes:

@@ -12,8 +12,8 @@ from fastapi.testclient import TestClient
 from agent.policies.nano.policy import NAME
 from agent.policies.roster import Roster
 from agent.simulate import simulate
+from reviewer.server import build
 from reviewer.store import Store
-from reviewer.web.app import build
 from reviewer.web.auth import COOKIE
 from tests.support.cli import run
 from tests.support.nano_model import write

@@ -168,7 +168,7 @@ def test_items_of_a_database_are_found_by_any_spelling(tmp_path: Path) -> None:
 
 def test_predictions_name_their_spectra_in_any_spelling(tmp_path: Path) -> None:
     from training.bench.build import Entry
-    from training.bench.build.weak_classifier import Predictions
+    from training.specialist.weak_classifier import Predictions
 
     path = tmp_path / "p.jsonl"
     path.write_text("".join(json.dumps({"source": name, "probability": 0.5}) + "\n" for name in (NFD, "b.fits.gz")))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agent import tasks
-from agent.batch.consensus import consensus, typical_snr
+from agent.consensus import consensus, typical_snr
 from agent.simulate import simulate
 from agent.trajectory import Answer, Drafter, Think, Trajectory
 from agent.trust.features import Features, data_reasons, features_of

@@ -15,8 +15,8 @@ import pytest
 import app
 from agent.batch.candidates import Candidate, candidates_from
 from agent.batch.certified import CertifiedRun, Trying, trials_path
-from agent.batch.consensus import Limits
 from agent.batch.journal import Inspected
+from agent.consensus import Limits
 from agent.conversation import Conversation, Piece, Policy, PolicyError, Stop
 from agent.loop import run
 from agent.plot import RENDERER

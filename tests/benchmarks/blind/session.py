@@ -29,12 +29,12 @@ import uvicorn
 
 from agent.simulate import simulate
 from agent.trajectory import Drafter
+from reviewer import server
 from reviewer.agreement.davidson import davidson
 from reviewer.blind import report
 from reviewer.blind.balance import assign_evenly
 from reviewer.blind.plan import PREFERENCES, Plan
 from reviewer.store import BlindWork, Draft, Store
-from reviewer.web import app as server
 from tests.benchmarks.results import Results
 from tests.benchmarks.store import trajectory
 from tests.support.cli import free_port

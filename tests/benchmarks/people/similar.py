@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from agent.hints.evidence import at_rest, evidence
 from agent.similarity import SIZE, distances, shape_vector
+from reviewer import server
 from reviewer.similar import ranking
 from reviewer.similar.groups import groups
 from reviewer.similar.index import Corpus, Index, key_of
@@ -32,7 +33,6 @@ from reviewer.similar.of_texts import facts_of_texts
 from reviewer.similar.shapes import Shapes
 from reviewer.similar.words import Texts
 from reviewer.store import Draft, Store
-from reviewer.web import app as server
 from tests.benchmarks.people.campaign import campaign
 from tests.benchmarks.people.planted import FAILURES, Base, Planted, bases, planted
 from tests.benchmarks.people.wordings import REPORTING, SETS

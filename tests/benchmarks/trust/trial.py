@@ -23,8 +23,8 @@ from time import monotonic
 
 import numpy as np
 
-from agent.batch.lines import append_line
 from agent.conversation import Policy, PolicyError
+from agent.json_lines import append_line
 from agent.loop import run
 from agent.measure import Measured, measure_feature, rest
 from agent.measure.bands import fit_feature

@@ -14,8 +14,8 @@ import pytest
 import uvicorn
 from playwright.sync_api import Page, expect
 
+from reviewer import server
 from reviewer.store import Store
-from reviewer.web import app as server
 from reviewer.web.background.webhooks import WebhookSender
 from tests.support.campaign import TO_VOTE, Desk, an_item, people, stopped_webhook
 from tests.support.cli import free_port

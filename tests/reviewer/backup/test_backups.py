@@ -21,6 +21,7 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewer import server
 from reviewer.backup.backups import (
     DailyBackups,
     back_up,
@@ -33,7 +34,6 @@ from reviewer.backup.backups import (
 from reviewer.backup.restore import restore
 from reviewer.store import CannotWrite, NotAnnotations, NotFound, Store, StoreError
 from reviewer.store.sqlite.files import copy
-from reviewer.web import app as server
 from reviewer.web.auth import COOKIE
 from tests.support.campaign import Clock, an_item, people
 

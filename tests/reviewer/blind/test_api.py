@@ -19,11 +19,11 @@ from PIL import Image, PngImagePlugin
 
 from agent import plot, tool
 from agent.trajectory import Trajectory, Zoom
+from reviewer import server
 from reviewer.blind.plan import Plan
 from reviewer.blind.titles import has_neutral_title
 from reviewer.exchange.exports import NothingToExport, export
 from reviewer.store import Draft, Store
-from reviewer.web import app as server
 from tests.support.blind_campaign import OMEGA, PASSWORD, SESSION_SCORERS, TELLING, ZETA, by, team, two_sources
 
 BOTH = Plan("zq session", SESSION_SCORERS, mode="both", each=2, repeats=1)

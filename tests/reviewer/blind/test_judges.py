@@ -34,12 +34,6 @@ from reviewer.blind.judge.length import TOKENS_PER_MESSAGE, prompt_tokens
 from reviewer.blind.judge.measured import measured_values
 from reviewer.blind.judge.model import FIXED_SETTINGS, Judge
 from reviewer.blind.judge.prompts import prompts
-from reviewer.blind.judge.run import (
-    JudgeMismatch,
-    JudgeRun,
-    NothingToJudge,
-    judge_session,
-)
 from reviewer.blind.judge.settings import JudgeSettings, PresetError, preset_settings, presets
 from reviewer.blind.plan import Gold
 from reviewer.blind.report.judge_agreement import correlation_with_people, judge_scores
@@ -48,6 +42,12 @@ from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.blind.rubric import rubric
 from reviewer.blind.sheet import PreferenceAnswer
 from reviewer.drafting.budget import Budget, Prices
+from reviewer.drafting.judging import (
+    JudgeMismatch,
+    JudgeRun,
+    NothingToJudge,
+    judge_session,
+)
 from reviewer.store import BlindSession, Draft, NotAllowed, Store
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, drawn, key, opened, tokens, trace
 from tests.support.campaign import a_spectrum, people

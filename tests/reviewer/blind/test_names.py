@@ -11,9 +11,9 @@ from random import Random
 
 import pytest
 
-from reviewer.blind.report import as_zip
 from reviewer.blind.report.names import report_names
 from reviewer.blind.results import Results
+from reviewer.exchange.blind_report import as_zip
 from reviewer.store import Store
 from tests.support.blind_campaign import SCORERS, a_store, answer_one, key, opened
 

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
+from reviewer.blind.history import EarlierSession, SessionHistory, UnopenedSession
 from reviewer.blind.plan import AnalysisPlan, Filter
 from reviewer.blind.report.exclusions import exclusions
 from reviewer.blind.report.method import ReportData, method, rubric_text
@@ -15,7 +16,6 @@ from reviewer.blind.report.names import report_names
 from reviewer.blind.report.tables import session_json
 from reviewer.blind.results import Results
 from reviewer.blind.rubric import rubric
-from reviewer.store.blind.values import EarlierSession, SessionHistory, UnopenedSession
 from tests.support.blind_results import START, A, B, gold, results, score, simulated, trace
 
 

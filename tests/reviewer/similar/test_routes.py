@@ -12,10 +12,10 @@ from fastapi.testclient import TestClient
 
 from agent.simulate import simulate
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from reviewer import server
 from reviewer.rules.workflow import Rules
 from reviewer.similar.shapes import Shapes
 from reviewer.store import Store
-from reviewer.web import app as server
 from tests.support.campaign import a_spectrum, a_trajectory, people
 
 PASSWORD = "Balmer decrement"

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from reviewer import server
 from reviewer.store import (
     CannotWrite,
     Damaged,
@@ -31,7 +32,6 @@ from reviewer.store import (
     StoreError,
     VersionMoved,
 )
-from reviewer.web import app as server
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, an_item, people
 from tests.support.cli import free_port
 from tests.support.cli import run as spec_o3

@@ -19,6 +19,7 @@ from fastapi.testclient import TestClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reviewer import server
 from reviewer.blind.plan import Plan
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.rules.inspection import Inspection
@@ -45,7 +46,6 @@ from reviewer.store.sqlite.database import Clocks, helpers
 from reviewer.store.sqlite.schema import FACTS, MIGRATIONS
 from reviewer.store.team.actions import Action, Assign, BulkAction, Reject, SetBatch
 from reviewer.store.team.imported import ImportedComment
-from reviewer.web import app as server
 from tests.support.blind_campaign import drawn, opened, tokens, two_drafters
 from tests.support.campaign import TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, edited, people
 from tests.support.store_parts import public_methods

@@ -154,7 +154,7 @@ def test_a_run_that_ended_between_database_and_file_loses_no_trial(
     def crash(*_: object) -> None:
         raise SystemExit(137)
 
-    for name in ("agent.trial.batch.TrialsFile.add", "reviewer.cli.trial._record"):
+    for name in ("agent.batch.trials.TrialsFile.add", "reviewer.cli.trial._record"):
         with monkeypatch.context() as patch:
             patch.setattr(name, crash)
             with pytest.raises(SystemExit):

@@ -21,9 +21,9 @@ from starlette.routing import Mount, Route
 
 from agent.cli.command import CannotRun
 from app import main
+from reviewer import server
 from reviewer.store import QueueFilter, Store
 from reviewer.ui.languages import PageInLanguage
-from reviewer.web import app as server
 from reviewer.web import settings
 from reviewer.web.access import DOCUMENTS, GRADIO, GRADIO_FOLDERS, JOIN, PUBLIC, PUBLIC_FOLDERS, STREAM
 from reviewer.web.auth import COOKIE

@@ -16,9 +16,9 @@ from agent.simulate import simulate
 from agent.templates import About, Template, grid
 from agent.templates.library import write
 from agent.trajectory import Answer, Drafter, Think, Trajectory
+from reviewer import server
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
-from reviewer.web import app as server
 from tests.support.campaign import TO_VOTE, Desk, people
 
 PASSWORD = "correct horse"

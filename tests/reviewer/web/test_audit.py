@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 from fastapi.testclient import TestClient
 
+from reviewer import server
 from reviewer.store import Store
 from reviewer.store.team.actions import Assign, Reject, SetBatch
 from reviewer.store.team.imported import ImportedComment
-from reviewer.web import app as server
 from reviewer.web.routes.audit import PAGE, Check
 from tests.support.campaign import Desk, an_item, people, stopped_webhook
 

@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 from agent.spectrum import SpectrumError, read
 from agent.tasks import TaskError
 from agent.text import OneLine
-from reviewer import reading
+from reviewer import reading, server
 from reviewer.backup.backups import BackupError
 from reviewer.errors import message
 from reviewer.exchange.draft_file import ImportFileError
@@ -27,7 +27,6 @@ from reviewer.rules.campaign import RulesError
 from reviewer.rules.item_numbers import ItemNumbersError
 from reviewer.rules.people import PersonError
 from reviewer.store import CannotWrite, Store
-from reviewer.web import app as server
 from reviewer.web import bodies
 from reviewer.web.access import GRADIO
 from reviewer.web.auth import COOKIE

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from reviewer import server
 from reviewer.store import Store
-from reviewer.web import app as server
 from reviewer.web.auth import COOKIE
 from reviewer.web.verdict_first import FIRST, RULE
 from tests.support.blind_campaign import drawn

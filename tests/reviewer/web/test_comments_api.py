@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from reviewer import server
 from reviewer.store import Store
-from reviewer.web import app as server
 from tests.support.campaign import TO_AUDIT, Desk, an_item, people
 
 PASSWORD = "Balmer decrement"

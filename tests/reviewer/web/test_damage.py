@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from reviewer import server
 from reviewer.exchange.exports import ExportError, export
 from reviewer.similar.background import Similar, _Pace
 from reviewer.store import Store, StoreError
-from reviewer.web import app as server
 from reviewer.web import errors
 from tests.support.campaign import TO_VOTE, Desk, an_item, people
 from tests.support.cli import run

@@ -12,8 +12,8 @@ from urllib.parse import urljoin
 import pytest
 from fastapi.testclient import TestClient
 
+from reviewer import server
 from reviewer.store import Store
-from reviewer.web import app as server
 from reviewer.web.documents import ROOT, Documents
 
 HERE = "http://127.0.0.1:7860"

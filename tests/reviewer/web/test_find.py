@@ -15,12 +15,12 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import ValidationError
 
+from reviewer import server
 from reviewer.blind.plan import Filter as PlanFilter
 from reviewer.blind.plan import Plan
 from reviewer.store import NotAllowed, NotFound, QueueFilter, Store
 from reviewer.store.team import views
 from reviewer.ui import page
-from reviewer.web import app as server
 from reviewer.web import requests, visibility
 from reviewer.web.requests import Filter, Selection
 from reviewer.web.visibility import VisibleItems

@@ -32,11 +32,11 @@ from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks.trained import import_prompts, save
 from agent.trajectory import Trajectory
+from reviewer import server
 from reviewer.exchange.imports import import_file
 from reviewer.live import bench as live_bench
 from reviewer.live import runs as live_runs
 from reviewer.store import QueueFilter, Store
-from reviewer.web import app as server
 from reviewer.web.auth import COOKIE
 from reviewer.web.live import Live
 from reviewer.web.routes import live as live_api

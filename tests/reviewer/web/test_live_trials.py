@@ -19,11 +19,11 @@ from agent.policies.roster import Roster
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.trajectory import Drafter, TrajectoryError
+from reviewer import server
 from reviewer.live.events import Log
 from reviewer.live.run import Run, RunSettings
 from reviewer.live.runs import Runs, TooManyRunning
 from reviewer.store import Draft, NotFound, Store
-from reviewer.web import app as server
 from tests.support.drawn_traces import a_store, a_trace
 
 SPECTRUM = simulate("cv", "LAMOST", 25.0, 1)

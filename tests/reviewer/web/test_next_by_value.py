@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from reviewer import server
 from reviewer.blind.plan import Plan as BlindPlan
 from reviewer.rules.campaign import Rules
 from reviewer.store import Draft, ScoreRow, Store
-from reviewer.web import app as server
 from tests.support.campaign import a_spectrum, a_trajectory
 
 PASSWORD = "correct horse"

@@ -27,6 +27,7 @@ from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.trajectory import Think
+from reviewer import server
 from reviewer.agreement.reliability import gold_agreement, round_agreement
 from reviewer.exchange import uploads
 from reviewer.exchange.imports import ImportFileError
@@ -36,7 +37,6 @@ from reviewer.ui import exports, widgets
 from reviewer.ui.drafts import Outcome, draft_file
 from reviewer.ui.people import role_in_words
 from reviewer.ui.rules import in_words
-from reviewer.web import app as server
 from reviewer.web import auth
 from reviewer.web.payload import links, sexagesimal
 from reviewer.web.routes.progress import GOLD

@@ -18,9 +18,9 @@ from agent.simulate import simulate
 from agent.spectrum import Exposure, Spectrum
 from agent.tasks import load
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from reviewer import server
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
-from reviewer.web import app as server
 from reviewer.web.payload import known_lines, spectrum_bytes
 from reviewer.web.routes.assets import PLOTLY_URL
 

@@ -35,16 +35,16 @@ from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.openai.stream import REDACTED, Delta, Redactor
 from agent.policies.roster import Roster
+from reviewer import server
+from reviewer import server as web
 from reviewer.backup.backups import DailyBackups
+from reviewer.pictures import Gallery
 from reviewer.rules.workflow import Rules
 from reviewer.similar.background import Similar
 from reviewer.store import Store
-from reviewer.web import app as server
-from reviewer.web import app as web
 from reviewer.web import auth
 from reviewer.web.auth import COOKIE
 from reviewer.web.context import Context
-from reviewer.web.pictures import Gallery
 from reviewer.web.routes import sign_in
 from tests.reviewer.blind.test_judges import MODEL
 from tests.support.blind_campaign import a_store, opened

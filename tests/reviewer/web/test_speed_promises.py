@@ -27,11 +27,11 @@ from agent.spectrum.readers import fits as fits_file
 from agent.spectrum.readers import opened
 from agent.tasks import load
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from reviewer import server
 from reviewer.store import Draft, Store
 from reviewer.store import store as store_module
 from reviewer.store.sqlite import database
 from reviewer.ui import page as whole_page
-from reviewer.web import app as server
 from reviewer.web.routes.assets import PLOTLY_URL
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -358,7 +358,7 @@ def test_starting_the_app_imports_nothing_heavy(tmp_path: Path) -> None:
         "import app, uvicorn; uvicorn.run = lambda *_, **__: None; "
         f"assert app.main(['--no-browser', '--db', {str(db)!r}]) == 0"
     )
-    assert "reviewer.web.app" in modules
+    assert "reviewer.server" in modules
     assert {"gradio", "reviewer.ui.page"} <= modules
     assert [name for name in NEVER_AT_START if name in modules] == []
 

@@ -11,8 +11,8 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from agent.cli.command import CannotRun
+from reviewer import server
 from reviewer.store import Store
-from reviewer.web import app as server
 from reviewer.web import settings
 from reviewer.web.auth import COOKIE
 from reviewer.web.settings import ServerSettings

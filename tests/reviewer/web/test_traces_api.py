@@ -11,9 +11,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from agent.trajectory import Answer, Drafter
+from reviewer import server
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
-from reviewer.web import app as server
 from reviewer.web.verdict_first import RULE
 from tests.support.blind_campaign import a_store, opened
 from tests.support.campaign import Desk, a_spectrum, a_trajectory

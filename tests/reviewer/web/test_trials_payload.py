@@ -23,8 +23,8 @@ from agent.trajectory import Trajectory
 from agent.trial.making import edited_again
 from agent.trial.report import Skipped, Trial
 from agent.trial.run import trial
+from reviewer import server
 from reviewer.store import Draft, Store, TrialRow
-from reviewer.web import app as server
 from tests.support.drawn_traces import a_removal, a_spectrum, a_store, a_trace, decide, revise
 
 WRITTEN = "No line stands out at Hα any more."

@@ -13,12 +13,12 @@ from fastapi.testclient import TestClient
 from agent.trust.certificate import Certificate
 from agent.trust.score import ScoreModel
 from agent.trust.suspension import Suspension, suspend
+from reviewer import server
 from reviewer.cli.certify import record
 from reviewer.store import Draft, ScoreRow, Store
 from reviewer.trust.calibration import scoring
 from reviewer.trust.cases import measured, reader_of, stored_cases
 from reviewer.trust.figures import scored_list
-from reviewer.web import app as server
 from tests.support.drawn_traces import a_store, decide
 from tests.support.trust_campaign import POLICY, TASK, fill, probability, spectrum, trace, vote
 

@@ -16,9 +16,9 @@ from agent import plot, tool
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from reviewer import server
 from reviewer.rules.campaign import Rules
 from reviewer.store import NotAllowed, Store
-from reviewer.web import app as server
 
 PASSWORD = "correct horse"
 WINDOW = [6500, 6630]

@@ -129,7 +129,7 @@ class _App:
     def __init__(self, folder: Path) -> None:
         from starlette.testclient import TestClient
 
-        from reviewer.web.app import build
+        from reviewer.server import build
         from reviewer.web.auth import ALONE, COOKIE
 
         path = folder / "annotations.db"

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agent.batch.journal import Journal
-from agent.batch.lines import JournalError
+from agent.json_lines import JournalError
 from agent.policies.native import Reply, assistant_message
 from agent.policies.openai.stream import Delta, MalformedStream, ServerEvents, delta_of, parsed
 from agent.spectrum import Spectrum, SpectrumError

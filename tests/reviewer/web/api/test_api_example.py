@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from reviewer import server
 from reviewer.store import Store
-from reviewer.web import app as server
 from reviewer.web.background.exporting import Exporting, ExportWish
 from tests.browser.support.review_app import serving
 from tests.support import campaign

@@ -11,8 +11,8 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from reviewer import server
 from reviewer.store import Store
-from reviewer.web import app as server
 from reviewer.web import openapi
 from tests.reviewer.web.test_access import WITH_PARAMETERS, WITHOUT_PARAMETERS, routes
 

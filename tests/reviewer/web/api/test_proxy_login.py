@@ -17,9 +17,9 @@ from fastapi import Request
 from fastapi.testclient import TestClient
 
 from agent.cli.command import CannotRun
+from reviewer import server
 from reviewer.rules.people import PersonError
 from reviewer.store import NotAllowed, Store
-from reviewer.web import app as server
 from reviewer.web.auth import COOKIE
 from reviewer.web.proxies import NotBelieved, ProxyLogin
 from reviewer.web.settings import ServerSettings

@@ -13,10 +13,10 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from reviewer import server
 from reviewer.store import CannotWrite, NotAllowed, NotFound, Store
 from reviewer.store.accounts import MAX_PER_ORIGIN
 from reviewer.store.team.tokens import MOST, TokenRefused
-from reviewer.web import app as server
 from reviewer.web.auth import COOKIE, READS_BY_POST, TokenChecks, TooManyWrongTokens
 from tests.reviewer.web.test_access import routes
 from tests.support.blind_campaign import a_store, opened

@@ -24,11 +24,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from reviewer import server
 from reviewer.store import NotAllowed, NotFound, Store
 from reviewer.store.team.actions import Reject
 from reviewer.store.team.addresses import clean_url
 from reviewer.store.team.webhooks import KEPT, LONGEST_WAIT, MOST, PAUSES, STOPS_AFTER, Target
-from reviewer.web import app as server
 from reviewer.web.auth import COOKIE
 from reviewer.web.background import webhooks as sending
 from reviewer.web.background.webhooks import WebhookSender, message_id, send

@@ -26,6 +26,7 @@ from agent.policies.roster import Roster
 from agent.policies.servers import RosterError
 from reviewer.backup.backups import DailyBackups
 from reviewer.drafting.demo_trust import load_demo
+from reviewer.pictures import Gallery
 from reviewer.rules.campaign import known_tasks
 from reviewer.similar.background import Similar
 from reviewer.similar.grouping import Grouping
@@ -43,7 +44,6 @@ from reviewer.web.context import Context
 from reviewer.web.headers import Headers
 from reviewer.web.language import Language
 from reviewer.web.language import router as language_router
-from reviewer.web.pictures import Gallery
 from reviewer.web.proxies import THIS_MACHINE, Forwarded, ProxyLogin, path_of
 from reviewer.web.routes import (
     aids,

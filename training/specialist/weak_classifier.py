@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.batch.lines import JournalError, json_lines
+from agent.json_lines import JournalError, json_lines
 from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.tasks import Task

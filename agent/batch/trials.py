@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from agent.batch.lines import JournalError, append_line, json_line, json_lines
 from agent.batch.sources import SpectrumFile
 from agent.conversation import Policy, PolicyError, Stop
+from agent.json_lines import JournalError, append_line, json_line, json_lines
 from agent.language import ENGLISH, deferred, speaking
 from agent.lines import Medium
 from agent.processes import ordered_map
