@@ -1,7 +1,6 @@
 """Typical strength and width of a line or band, for injections.
 
-Values of ``typical.toml`` are medians over spectra of the class (tests/benchmarks/trust/trial.py --typical); a feature
-without one gets what its bounds demand.
+Values of ``typical.toml`` are medians over spectra of the class; a feature without one gets what its bounds demand.
 """
 
 from __future__ import annotations

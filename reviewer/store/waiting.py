@@ -1,7 +1,7 @@
 """The lists from which the ordered queue chooses, cached: items with P(YES) on which a person may act.
 
 A person waits for the next item, and reading a long list takes longer than choosing from it. So a list is read once,
-and later only the items that the audit log names since then are read again (``tests/benchmarks/trust/queue_order.py``).
+and later only the items that the audit log names since then are read again.
 """
 
 from __future__ import annotations

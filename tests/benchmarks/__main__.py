@@ -21,7 +21,6 @@ from typing import Any
 
 from tests.benchmarks import results
 from tests.benchmarks.results import DOCUMENT, VARIABLE, Block, conditions, keep, kept, write_document
-from tests.benchmarks.trust import pages
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = DOCUMENT.parent / "images"
@@ -86,13 +85,6 @@ SECTIONS = (
         ("-m", "tests.benchmarks.models.client"),
     ),
     Section(
-        "gpu-figures",
-        "GPU seconds per spectrum",
-        "Qwen2.5-VL in its published sizes with random weights, behind vLLM, and one GRPO round. It needs a GPU, and "
-        "says so where there is none.",
-        ("-m", "tests.benchmarks.models.gpu_figures"),
-    ),
-    Section(
         "next",
         "The next item in the browser",
         "From key press to painted spectrum and trace, headless Chromium with software rendering. The goal "
@@ -113,88 +105,13 @@ SECTIONS = (
         "A blind scoring session",
         "Six scorers, 100 traces scored and compared in pairs. Opening is what the scorer's page asks for "
         "over HTTP: the sheet and its spectrum.",
-        ("-m", "tests.benchmarks.blind.session"),
+        ("-m", "tests.benchmarks.people.blind_session"),
     ),
     Section(
-        "blind-coverage",
-        "Blind scoring: coverage, false claims and power",
-        "Simulated sessions with known true values: how often a 95 % interval holds the true value, how often a "
-        "difference is claimed that is not there, and how often a true one is shown; see docs/blind/statistics.md.",
-        ("-m", "tests.benchmarks.blind.coverage"),
-    ),
-    Section(
-        "blind-preferences",
-        "Blind scoring: preferences and strengths",
-        "The same for preferences between two traces, and for the strengths of three sources by Davidson's model.",
-        ("-m", "tests.benchmarks.blind.preferences"),
-    ),
-    Section(
-        "blind-correctness",
-        "Blind scoring: score against correctness",
-        "How often the intervals of mean scores by verdict, of their difference and of the AUC hold the true value.",
-        ("-m", "tests.benchmarks.blind.correctness"),
-    ),
-    Section(
-        "blind-judges",
-        "Blind scoring: judges",
-        "How often the intervals of the ceiling, of a judge's correlation with the people and of its leniency hold the "
-        "true value.",
-        ("-m", "tests.benchmarks.blind.judges"),
-    ),
-    Section(
-        "trust-campaigns",
-        "Certified verdicts: simulated campaigns",
-        "Wrong certificates and labels needed in 24 campaigns of 2,000 repeats, counted after each label; see "
-        "docs/trust/measurements.md.",
-        ("-m", "tests.benchmarks.trust.campaigns", "--out", KEPT),
-    ),
-    Section(
-        "trust-estimates",
-        "Certified verdicts: prevalence and recall",
-        "How often the intervals hold the truth of a simulated list, with a uniform and with an ordered queue; see "
-        "docs/trust/measurements.md.",
-        ("-m", "tests.benchmarks.trust.estimates"),
-    ),
-    Section(
-        "trust-real",
-        "Certified verdicts: real spectra",
-        "The baseline certified on random halves of labelled real spectra and checked on the other halves; see "
-        "docs/trust/measurements.md.",
-        ("-m", "tests.benchmarks.trust.real", "--real", SPECTRA, "--out", KEPT, "--markdown"),
-    ),
-    Section(
-        "trust-population",
-        "Certified verdicts: independent halves",
-        "Certificates of the baseline on samples of a population that is made of the labelled real spectra; see "
-        "docs/trust/measurements.md.",
-        ("-m", "tests.benchmarks.trust.real_population", "--real", SPECTRA),
-    ),
-    Section(
-        "trust-trial",
-        "Evidence on trial",
-        "How well trials separate faithful policies from planted unfaithful ones, and what the baseline does after "
-        "each edit, on real and on simulated spectra; see docs/trust/measurements.md.",
-        ("-m", "tests.benchmarks.trust.trial", SPECTRA, "--spectra", "10", "--simulated", "8", "--keep", KEPT),
-    ),
-    Section(
-        "trust-queue",
+        "people-ordered",
         "The queue ordered by value of information",
         "What a person waits for the next item of a task, and others while P(YES) of all its items is recorded.",
-        ("-m", "tests.benchmarks.trust.queue_order"),
-    ),
-    Section(
-        "trust-shift",
-        "Certified verdicts: shift",
-        "False alarms of the tests that suspend a certificate, and cases until a shift is found; see "
-        "docs/trust/measurements.md.",
-        ("-m", "tests.benchmarks.trust.shift", "--repeats", "1000"),
-    ),
-    Section(
-        "trust-annotators",
-        "Certified verdicts: annotators",
-        "Coverage of the skills of annotators and of the bound of the label noise, and label errors found; see "
-        "docs/trust/measurements.md.",
-        ("-m", "tests.benchmarks.trust.annotators", "--simulations", "60"),
+        ("-m", "tests.benchmarks.people.ordered_queue"),
     ),
     Section(
         "start",
@@ -255,19 +172,6 @@ SECTIONS = (
         "Preview, action and undo of items sampled at random from a campaign of 100,000 traces. The goal is 2 s of "
         "processor time for 5,000 items. An action is one transaction, for which the writes of others wait.",
         ("-m", "tests.benchmarks.people.bulk", "--db-dir", KEPT),
-    ),
-    Section(
-        "people-writers",
-        "How many people SQLite carries",
-        "The limit is the rate at which the 95th percentile of a write passes 150 ms.",
-        ("-m", "tests.benchmarks.people.writers", "--db-dir", KEPT),
-    ),
-    Section(
-        "people-similar",
-        "Similar items, more like these, groups",
-        "What they find of planted failures in 10,000 simulated traces, and how long requests take at 100,000 items; "
-        "see `docs/team/similar.md`. The goals are 300 ms at the 95th percentile, and 60 s for groups.",
-        ("-m", "tests.benchmarks.people.similar", "--db-dir", KEPT),
     ),
     Section(
         "scale-planning",
@@ -335,7 +239,6 @@ def main() -> None:
                 keep(section.name, measured(section, chosen.spectra, chosen.keep or Path(temporary)))
         _draw(section)
         write_document(ORDER)
-    pages.renew_page()
 
 
 def measured(section: Section, spectra: Path | None, folder: Path) -> dict[str, Any]:

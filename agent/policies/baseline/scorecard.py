@@ -1,8 +1,8 @@
 """The baseline's rule: a scorecard per class, with points for each feature of its task file.
 
 The answer is YES if the sum, with the class's ``start``, is above 0 and one primary feature is present: what a spectrum
-lacks is no evidence for a class. Points are natural-log odds, fitted by ``tests/benchmarks/fit_baseline.py`` and stored
-in ``scorecards.toml``.
+lacks is no evidence for a class. Points are natural-log odds, stored in
+``scorecards.toml``, which names the command that fitted them.
 """
 
 from __future__ import annotations

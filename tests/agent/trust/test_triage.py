@@ -1,4 +1,4 @@
-"""Plans of the queue: probabilities, weights, value of information; the simulated campaigns use the same functions."""
+"""Plans of the queue: probabilities, weights, value of information."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from agent.trust.certify import Labelled, Wanted, called, candidates, certify
 from agent.trust.plans import Plan, Stratum, choose, weights
 from agent.trust.triage import VERDICTS, plan
-from tests.benchmarks.trust import campaigns
 
 WANTED = Wanted(method="anytime")
 NOTHING = Labelled(np.zeros(0), np.zeros(0, dtype=bool))
@@ -128,44 +127,6 @@ def test_uncertain_cases_when_nothing_is_left_to_certify() -> None:
 def test_random_share_of_0_is_refused() -> None:
     with pytest.raises(ValueError, match="found a random share of 0"):
         plan(pool(), NOTHING, WANTED, 0.0)
-
-
-def test_campaigns_are_the_product() -> None:
-    """The vectorised simulation has the probabilities and the certificates of plan() and certify()."""
-    campaign = campaigns.Campaign(0.3, 0.0, True)
-    rng = np.random.default_rng(5)
-    made = campaigns.make_list(campaign, 1, rng)
-    steps: list[dict] = []
-    patched = pytest.MonkeyPatch()
-    patched.setattr(campaigns, "CASES", {"ordered": 400})
-    campaigns.simulate(made, campaign, "ordered", rng, steps.append)
-    patched.undo()
-    waiting = {
-        number: list(made.pool[(made.pool >= lo) & (made.pool < hi)])
-        for number, (lo, hi) in enumerate(zip(made.edges[:-1], made.edges[1:], strict=True))
-    }
-    p: list[float] = []
-    yes: list[bool] = []
-    shown: list[Plan] = []
-    certified = 0
-    for number, step in enumerate(steps):
-        strata = zip(made.edges[:-1], made.edges[1:], step["waiting"][0], step["by value"][0], strict=True)
-        shown.append(Plan(tuple(Stratum(lo, hi, int(n), chance) for lo, hi, n, chance in strata), 0.2))
-        stratum = int(step["stratum"][0])
-        if number % 40 == 0:
-            left = np.array([one for cases in waiting.values() for one in cases])
-            own = plan(left, Labelled(np.array(p), np.array(yes, dtype=bool), tuple(shown[:-1])), campaigns.WANTED)
-            for one, chance in zip(waiting.values(), shown[-1].chances, strict=True):
-                assert not one or own.probability(one[0]) == pytest.approx(chance)
-        p.append(waiting[stratum].pop())
-        yes.append(bool(step["label"][0]))
-        if number % 40 == 39:
-            sides = certify(Labelled(np.array(p), np.array(yes), tuple(shown)), made.pool, campaigns.WANTED)
-            for side, state in zip(sides, step["sides"], strict=True):
-                last = int(state.next()[0]) - 1
-                assert side.threshold == (made.edges[state.at[last]] if last >= 0 else None)
-                certified += last >= 0
-    assert certified >= 8
 
 
 def test_thresholds_and_borders_are_the_same() -> None:

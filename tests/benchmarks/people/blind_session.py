@@ -1,6 +1,6 @@
 """Response times for coordinators and scorers in a blind scoring session; Markdown.
 
-    python -m tests.benchmarks.blind.session [--scorers 6] [--items 100] [--runs 10]
+    python -m tests.benchmarks.people.blind_session [--scorers 6] [--items 100] [--runs 10]
 
 Invented traces of two sources, each pair on its own spectrum. Measured: making the session through the store;
 opening each item over HTTP, for every scorer; making the report's files in memory (the first report, which imports
@@ -45,7 +45,7 @@ TASK = "cv"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.blind.session", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.people.blind_session", description=__doc__)
     parser.add_argument("--scorers", type=int, default=6, help="people who score (6)")
     parser.add_argument("--items", type=int, default=100, help="traces, an even number (100)")
     parser.add_argument("--runs", type=int, default=10, help="number of sessions and of reports (10)")

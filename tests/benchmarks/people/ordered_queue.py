@@ -1,6 +1,6 @@
 """Times of the queue ordered by value of information, on one large task.
 
-    python -m tests.benchmarks.trust.queue_order --items 100000
+    python -m tests.benchmarks.people.ordered_queue --items 100000
 
 The items have invented trajectories, and a tenth of them decisions up to any round. How long others wait is measured
 by a thread that opens a write transaction every 20 ms while P(YES) of every item is recorded.
