@@ -1,10 +1,11 @@
 """Chromium for the tests of this folder; they fail without it and are never skipped."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.browser.support.kept_page import FAILED
 from tests.support.chromium import launch
 
 expect.set_options(timeout=60_000)  # also on a busy machine, on which a page takes many seconds to open
@@ -31,3 +32,11 @@ def page(chromium: Browser) -> Iterator[Page]:
         page.on("pageerror", lambda error: errors.append(str(error)))
         yield page
     assert not errors, errors
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        item.stash[FAILED] = True
+    return report

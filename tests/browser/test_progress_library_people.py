@@ -565,15 +565,6 @@ def test_progress_draws_charts_and_defines_every_number(campaign: Store, campaig
     assert "NaN" not in progress.inner_text()
 
 
-def test_the_yield_so_far_counts_everything_decided_until_then(address: str, page: Page) -> None:
-    enter(page, address, "ab")
-    expect(page.get_by_role("tab", name="Progress", exact=True)).to_be_visible()
-    yields = page.evaluate(
-        "import('/ui/progress/charts.js').then(({ yieldSoFar }) => yieldSoFar([0, 1, 3], [1, 0, 0]))"
-    )
-    assert yields == [0, 0.5, 0.8]
-
-
 def test_progress_is_counted_again_whenever_its_tab_is_opened(
     campaign: Store, campaign_address: str, page: Page
 ) -> None:

@@ -166,6 +166,13 @@ def places(page: Page, panel: str, *wavelengths: float) -> list[list[float]]:
     )
 
 
+def frames(page: Page) -> None:
+    """Wait until the page has painted twice, and has run what it had put off until then."""
+    page.evaluate(
+        "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+    )
+
+
 def held(page: Page, address: str) -> list[Route]:
     """Keep the requests to an address back; ``route.continue_()`` sends one."""
     routes: list[Route] = []
@@ -180,3 +187,14 @@ def wait_for(page: Page, routes: list[Route], number: int = 1) -> None:
             return
         page.wait_for_timeout(50)
     raise AssertionError(f"found {len(routes)} requests, expected {number}")
+
+
+def answered(page: Page, *routes: Route) -> None:
+    """Send requests that were held back, and wait until the page has done what it does with their answers."""
+    for route in routes:
+        with page.expect_response(lambda response, sent=route.request: response.request == sent) as answer:
+            route.continue_()
+        answer.value.finished()
+    # What is requested now is answered later, so the earlier answers have been read.
+    page.evaluate("fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).then(() => {})")
+    frames(page)

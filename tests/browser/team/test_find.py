@@ -55,36 +55,6 @@ def test_words_are_found_while_a_person_types_and_nothing_else_moves(chromium: B
         assert page.evaluate(boxes) == before
 
 
-TYPED = {
-    "absor": "absor*",
-    "absor ": "absor ",
-    "sky li": "sky li",
-    "ab发射": "ab发射",
-    "发射abc": "发射abc*",
-    "发射ab": "发射ab",
-    "z=0.1": "z=0.1",
-    "absor*": "absor*",
-    '"sky lin': '"sky lin"*',
-    '"sky line"': '"sky line"',
-    "sky -noi": "sky -noi",
-    "e\u0301te": "\u00e9te*",
-    "e\u0301t": "\u00e9t",
-    "foo_ba": "foo_ba",
-    "": "",
-    "-": "-",
-}
-
-
-def test_the_last_word_counts_as_a_beginning_while_it_is_typed(chromium: Browser, app: App) -> None:
-    with finding(chromium, app) as page:
-        of_search = "(all) => import('/ui/find/search.js').then(({ whileTyping }) => all.map(whileTyping))"
-        assert dict(zip(TYPED, page.evaluate(of_search, list(TYPED)), strict=True)) == TYPED
-        # The server takes every one of them that has a word to search for.
-        for searched in set(TYPED.values()) - {"", "-"}:
-            answer = page.request.get(f"{app[0]}api/v1/find", params={"words": searched})
-            assert answer.ok, (searched, answer.text())
-
-
 def test_letters_of_an_input_method_are_not_searched_for(chromium: Browser, app: App) -> None:
     with finding(chromium, app) as page:
         asked: list[str] = []

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -439,28 +438,3 @@ def test_a_link_survives_the_signing_in(chromium: Browser, team_url: str) -> Non
         page.wait_for_url(lambda address: "/sign-in" not in address)
         page.wait_for_function("window.specO3?.review?.current?.item.id === 2")
         expect(card(page, "s4")).to_have_class(re.compile("selected"))
-
-
-def test_the_parts_of_a_link_are_read_in_any_order_and_written_in_one(desk: Page) -> None:
-    found: list[Any] = desk.evaluate(
-        """async () => {
-          const { readLink, linkTo } = await import('/ui/common/links.js')
-          const read = (hash) => { const link = readLink(hash); return link && [linkTo(link), link.ignored] }
-          return [
-            '#range=1.04-2&step=s1&item=3&version=2&beside=9', '#item=3&range=20-10', '#item=0', '#item=1e3',
-            '#batch=x', '#item=7&item=8', '#item=3&version=1.5', '#item=5&step=%E0%A4%A', '#view=12', '',
-            linkTo({ item: 5, step: 's 1&version=9#' }), `#item=5&step=${'x'.repeat(201)}`,
-          ].map(read)
-        }"""
-    )
-    assert found == [
-        ["#item=3&version=2&step=s1&range=1-2&beside=9", []],
-        ["#item=3", ["range=20-10"]],
-        *(None, None, None),
-        ["#item=8", []],
-        ["#item=3", ["version=1.5"]],
-        ["#item=5&step=%25E0%25A4%25A", []],
-        *(None, None),
-        ["#item=5&step=s%201%26version%3D9%23", []],
-        ["#item=5", [f"step={'x' * 201}"]],
-    ]

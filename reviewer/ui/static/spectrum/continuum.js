@@ -1,5 +1,5 @@
 // The pseudo-continuum for display and the division by it. The numbers are those of agent.measure.running_continuum;
-// tests/browser/test_spectrum_math.py compares the two.
+// tests/reviewer/ui/test_page_arithmetic.py compares the two.
 
 const STRETCH = 150 // Å
 const ROUNDS = 5
