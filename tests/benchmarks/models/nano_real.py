@@ -26,7 +26,7 @@ from tests.benchmarks.results import Block, Results, markdown
 from training.data.records import Question
 from training.model_card.card import README
 from training.nano.package import CONFUSIONS
-from training.nano.scoring import Counts, Judged, best_bounds, counts, judge
+from training.nano.scoring import Counts, Judged, counts, judge
 from training.nano.spectra import questions as simulated_questions
 from training.nano.spectra import tasks
 
@@ -82,6 +82,17 @@ def surer(judged: Sequence[Judged], task: str, bound: float = 0.0) -> Counts:
     """Count the answers to a task whose log odds are farthest from the bound."""
     distances = sorted(abs(one.log_odds - bound) for one in judged if one.question.task.key == task)
     return counts(judged, task, bound, distances[int((1 - COVERAGE) * len(distances))] if distances else 0.0)
+
+
+def best_bounds(judged: Sequence[Judged]) -> dict[str, float]:
+    """Return for each task the log odds with the best F1, the middle of the best range nearest to 0."""
+    bounds = {}
+    grid = np.arange(-4.0, 4.01, 0.25)
+    for task in CLASSES:
+        scores = np.array([counts(judged, task, float(bound)).f1 or 0.0 for bound in grid])
+        best = grid[scores >= scores.max() - 0.005]
+        bounds[task] = float(best[np.argmin(np.abs(best))])
+    return bounds
 
 
 def abstain(folder: Path, judged: Sequence[Judged]) -> dict[str, str]:

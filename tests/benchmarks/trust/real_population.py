@@ -20,7 +20,7 @@ import numpy as np
 
 from agent.tasks import load
 from agent.trajectory.steps import Verdict
-from agent.trust.bounds import lower_bound, upper_bound
+from agent.trust.bounds import upper_bound
 from agent.trust.certify import Labelled, Side, Wanted, called, candidates, certify
 from agent.trust.triage import VERDICTS
 from tests.benchmarks.results import Results, Table
@@ -120,7 +120,8 @@ def rows(table: Table, key: str, cases: Cases, samples: int, seed: int) -> None:
                 one = counts[number]
                 if not one.certified:
                     continue
-                low, high = (100 * bound(one.wrong, samples, 0.025) for bound in (lower_bound, upper_bound))
+                low = 100 * (1 - upper_bound(samples - one.wrong, samples, 0.025))
+                high = 100 * upper_bound(one.wrong, samples, 0.025)
                 table.row(
                     key,
                     verdict,
