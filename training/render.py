@@ -157,17 +157,12 @@ def for_learning(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tens
     """
     import torch
 
-    batch = _padded(rendered, processor, left=False)
+    batch = _padded(rendered, processor)
     spoken = torch.zeros_like(batch["input_ids"], dtype=torch.bool)
     for row, one in enumerate(rendered):
         spoken[row, : len(one)] = torch.tensor(one.spoken)
     batch["labels"] = batch["input_ids"].masked_fill(~spoken, UNSPOKEN)
     return batch
-
-
-def for_writing(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tensor]:
-    """Pad rows on the left for ``generate``; the same without ``labels``."""
-    return _padded(rendered, processor, left=True)
 
 
 def pixels(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tensor]:
@@ -180,7 +175,7 @@ def pixels(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tensor]:
     return dict(processor.image_processor(images=images, return_tensors="pt")) if images else {}
 
 
-def _padded(rendered: Sequence[Rendered], processor: Any, left: bool) -> dict[str, Tensor]:
+def _padded(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tensor]:
     import torch
 
     tokenizer = processor.tokenizer
@@ -188,9 +183,8 @@ def _padded(rendered: Sequence[Rendered], processor: Any, left: bool) -> dict[st
     ids = torch.full((len(rendered), longest), tokenizer.pad_token_id, dtype=torch.long)
     mask = torch.zeros_like(ids)
     for row, one in enumerate(rendered):
-        place = slice(longest - len(one), longest) if left else slice(0, len(one))
-        ids[row, place] = torch.tensor(one.ids)
-        mask[row, place] = 1
+        ids[row, : len(one)] = torch.tensor(one.ids)
+        mask[row, : len(one)] = 1
     batch = {"input_ids": ids, "attention_mask": mask, **pixels(rendered, processor)}
     if "mm_token_type_ids" in processor.model_input_names:
         # Without it transformers 5 gives the tokens of a picture, and all that follow, the positions of words.

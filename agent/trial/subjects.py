@@ -62,16 +62,16 @@ def subject_of(zoom: Zoom, thought: str, at_rest: Spectrum, task: Task) -> Subje
     :param at_rest: the spectrum at rest (``agent.measure.rest``)
     """
     medium = at_rest.medium
-    editable = [f.in_medium(medium) for f in task.features if _can_be_edited(f)]
-    of_label = [f for f in editable if re.search(rf"(?<!no ){re.escape(f.name)}(?! (weak|strong))", zoom.label)]
+    subjects = subjects_of_task(task, medium)
+    of_label = [subject for subject in subjects if _is_named(subject, zoom.label)]
     if of_label:
         # The feature that the spectrum shows, if the label names a line both in emission and in absorption.
-        return min((_of_feature(f) for f in of_label), key=lambda one: is_there(one, at_rest) is not True)
+        return min(of_label, key=lambda subject: is_there(subject, at_rest) is not True)
     if any(f.name in zoom.label for f in task.features if _is_absence(f)):
         return None
     entries: Sequence[Line | Band] = named(zoom.label)
     if not entries and (species := species_named(zoom.label)):
-        of_species = [one for one in map(_of_feature, editable) if one.species in species]
+        of_species = [subject for subject in subjects if subject.species in species]
         if of_species:
             return min(of_species, key=lambda one: zoom.window is None or not one.is_in(zoom.window))
         known: tuple[Line | Band, ...] = (*lines(), *bands())
@@ -90,6 +90,13 @@ def subject_of(zoom: Zoom, thought: str, at_rest: Spectrum, task: Task) -> Subje
 def subjects_of_task(task: Task, medium: Medium) -> list[Subject]:
     """Return the features of a task that can be edited, as subjects, in the order of the task."""
     return [_of_feature(f.in_medium(medium)) for f in task.features if _can_be_edited(f)]
+
+
+def _is_named(subject: Subject, label: str) -> bool:
+    """Return whether a label names the feature of the subject, and not its absence or a comparison of it."""
+    if subject.feature is None:
+        return False
+    return bool(re.search(rf"(?<!no ){re.escape(subject.feature.name)}(?! (weak|strong))", label))
 
 
 def is_there(subject: Subject, at_rest: Spectrum) -> bool | None:

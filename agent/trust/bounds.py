@@ -41,11 +41,6 @@ def upper_bound(errors: int, n: int, delta: float) -> float:
     return float(beta.ppf(1 - delta, errors + 1, n - errors)) if errors < n else 1.0
 
 
-def lower_bound(errors: int, n: int, delta: float) -> float:
-    """Return the one-sided lower bound of an error rate at confidence 1 − ``delta``; 0 without labels."""
-    return 1 - upper_bound(n - errors, n, delta) if n else 0.0
-
-
 def labels_needed(limit: float, delta: float, errors: int = 0) -> int:
     """Return the smallest number of labels that certifies ``limit`` at confidence 1 − ``delta`` with so many errors.
 

@@ -92,11 +92,6 @@ def excluded_traces(results: Results) -> frozenset[int]:
     return _counted(results) & _revealing(results) if results.plan.analysis.without_revealing else frozenset()
 
 
-def primary_traces(results: Results) -> frozenset[int]:
-    """Return the versions in the primary analysis."""
-    return _counted(results) - excluded_traces(results)
-
-
 def primary_results(results: Results) -> Results:
     """Return the results of the primary analysis: without excluded scorers and traces."""
     scorers = excluded_scorers(results)

@@ -82,10 +82,6 @@ class Case:
     reasons: tuple[str, ...] = ()
     no_label: bool = False
 
-    @property
-    def is_measured(self) -> bool:
-        return self.features is not None
-
 
 @dataclass(frozen=True)
 class CaseList:

@@ -17,7 +17,7 @@ from agent.policies.local.model import Loaded as Live
 from agent.policies.local.model import Weights
 from tests.models.support.learned_traces import inspected as uncached_inspected
 from training.model import Loaded, ModelError, load, part_of, resolved, save, trainable
-from training.render import IMAGE, Rendered, Renderer, for_learning, for_writing
+from training.render import IMAGE, Rendered, Renderer, for_learning
 from training.settings import Lora, ModelSettings
 
 inspected = cache(uncached_inspected)
@@ -266,19 +266,18 @@ def test_rows_of_a_batch_give_the_same_result_as_each_alone(settings: ModelSetti
     rendered = _rendered(loaded)
     assert len(rendered[0]) != len(rendered[1])
     image = loaded.processor.tokenizer.convert_tokens_to_ids(IMAGE)
-    for padded in (for_learning, for_writing):
-        batch = padded(rendered, loaded.processor)
-        assert (batch["input_ids"] == image).sum() == batch["mm_token_type_ids"].sum()
-        batch.pop("labels", None)
+    batch = for_learning(rendered, loaded.processor)
+    assert (batch["input_ids"] == image).sum() == batch["mm_token_type_ids"].sum()
+    batch.pop("labels")
+    with torch.no_grad():
+        together = loaded.model.eval()(**batch).logits
+    for row, example in enumerate(rendered):
+        alone = for_learning([example], loaded.processor)
+        alone.pop("labels")
         with torch.no_grad():
-            together = loaded.model.eval()(**batch).logits
-        for row, example in enumerate(rendered):
-            alone = padded([example], loaded.processor)
-            alone.pop("labels", None)
-            with torch.no_grad():
-                expected = loaded.model(**alone).logits[0]
-            read = batch["attention_mask"][row].bool()
-            assert torch.allclose(together[row][read], expected, atol=1e-4)
+            expected = loaded.model(**alone).logits[0]
+        read = batch["attention_mask"][row].bool()
+        assert torch.allclose(together[row][read], expected, atol=1e-4)
 
 
 def test_a_batch_equals_the_processors_output_for_the_whole_text(settings: ModelSettings) -> None:
@@ -290,7 +289,8 @@ def test_a_batch_equals_the_processors_output_for_the_whole_text(settings: Model
     text = loaded.processor.apply_chat_template(trace.messages)
     pictures = [picture.convert("RGB") for picture in trace.pictures]
     whole = loaded.processor(text=[text], images=pictures, return_tensors="pt")
-    batch = for_writing(_rendered(loaded)[:1], loaded.processor)
+    batch = for_learning(_rendered(loaded)[:1], loaded.processor)
+    batch.pop("labels")
     n = batch["input_ids"].shape[1]
     assert set(batch) == set(whole)
     for name, ours in batch.items():

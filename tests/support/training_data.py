@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from PIL import Image
 
 from agent import tool
+from agent.batch.lines import json_line
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import load
@@ -23,6 +24,7 @@ from agent.trajectory.steps import Verdict
 from reviewer.exchange.exports import export
 from reviewer.exchange.imports import own_row
 from tests.support.drawn_traces import PROMPT, a_spectrum, a_store, a_trace, add_approved
+from training.bench.outcomes import Outcome
 from training.data.records import Question
 from training.grpo.rollout import GeneratedTurn, Request
 from training.render import ASSISTANT, Renderer
@@ -54,6 +56,11 @@ def specvi_row(number: int, data_source: str = "cv", **changes: Any) -> dict[str
         },
     }
     return row | changes
+
+
+def write_predictions(path: Path, outcomes: Sequence[Outcome]) -> None:
+    """Write a file for ``bench table``, as a specialist does."""
+    path.write_text("".join(json_line(outcome.to_json()) for outcome in outcomes), "utf-8")
 
 
 def specvi_file(path: Path, rows: Sequence[dict[str, Any]], group: int = 1000) -> Path:

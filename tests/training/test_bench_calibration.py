@@ -18,10 +18,11 @@ import app
 from agent.cli.stages import baseline
 from agent.trust.reliability import BINS, binned
 from tests.support.bench import Varied, outcomes, question, some_questions, under
+from tests.support.training_data import write_predictions
 from training.bench import gallery, report, table
 from training.bench.answers import Answers, Run
 from training.bench.calibration import calibrations
-from training.bench.outcomes import Outcome, write_predictions
+from training.bench.outcomes import Outcome
 from training.bench.run import InspectionOptions, ask_all
 from training.bench.table import of_run, row
 

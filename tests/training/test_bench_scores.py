@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.bench import outcomes, under
+from tests.support.training_data import write_predictions
 from training.bench.compare import compare, mcnemar
-from training.bench.outcomes import Outcome, OutcomesError, failed, judged, read_predictions, write_predictions
+from training.bench.outcomes import Outcome, OutcomesError, failed, judged, read_predictions
 from training.bench.parts import groups
 from training.bench.scores import Value, percent, resampled_counts, scores
 

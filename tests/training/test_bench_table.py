@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 import app
 from agent.batch import run as batch
 from tests.support.bench import Broken, Wayward, outcomes, question, some_questions, under
+from tests.support.training_data import write_predictions
 from training.bench import gallery, report, table
 from training.bench.answers import Answers, Run
 from training.bench.gallery import KINDS, chosen, kinds, totals
-from training.bench.outcomes import Outcome, write_predictions
+from training.bench.outcomes import Outcome
 from training.bench.published import is_specvi, published
 from training.bench.run import InspectionOptions, ask_all
 from training.bench.scores import scores

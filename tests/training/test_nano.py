@@ -14,7 +14,7 @@ from agent.simulate import CLASSES, KINDS, simulate, truth
 from agent.tool import overview as drawn
 from app import main
 from training.nano.features import FEATURES, LOST, OUTSIDE, overview, statement, statements
-from training.nano.scoring import Judged, best_bounds, counts
+from training.nano.scoring import Judged, counts
 from training.nano.spectra import SHORTEST, WHITE_DWARFS, Simulated, question, simulated, tasks
 from training.nano.teacher import NOUNS, VIEWS, Script, Traces, phrases, taught
 
@@ -162,12 +162,13 @@ def judged(label: str, odds: float) -> Judged:
     return Judged(question("validation", place), "YES" if odds > 0 else "NO", odds, "")
 
 
-def test_counts_and_the_best_bound():
+def test_counts_depend_on_the_bound_and_on_what_is_left_to_a_person():
     some = [judged("YES", 2.0), judged("YES", 0.4), judged("NO", 0.2), judged("NO", -3.0)]
     plain = counts(some, "cv")
     assert (plain.hit, plain.false, plain.missed, plain.left, plain.n) == (2, 1, 0, 0, 4)
     assert plain.f1 == pytest.approx(0.8)
-    assert best_bounds(some)["cv"] == pytest.approx(0.25)
+    moved = counts(some, "cv", bound=0.25)
+    assert (moved.hit, moved.false, moved.f1) == (2, 0, 1.0)
     sure = counts(some, "cv", even=1.0)
     assert (sure.hit, sure.false, sure.left, sure.coverage) == (1, 0, 2, 0.5)
     assert counts(some, "wd").f1 is None

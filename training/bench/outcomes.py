@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from agent.json_lines import JournalError, json_line, json_lines, write_atomic
+from agent.json_lines import JournalError, json_lines
 from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.text import OneLine
@@ -149,11 +149,6 @@ def predicted(
     """
     row = question_fields(question, spectrum)
     return Outcome(**row, predicted=verdict, answered=verdict, probability=probability, **more)
-
-
-def write_predictions(path: Path, found: Iterable[Outcome]) -> None:
-    """Write a file for ``bench table``. :raises JournalError: it cannot be written"""
-    write_atomic(path, "".join(json_line(outcome.to_json()) for outcome in found))
 
 
 def read_predictions(path: Path) -> list[Outcome]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agent.simulate import CLASSES
 from agent.trajectory import Drafter
 from agent.trajectory.steps import Verdict
 from agent.trajectory.tags import parse
@@ -118,14 +117,3 @@ def counts(judged: Sequence[Judged], task: str, bound: float = 0.0, even: float 
     pairs = [(one.log_odds > bound, one.question.label == "YES") for one in kept]
     hit, false, missed = (pairs.count(pair) for pair in ((True, True), (True, False), (False, True)))
     return Counts(hit, false, missed, len(mine) - len(kept), len(mine))
-
-
-def best_bounds(judged: Sequence[Judged]) -> dict[str, float]:
-    """Return for each task the log odds with the best F1, the middle of the best range nearest to 0."""
-    found = {}
-    for task in CLASSES:
-        grid = np.arange(-4.0, 4.01, 0.25)
-        scores = [counts(judged, task, float(bound)).f1 or 0.0 for bound in grid]
-        best = grid[np.array(scores) >= max(scores) - 0.005]
-        found[task] = float(best[np.argmin(np.abs(best))])
-    return found

@@ -13,7 +13,6 @@ from reviewer.blind.analysis import (
     of_all_scorers,
     primary_results,
     primary_sources,
-    primary_traces,
     scorer_checks,
     with_cannot_tell,
     without_exposed,
@@ -57,7 +56,6 @@ def test_without_rules_everything_counts_except_training_repeats_and_gold() -> N
     found = primary_results(session())
     assert found == session()
     assert asked(found) == {*(("RE", item) for item in (1, 2, 3, 4)), ("AU", 1), ("AU", 2), ("VO", 1), ("VO", 3)}
-    assert primary_traces(found) == {101, 102, 103, 104}
     assert (excluded_scorers(found), excluded_traces(found)) == ({}, frozenset())
 
 
@@ -94,7 +92,6 @@ def test_revealing_traces_are_excluded_by_the_plan_alone_and_gold_stays() -> Non
     found = session(without_revealing=True)
     primary = primary_results(found)
     assert excluded_traces(found) == {103}
-    assert primary_traces(found) == {101, 102, 104}
     assert {item for _, item in asked(primary)} == {1, 2, 4}
     # The repeat of an excluded trace is gone with it, and gold items are as they were.
     assert len(primary.repeats("scores")) == len(found.repeats("scores")) - 1 == 1
