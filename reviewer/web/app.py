@@ -43,6 +43,7 @@ from reviewer.web.context import Context
 from reviewer.web.headers import Headers
 from reviewer.web.language import Language
 from reviewer.web.language import router as language_router
+from reviewer.web.models import PROBLEMS
 from reviewer.web.pictures import Gallery
 from reviewer.web.proxies import THIS_MACHINE, Forwarded, ProxyLogin, path_of
 from reviewer.web.routes import (
@@ -132,7 +133,8 @@ def build(
     errors.install(app)
     for router in ROUTERS:
         is_api = router.prefix.startswith(openapi.API.rstrip("/"))
-        app.include_router(router, tags=[openapi.tag_of(router)], include_in_schema=is_api)
+        described = dict(PROBLEMS) if is_api else None
+        app.include_router(router, tags=[openapi.tag_of(router)], include_in_schema=is_api, responses=described)
     app.add_middleware(BodyLimits)
     app.add_middleware(Access, store=store, local=local, public=public, login=login)
     app.add_middleware(Headers, preload=page.preload_header())

@@ -42,16 +42,6 @@ TAGS: Mapping[str, str] = {
 SESSION_ONLY = (("post", f"{API}tokens"), ("delete", f"{API}tokens/{{token_id}}"))
 """Routes that a token does not open."""
 
-_ERROR = {
-    "type": "object",
-    "required": ["kind", "error", "detail"],
-    "properties": {
-        "kind": {"type": "string", "description": "stable, for programs, e.g. signed_out, not_allowed, not_found"},
-        "error": {"type": "string", "description": "what was found and what was expected, for people"},
-        "detail": {"type": "object", "description": "more, by kind"},
-    },
-}
-
 
 def tag_of(router: APIRouter) -> str:
     """Return the desk to which the routes of a router belong."""
@@ -77,21 +67,12 @@ def _schema(app: FastAPI) -> dict[str, Any]:
         operation["summary"] = " ".join(first.replace("``", "`").split())
         if rest.strip():
             operation["description"] = " ".join(rest.replace("``", "`").split())
-        operation["responses"] = {
-            "200": operation["responses"].get("200", {"description": "Success"}),
-            "default": {"$ref": "#/components/responses/Error"},
-        }
+        operation["responses"].pop("422", None)  # FastAPI's own form of it; ours is the default one
         if (method, path) in SESSION_ONLY:
             operation["security"] = [{"session": []}]
     components = found.setdefault("components", {})
     schemas = {name: one for name, one in components.get("schemas", {}).items() if "ValidationError" not in name}
-    components["schemas"] = {**schemas, "Error": _ERROR}
-    components["responses"] = {
-        "Error": {
-            "description": deferred("Refused or failed; nothing was saved."),
-            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
-        }
-    }
+    components["schemas"] = schemas
     components["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer", "description": deferred("A token of the People tab.")},
         "session": {

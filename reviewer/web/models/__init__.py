@@ -1,0 +1,74 @@
+"""Answers of the API as pydantic models, one module per desk, named like its module of routes.
+
+What is on the wire is what OpenAPI describes. The fields of a model are the keys of its JSON, in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import Response
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
+
+from agent.language import deferred, localized
+
+
+class Answer(BaseModel):
+    """Base of all answers.
+
+    ``model_validate(row)`` builds one from a dataclass of the store whose attributes have the names of the fields.
+    """
+
+    model_config = ConfigDict(from_attributes=True, frozen=True, extra="forbid")
+
+
+class Done(Answer):
+    """Nothing but that the request was carried out."""
+
+
+class Problem(Answer):
+    """Why a request was refused or failed; nothing was saved."""
+
+    kind: str = Field(description="stable, for programs, e.g. signed_out, not_allowed, not_found")
+    error: str = Field(description="what was found and what was expected, for people")
+    detail: dict[str, Any] = Field(description="more, by kind")
+
+
+Time = Annotated[
+    datetime,
+    # As Python writes it: pydantic's own form ends in Z instead of +00:00.
+    PlainSerializer(datetime.isoformat, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}, mode="serialization"),
+]
+"""A moment, in ISO 8601 with its offset from UTC."""
+
+Message = Annotated[str, BeforeValidator(localized)]
+"""A text for people; a deferred one is translated when the answer is made."""
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+def optional(description: str | None = None) -> Any:
+    """Return the field of a key that is left out where there is nothing to say; its type includes None."""
+    return Field(default=None, exclude_if=_is_none, description=description)
+
+
+PROBLEMS: Mapping[int | str, dict[str, Any]] = {
+    "default": {"model": Problem, "description": deferred("Refused or failed; nothing was saved.")}
+}
+"""``responses`` of every route below ``/api/v1``."""
+
+
+def media(description: str, *types: str) -> dict[str, Any]:
+    """Return the keywords of a route whose answer is no JSON but a file, a picture or a stream.
+
+    ``@router.get("/picture/{name}", **media("The picture of a tool call.", "image/png"))``
+
+    :param types: its media types
+    """
+    content = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in types}
+    return {"response_class": Response, "responses": {200: {"description": description, "content": content}}}
