@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from PIL import Image
 
 from agent import tool
-from agent.batch.lines import json_line
+from agent.json_lines import json_line
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import load
