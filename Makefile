@@ -1,9 +1,11 @@
-# Two commands: `make run` and `make test`. Both make what they need in .venv, once.
+# `make run` and `make test`, which says within minutes whether the project is well; `make test-all` adds the other
+# browser tests and those with models. Each makes what it needs in .venv, once.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_WORKERS ?= 2
+BROWSER_TESTS ?= tests/browser
 # torch, vLLM and TRL: 7 GB of their own, for the tests with real models.
 MODELS := .venv-models
 
@@ -15,12 +17,18 @@ JS := tests/js
 # Tests start hundreds of Pythons. Where this is set, each would compile every module that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test lint js types unit browser test-models bench soak messages lock audit clean
+.PHONY: run test test-all test-touched lint js types unit js-test browser browser-all long test-models planted bench soak messages lock audit clean
 
 run: $(VENV)/core
 	$(BIN)/python app.py
 
-test: lint types unit browser test-models
+test: lint types js-test unit browser
+
+test-all: test long browser-all test-models
+
+# Of what `make test` leaves out, that which the changes since BASE can touch.
+test-touched: $(VENV)/test
+	$(BIN)/python -m tests.support.touched $(BASE) | tr '\n' '\0' | xargs -0 -r $(MAKE)
 
 lint: $(VENV)/test js
 	$(BIN)/ruff format --check .
@@ -38,16 +46,32 @@ types: $(VENV)/test
 	$(BIN)/mypy
 
 unit: $(VENV)/test
-	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not browser and not models"
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not browser and not models and not long"
 
-# A module's tests share one server and one Chromium. axe-core is a package of tests/js.
+# Unit tests that take long by their nature: clusters, kills of many processes.
+long: $(VENV)/test
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "long and not browser and not models"
+
+# The pure functions of the page, in node.
+js-test: $(JS)/node_modules/.package-lock.json
+	$(NPM) run test
+
+# Each desk of the page once; a worker has one server and one Chromium. axe-core is a package of tests/js.
 browser: $(VENV)/test $(JS)/node_modules/.package-lock.json
 	sh tests/browser/get-chromium.sh $(BIN)/python
-	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile tests/browser
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile -m smoke tests/browser
+
+browser-all: $(VENV)/test $(JS)/node_modules/.package-lock.json
+	sh tests/browser/get-chromium.sh $(BIN)/python
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile -m "not smoke" $(BROWSER_TESTS)
 
 # With a tiny real model: trained by TRL, loaded in this process, and behind a real vLLM on the CPU.
 test-models: $(MODELS)/made
 	OMP_NUM_THREADS=1 $(MODELS)/bin/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --timeout 900 tests/models
+
+# Plants small faults and says which of them `make test` finds; an hour or more.
+planted: $(VENV)/test
+	$(BIN)/python -m tests.planted
 
 bench: $(VENV)/test
 	$(BIN)/python -m tests.benchmarks $(if $(SPECTRA),--spectra $(SPECTRA)) $(if $(KEEP),--keep $(KEEP))

@@ -1,4 +1,4 @@
-"""Every fault of faults.toml can be planted: a place that has changed is named before anybody waits for the long run."""
+"""Every fault of faults.toml can be planted: a place that has changed is named here, not after the long run."""
 
 from tests.planted.faults import ROOT, read_faults
 

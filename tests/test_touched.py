@@ -1,0 +1,33 @@
+"""Which long tests a change calls for."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.touched import EVERYTHING, changed_since, targets
+
+DESKS = ("find", "live")
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (["docs/live.md", "README.md"], []),
+        (["reviewer/ui/static/find/rows.js"], ["browser-all", "BROWSER_TESTS=tests/browser/find"]),
+        (
+            ["reviewer/ui/static/find/rows.js", "reviewer/live/run.py", "docs/live.md"],
+            ["long", "browser-all", "BROWSER_TESTS=tests/browser/find tests/browser/live"],
+        ),
+        (["reviewer/ui/static/find/rows.js", "reviewer/ui/static/common/keys.js"], ["browser-all"]),
+        (["training/sft.py", "tests/training/test_run.py"], ["long", "test-models"]),
+        (["docs/live.md", "reviewer/store/reviews.py"], [*EVERYTHING]),
+        (["agent/loop.py"], [*EVERYTHING]),
+    ],
+)
+def test_a_change_calls_for_the_long_tests_that_it_can_touch(files: list[str], expected: list[str]) -> None:
+    assert targets(files, DESKS) == expected
+
+
+def test_a_commit_is_compared_with_itself_and_an_unknown_base_is_no_base() -> None:
+    assert changed_since("HEAD") == []
+    assert changed_since("no-such-commit") is None
