@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from agent.cli import COMMANDS as AGENT_COMMANDS
 from agent.cli.argparse_words import translate_argparse
-from agent.cli.command import CANNOT_RUN, CannotRun, Command
+from agent.cli.command import CANNOT_RUN, Command
+from agent.errors import Refusal
 from agent.language import of_environment, set_of_process, tr
-from agent.text import one_line
 from reviewer.cli import COMMANDS as REVIEWER_COMMANDS
 from training.cli import COMMANDS as TRAINING_COMMANDS
 
@@ -53,8 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser(given[0]).parse_args(given)
     try:
         status: int = arguments.run(arguments)
-    except CannotRun as problem:
-        print(f"spec-o3: {one_line(str(problem))}", file=sys.stderr)
+    except Refusal as problem:
+        print(f"spec-o3: {problem}", file=sys.stderr)
         return CANNOT_RUN
     except KeyboardInterrupt:
         print("\n" + tr("spec-o3: stopped"), file=sys.stderr)

@@ -11,9 +11,9 @@ from typing import Protocol
 from PIL import Image
 
 from agent import tool
+from agent.errors import Refusal
 from agent.spectrum import Spectrum
 from agent.tasks import Task
-from agent.text import OneLine
 from agent.trajectory import Drafter
 
 
@@ -64,10 +64,13 @@ class Stop:
 SYSTEM = "You are a helpful assistant."
 
 
-class PolicyError(OneLine, RuntimeError):
+class PolicyError(Refusal, RuntimeError):
     """A policy cannot continue (no server, no memory): one sentence on what happened and what to do. ``retry`` False:
     another try would fail in the same way.
     """
+
+    kind = "policy"
+    status = 409
 
     retry: bool = True
 

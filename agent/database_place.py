@@ -10,8 +10,8 @@ import shlex
 import sysconfig
 from pathlib import Path
 
+from agent.errors import Refusal
 from agent.language import tr
-from agent.text import OneLine
 
 NAME = "annotations.db"
 PROGRAM = Path(__file__).resolve().parents[1]
@@ -20,7 +20,7 @@ PROGRAM = Path(__file__).resolve().parents[1]
 _COMPANIONS = ("backups", "annotations-exports", "servers.toml", "trained_prompts.json", "tasks", "templates")
 
 
-class PlaceError(OneLine):
+class PlaceError(Refusal):
     """The usual place of the database cannot be used; the message says what to do."""
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from agent import locks
+from agent.errors import Refusal
 from agent.language import deferred, tr
-from agent.text import LONE_SURROGATE, OneLine
+from agent.text import LONE_SURROGATE
 
 _CHUNK = 2**16
 
 
-class JournalError(OneLine):
+class JournalError(Refusal):
     """Results cannot be resumed or written: which file, what was found, what to do."""
 
 

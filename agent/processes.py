@@ -20,6 +20,7 @@ from functools import cache
 from types import TracebackType
 from typing import Any, TypeVar
 
+from agent.errors import Refusal
 from agent.language import tr
 
 Item = TypeVar("Item")
@@ -29,7 +30,7 @@ AHEAD = 4
 """Items per process that are in progress, or done and waiting for their turn; limits the memory."""
 
 
-class ProcessLost(Exception):
+class ProcessLost(Refusal):
     """A worker process was ended from outside; its work is not done."""
 
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from agent.language import deferred, tr
+from agent.language import deferred, deferredn, tr
 
 Model = TypeVar("Model")
 
@@ -31,7 +31,6 @@ DEEPEST = 20
 _EXPECTED = {
     "missing": deferred("a value"),
     "string_type": deferred("a text"),
-    "string_too_short": deferred("a text that is not empty"),
     "int_type": deferred("a whole number"),
     "int_from_float": deferred("a whole number"),
     "int_parsing": deferred("a whole number"),
@@ -47,7 +46,35 @@ _EXPECTED = {
     "model_type": deferred("a table of keys and values"),
     "model_attributes_type": deferred("a table of keys and values"),
     "dataclass_type": deferred("a table of keys and values"),
+    "json_invalid": deferred("valid {language}", language="JSON"),
+    "string_unicode": deferred("a text without lone surrogates"),
+    "int_parsing_size": deferred("a number that fits in 64 bits"),
 }
+
+_EXPECTED_WITHIN: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "greater_than": lambda limits: deferred("a number above {limit}", limit=limits["gt"]),
+    "greater_than_equal": lambda limits: deferred("{limit} or more", limit=limits["ge"]),
+    "less_than": lambda limits: deferred("a number below {limit}", limit=limits["lt"]),
+    "less_than_equal": lambda limits: deferred("{limit} or less", limit=limits["le"]),
+    "string_too_short": lambda limits: (
+        deferred("a text that is not empty")
+        if limits["min_length"] == 1
+        else deferred("a text of {n} characters or more", n=limits["min_length"])
+    ),
+    "string_too_long": lambda limits: deferredn(
+        "a text of {n} character or less", "a text of {n} characters or less", limits["max_length"]
+    ),
+    "too_short": lambda limits: deferredn(
+        "a list of {n} value or more", "a list of {n} values or more", limits["min_length"]
+    ),
+    "too_long": lambda limits: deferredn(
+        "a list of {n} value or less", "a list of {n} values or less", limits["max_length"]
+    ),
+    "literal_error": lambda limits: str(limits["expected"]),
+    "union_tag_invalid": lambda limits: str(limits["expected_tags"]),
+    "union_tag_not_found": lambda limits: deferred("a table with the key {key}", key=limits["discriminator"]),
+}
+"""What was expected where pydantic gives the limits of the value."""
 
 
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
@@ -185,11 +212,27 @@ def _problem(model: Any, data: object, invalid: ValidationError, source: str, pr
     elif info is not None and info.description:
         field, found, expected = name, shown(value), info.description
     else:
-        choices = first.get("ctx", {}).get("expected") if kind == "literal_error" else None
-        expected = choices or _EXPECTED.get(kind) or _plain_message(first["msg"])
-        found = deferred("nothing") if kind == "missing" else shown(first["input"])
+        found, expected = in_words(first)
         field = name
     return Problem(source, f"{prefix}{field}" if field else prefix.rstrip(", ") or "file", found, expected)
+
+
+def in_words(error: Any) -> tuple[str, str]:
+    """Return the found and the expected value of an entry of pydantic's ``errors()``, in our words for usual types."""
+    kind, value, limits = error["type"], error["input"], error.get("ctx", {})
+    found = shown(value)
+    if kind == "missing":
+        found = deferred("nothing")
+    elif kind in _UNKNOWN:
+        return found, deferred("no such field")
+    elif kind == "string_too_long":
+        found = deferredn("{n} character", "{n} characters", len(value))
+    elif kind in ("too_long", "too_short"):
+        found = deferredn("{n} value", "{n} values", limits["actual_length"])
+    elif kind == "json_invalid":
+        found = deferred("broken {language} ({error})", language="JSON", error=limits["error"])
+    words = _EXPECTED_WITHIN.get(kind)
+    return found, words(limits) if words else _EXPECTED.get(kind) or _plain_message(error["msg"])
 
 
 def _plain_message(message: str) -> str:

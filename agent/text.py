@@ -12,8 +12,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from agent.language import Message, tr
-
 LONGEST = 480
 """Characters of a message; what is longer loses its middle, as which file it was stands at its beginning and
 what to do at its end."""
@@ -24,21 +22,6 @@ LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
 _SHOWN_AS_THEY_ARE = "\u200c\u200d"  # joiners, which scripts and emoji are written with
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-
-
-class OneLine(Exception):
-    """Base of exceptions that quote text from outside: the message is ``one_line`` of its argument; one that is
-    ``deferred`` is shown in the language of the context.
-    """
-
-    @property
-    def sentence(self) -> str:
-        """The message, to be shown in the language of the context."""
-        only = self.args[0] if len(self.args) == 1 else None
-        return only if isinstance(only, Message) else super().__str__()
-
-    def __str__(self) -> str:
-        return one_line(tr(self.sentence))
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:

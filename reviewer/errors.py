@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 import secrets
 
+from agent.errors import Refusal
 from agent.language import tr
-from agent.text import OneLine
 
 log = logging.getLogger("spec_o3")
 
 
 def message(error: Exception) -> str:
     """Return the message for an exception; the details of an internal error go to the log."""
-    if isinstance(error, OneLine):
+    if isinstance(error, Refusal):
         return str(error)  # written for the person
     if isinstance(error, OSError):
         # A full disk, a folder that may not be written: a log would not help.

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from cachetools import LRUCache
 
 from agent import plot, tool
+from agent.errors import Refusal
 from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.spectrum.record import with_medium
@@ -27,8 +28,11 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class PictureDiffers(Exception):
+class PictureDiffers(Refusal):
     """The picture drawn again is not the one the model saw."""
+
+    kind = "picture_differs"
+    status = 409
 
 
 class Cache(Generic[Key, Value]):

@@ -27,7 +27,7 @@ from agent.text import LONGEST, CsvTable, cell, is_formula, one_line, whole_numb
 from agent.trajectory import Answer, Drafter, Think, Trajectory, TrajectoryError, new_step_id
 from reviewer.backup.archive import write_archive
 from reviewer.backup.restore import restore
-from reviewer.blind import report
+from reviewer.exchange import blind_report as report
 from reviewer.exchange.exports import export
 from reviewer.exchange.imports import ImportFileError, import_file, own_row
 from reviewer.store import Draft, Head, NotFound, QueueFilter, Store

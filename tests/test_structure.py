@@ -141,7 +141,7 @@ def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
         name = todo.pop()
         if name not in found:
             found.add(name)
-            todo += graph[name]
+            todo += graph.get(name, ())
     return found
 
 
@@ -170,6 +170,39 @@ def test_no_folder_imports_upwards(package: str) -> None:
         and rank[part] >= rank[own]
     }
     assert wrong == set()
+
+
+MESSAGES = {"tr", "trn", "deferred", "deferredn", "joined"}
+PARTS_OF_A_MESSAGE = {"Mismatch", "_Bad"}
+"""Raised with the parts of a message, from which another exception is made at once."""
+
+
+def test_every_exception_with_a_message_for_a_person_is_a_refusal() -> None:
+    nodes = [(name, node) for name, tree in modules().items() for node in ast.walk(tree)]
+    bases = {node.name: {name_of(base) for base in node.bases} for _, node in nodes if isinstance(node, ast.ClassDef)}
+    wrong = {
+        f"{module}:{node.lineno} {raised}"
+        for module, node in nodes
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and is_translated(node.exc)
+        if (raised := name_of(node.exc.func)) in bases
+        and raised not in PARTS_OF_A_MESSAGE
+        and "Refusal" not in _reached(bases, raised)
+    }
+    assert wrong == set()
+
+
+def name_of(node: ast.expr) -> str:
+    """The last name of ``a.b.c``, or of ``c[d]``."""
+    if isinstance(node, ast.Subscript):
+        return name_of(node.value)
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def is_translated(call: ast.Call) -> bool:
+    """Whether an argument of a call has a message that is translated."""
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    calls = (node for value in values for node in ast.walk(value) if isinstance(node, ast.Call))
+    return any(name_of(inner.func) in MESSAGES for inner in calls)
 
 
 def test_no_third_party_bundle_in_the_tree() -> None:

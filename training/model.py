@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.policies.local.chat_template import use_dialect
 from agent.policies.local.model import Weights, source
-from agent.text import OneLine
 from training.older_transformers import make_readable
 from training.settings import ModelSettings, Part
 
@@ -36,7 +36,7 @@ _LINEAR_ATTENTION = {
 """Projections of a layer of linear attention (Qwen3.5), and the projections of full attention that they stand for."""
 
 
-class ModelError(OneLine, ValueError):
+class ModelError(Refusal, ValueError):
     """A model that cannot be loaded or saved: which, why, and what to do about it."""
 
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.settings_file import parse_yaml
-from agent.text import OneLine
 from training.data.inputs import inputs
 from training.environment import environment
 from training.model import MODEL
@@ -45,7 +45,7 @@ class CardFiles:
     markdown: str
 
 
-class RunError(OneLine, ValueError):
+class RunError(Refusal, ValueError):
     """A folder that cannot hold this run: what is there, and what to do about it."""
 
 

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar
 from pydantic import BeforeValidator, ConfigDict, Field, Strict
 from pydantic.dataclasses import dataclass
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.settings_file import Mismatch, Problem, Whole, load_yaml, parse_yaml, validate
-from agent.text import OneLine
 
 Settings = TypeVar("Settings")
 
@@ -56,7 +56,7 @@ LicenceOrNull = Annotated[
 ]
 
 
-class SettingsError(OneLine, ValueError):
+class SettingsError(Refusal, ValueError):
     """A setting that cannot be used: which file and key, what was found, what was expected."""
 
 

@@ -22,11 +22,12 @@ from agent.batch.catalogue import local_file
 from agent.batch.journal import Inspected
 from agent.batch.sources import SourceError, SpectrumFile
 from agent.consensus import DEFINITION, Consensus, Limits, consensus, mean_score
+from agent.errors import Refusal
 from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.record import Medium, medium_text
 from agent.tasks import Task
-from agent.text import CsvTable, OneLine
+from agent.text import CsvTable
 from agent.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ _ROWS = 50_000
 _MISSING_INTEGER = -1
 
 
-class TableError(OneLine):
+class TableError(Refusal):
     """A table cannot be written: which file, and why."""
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.spectrum.names import LostDigitsError, file_key, id_key, id_or_text
-from agent.text import OneLine
 from agent.trajectory import Verdict
 
 _FILE = ("file", "name", "path")
@@ -26,7 +26,7 @@ IsThisTask = Callable[[str], bool | None]
 """Whether a name is that of the class in question; None: of no class that is known."""
 
 
-class LabelsError(OneLine):
+class LabelsError(Refusal):
     """Labels cannot be used: which file, row and column, what was found and what was expected."""
 
 

@@ -15,9 +15,10 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.processes import cores
-from agent.text import OneLine, one_line
+from agent.text import one_line
 
 CONNECT_SECONDS = 5.0
 SHUTDOWN_SECONDS = 10.0
@@ -25,7 +26,7 @@ RECEIVER = "outcomes"
 """Name of the thread that receives what the workers deliver."""
 
 
-class RayError(OneLine):
+class RayError(Refusal):
     """Ray cannot be used or has ended the run: what it said, and what to do."""
 
 

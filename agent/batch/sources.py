@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
+from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.names import COMPRESSED, LostDigitsError, id_key, same_file
@@ -20,7 +21,6 @@ from agent.spectrum.readers.pixels import NoDataError
 from agent.spectrum.readers.surveys import plate, redrock
 from agent.spectrum.readers.targets import Selection, Targets
 from agent.spectrum.record import Medium, with_medium
-from agent.text import OneLine
 
 SUFFIXES = (".fits", ".fit", ".fts", ".parquet", ".csv", ".ecsv", ".dat", ".ascii", ".asc", ".txt", ".spec")
 """Files taken from a folder unopened, also compressed. Any other file of a folder is opened, and taken if it holds a
@@ -38,7 +38,7 @@ _ROWS = 200_000
 """Rows of a catalogue that are read at once."""
 
 
-class SourceError(OneLine, ValueError):
+class SourceError(Refusal, ValueError):
     """A source is missing, or a list cannot be read: which, what was found, what was expected."""
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from agent.batch.sources import SpectrumFile
 from agent.conversation import Policy, PolicyError, Stop
+from agent.errors import Refusal
 from agent.json_lines import JournalError, append_line, json_line, json_lines
 from agent.language import ENGLISH, deferred, speaking
 from agent.lines import Medium
 from agent.processes import ordered_map
 from agent.spectrum import Spectrum
 from agent.tasks import Task
-from agent.text import OneLine
 from agent.trajectory import Trajectory, TrajectoryError
 from agent.trial.report import Trial, TrialError, read_trials
 from agent.trial.run import TrialStopped, trial
@@ -82,7 +82,7 @@ class Work:
                 case.trajectory, None, spectrum, task, policy, seed=self.seed, placebos=self.placebos, stop=stop
             )
         except (PolicyError, ValueError, OSError) as problem:
-            return Tried(case, None, problem.sentence if isinstance(problem, OneLine) else str(problem))
+            return Tried(case, None, problem.sentence if isinstance(problem, Refusal) else str(problem))
         return Tried(case, made)
 
 

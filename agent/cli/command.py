@@ -15,8 +15,9 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from agent.errors import Refusal
 from agent.language import tr
-from agent.text import OneLine, whole_number
+from agent.text import whole_number
 
 if TYPE_CHECKING:
     from agent.conversation import Stop
@@ -30,7 +31,7 @@ BAR_DELAY = 2.0
 """Seconds until a progress bar appears."""
 
 
-class CannotRun(OneLine):
+class CannotRun(Refusal):
     """A command cannot do its work: what, why, and what to do about it."""
 
 

@@ -30,6 +30,7 @@ from agent.cli.policy_options import (
 )
 from agent.cli.selection import Skipped, add_selection_options, selected_sources, skipped_text
 from agent.cli.stages import IN_PROCESSES, IN_THIS_PROCESS, LOCAL_CONCURRENCY, stages_of
+from agent.errors import Refusal
 from agent.language import tr, trn
 from agent.processes import cores
 
@@ -107,13 +108,10 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.candidates import TableError, check_table_path, columns_for, ranked, write_table
+    from agent.batch.candidates import check_table_path, columns_for, ranked, write_table
     from agent.batch.cascade import Cascade
     from agent.batch.rows import RankedRows
-    from agent.batch.sources import SourceError
-    from agent.conversation import PolicyError, Stop
-    from agent.json_lines import JournalError
-    from agent.trust.certificate import CertificateError
+    from agent.conversation import Stop
 
     check_engine_options(arguments)
     try:
@@ -140,7 +138,7 @@ def run(arguments: Namespace) -> int:
         if arguments.table is not None:
             is_certified = any(stage.certified is not None for stage in stages)
             write_table(rows, arguments.table, columns_for(is_certified, len(stages) > 1))
-    except (CertificateError, JournalError, PolicyError, SourceError, TableError) as error:
+    except Refusal as error:
         raise CannotRun(str(error)) from error
     counts: Counter[CandidateVerdict] = Counter()
     within_margin = 0

@@ -11,9 +11,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.lines.air_vacuum import Medium, air_to_vacuum, convert, refractive_index, vacuum_to_air
-from agent.text import OneLine
 
 __all__ = [
     "Band",
@@ -42,7 +42,7 @@ SkyKind = Literal["sky line", "telluric", "arm join"]
 FOLDER = Path(__file__).parent
 
 
-class LinesError(OneLine, ValueError):
+class LinesError(Refusal, ValueError):
     """A line, band, sky or survey file cannot be used: file, entry, what was found and what was expected."""
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.text import OneLine
+from agent.errors import Refusal
 
 DPI = 80
 
@@ -36,7 +36,7 @@ _TICKS = (
 )
 
 
-class PlotError(OneLine, ValueError):
+class PlotError(Refusal, ValueError):
     """Nothing can be drawn; the message is the published tool's, since the model reads it."""
 
 

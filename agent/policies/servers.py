@@ -24,10 +24,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import Field, field_validator, model_validator
 
+from agent.errors import Refusal
 from agent.language import deferred
 from agent.policies import Sampling
 from agent.settings_file import Flag, Mismatch, Number, Problem, Table, Text, Whole, load_toml, shown, validate
-from agent.text import OneLine
 
 Dialect = Literal["spec-o3", "native"]
 
@@ -40,7 +40,7 @@ _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
-class RosterError(OneLine, ValueError):
+class RosterError(Refusal, ValueError):
     """A server cannot be used as it is configured: file, field, what was found and what was expected. The
     message never quotes a key.
     """

@@ -6,15 +6,15 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 
+from agent.errors import Refusal
 from agent.language import deferred
 from agent.spectrum import Spectrum, SpectrumError, read_all
 from agent.spectrum.names import file_key, parts
-from agent.text import OneLine
 
 _KEPT = 16  # spectra read last; a data set often needs one several times in a row
 
 
-class SpectrumNotFound(OneLine):
+class SpectrumNotFound(Refusal):
     """The folder does not have the spectrum: what was expected, what was found."""
 
 

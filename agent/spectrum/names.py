@@ -12,8 +12,8 @@ import unicodedata
 from functools import lru_cache
 from pathlib import Path, PurePath
 
+from agent.errors import Refusal
 from agent.language import deferred
-from agent.text import OneLine
 
 COMPRESSED = (".gz", ".bz2")
 """Suffixes of compressed files; the contents decide."""
@@ -24,7 +24,7 @@ _SHORTENED = 10**11
 """From here on spreadsheets show a number with an exponent and a few digits."""
 
 
-class LostDigitsError(OneLine, ValueError):
+class LostDigitsError(Refusal, ValueError):
     """An identifier was written as a rounded number."""
 
 

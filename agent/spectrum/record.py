@@ -19,9 +19,10 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from agent.errors import Refusal
 from agent.language import deferred
 from agent.spectrum.noise import ivar_from_scatter
-from agent.text import LONE_SURROGATE, OneLine
+from agent.text import LONE_SURROGATE
 
 SCHEMA = "spec-o3/spectrum/1"
 MAX_PIXELS = 10_000_000  # limit for data from a sender
@@ -104,8 +105,10 @@ BoolArray = NDArray[np.bool_]
 _Array = TypeVar("_Array", bound=NDArray[Any])
 
 
-class SpectrumError(OneLine, ValueError):
+class SpectrumError(Refusal, ValueError):
     """A file, or values, that are no usable spectrum: its name, what was found and what was expected."""
+
+    kind = "spectrum"
 
     def __init__(self, name: str, found: str, expected: str) -> None:
         super().__init__(name, found, expected)

@@ -10,17 +10,17 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from agent.errors import Refusal
 from agent.language import deferred
 from agent.lines import Medium
 from agent.settings_file import Mismatch, Number, Problem, Table, Text, load_toml, validate
 from agent.tasks.values import Confuser, Feature, FeatureKind, Quantity, Role, Sign, Statement, Task
-from agent.text import OneLine
 
 FOLDER = Path(__file__).parent
 QUESTION = "Analyze the provided spectrum to determine if it is "
 
 
-class TaskError(OneLine, ValueError):
+class TaskError(Refusal, ValueError):
     """A task file that cannot be used: the file, the field, what was found there and what was expected."""
 
     def __init__(self, file: str, field: str, found: str, expected: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from agent.errors import Refusal
 from agent.language import deferred
 from agent.lines import Medium
 from agent.measure.pixels import rest
@@ -17,7 +18,6 @@ from agent.measure.profile import SPEED_OF_LIGHT
 from agent.spectrum import Spectrum, SpectrumError, read
 from agent.templates import grid
 from agent.templates.library import About, Template
-from agent.text import OneLine
 
 COLUMNS = (
     *("path", "id", "name", "kind", "subtype", "source", "citation", "repository", "licence"),
@@ -29,7 +29,7 @@ usable range in Å in the file's medium and frame."""
 NEEDED = ("path", "kind")
 
 
-class BuildError(OneLine):
+class BuildError(Refusal):
     """The folder or the CSV cannot be used: which row or file, what was found and what was expected."""
 
 

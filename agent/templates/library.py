@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.errors import Refusal
 from agent.language import deferred
 from agent.spectrum import Spectrum
 from agent.spectrum.noise import ivar_from_scatter
 from agent.templates import grid
-from agent.text import OneLine
 
 FloatArray = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ EXTRAGALACTIC = ("galaxy", "QSO")
 _LARGEST = 64 * 2**20  # bytes of an unpacked array of a user's file
 
 
-class TemplateError(OneLine, ValueError):
+class TemplateError(Refusal, ValueError):
     """A template file that cannot be used: the file, what was found and what was expected."""
 
     def __init__(self, file: str, found: str, expected: str) -> None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Literal, TypeVar, cast, get_args
 
+from agent.errors import Refusal
 from agent.language import tr
-from agent.text import OneLine, whole_number
+from agent.text import whole_number
 
 Frame = Literal["observed", "rest"]
 Medium = Literal["vacuum", "air"]
@@ -22,8 +23,10 @@ DRAFTER_KINDS: tuple[DrafterKind, ...] = get_args(DrafterKind)
 _Choice = TypeVar("_Choice", bound=str)
 
 
-class TrajectoryError(OneLine, ValueError):
+class TrajectoryError(Refusal, ValueError):
     """A trajectory that cannot be read: field, what was found and what was expected."""
+
+    kind = "trajectory"
 
 
 @dataclass(frozen=True)

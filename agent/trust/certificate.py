@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from agent.errors import Refusal
 from agent.json_lines import differences
 from agent.language import deferred, joined
 from agent.spectrum.record import Medium
-from agent.text import OneLine
 from agent.trajectory import TrajectoryError, Verdict
 from agent.trajectory.steps import number_of, object_of, one_of, text_of
 from agent.trust.certify import Side, Wanted
@@ -55,7 +55,7 @@ Cause = Literal[
 """Why a case got its verdict by a certificate: "verdict" for YES and NO, else the kind of reason to ask a person."""
 
 
-class CertificateError(OneLine):
+class CertificateError(Refusal):
     """A certificate cannot be read: which file and field, what was found, what was expected."""
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.spectrum.record import BoolArray
 from agent.statistics import FloatArray
@@ -30,7 +31,7 @@ _LOG_ODDS = "log_odds"
 _SMALLEST = 1e-6  # limits the log loss of one case whose P(YES) is 0 or 1
 
 
-class ScoreError(ValueError):
+class ScoreError(Refusal, ValueError):
     """A model of P(YES) cannot be read: which field, what was found, what was expected."""
 
 

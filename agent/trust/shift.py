@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, cast, get_args
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.statistics import FloatArray
-from agent.text import OneLine
 from agent.trust.martingale import Bets, Ranks, error_factors, label_factors, score_factors
 from agent.trust.recent import Recent
 
@@ -30,7 +30,7 @@ SHARES: Mapping[By, float] = {
 FORMAT = "spec-o3 shift monitor 1"
 
 
-class ShiftError(OneLine, ValueError):
+class ShiftError(Refusal, ValueError):
     """Values or a saved state that the monitor cannot use: what was found, what was expected."""
 
 

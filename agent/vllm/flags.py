@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.policies import Sampling
 from agent.policies.local.chat_template import DIALECT
@@ -30,7 +31,7 @@ print(json.dumps([importlib.util.find_spec("vllm") is not None, versions]))
 """
 
 
-class ServeError(Exception):
+class ServeError(Refusal):
     """A server cannot be started, or has ended: what was ``found`` and what to do."""
 
     def __init__(self, found: str, remedy: str = "") -> None:

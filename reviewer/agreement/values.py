@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.statistics import DEFAULT, FloatArray, Resampling, Statistic, percentile_interval, resampled
-from agent.text import OneLine
 
 SCALE = (0, 1, 2, 3, 4, 5)
 """The scores that may be given, for coherence and for physical consistency alike."""
@@ -22,7 +22,7 @@ POPULATION_BOTH = "spectra and scorers like these"
 POPULATION_SPECTRA = "spectra like these, these scorers"
 
 
-class ScoresError(OneLine, ValueError):
+class ScoresError(Refusal, ValueError):
     """Arrays that do not fit a statistic: which one, what was found, what was expected."""
 
 

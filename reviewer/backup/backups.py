@@ -21,15 +21,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agent import locks
+from agent.errors import Refusal
 from agent.language import deferred, tr
-from agent.text import OneLine
 from reviewer.store import Head, Store, StoreError
 from reviewer.store.spectrum_files import SpectrumFiles, copy_new, spectra_folder
 from reviewer.store.sqlite.files import PART, copy, sync
 from reviewer.store.sqlite.tables import open_snapshot
 
 
-class BackupError(OneLine):
+class BackupError(Refusal):
     """A backup or restore failed; existing files are unchanged."""
 
 

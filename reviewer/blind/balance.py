@@ -8,13 +8,16 @@ from itertools import combinations
 from math import exp
 from random import Random
 
-from agent.text import OneLine
+from agent.errors import Refusal
 
 Node = tuple[str, object]
 
 
-class TooFew(OneLine, ValueError):
+class TooFew(Refusal, ValueError):
     """A plan that needs more items or scorers than there are; the message has the numbers."""
+
+    kind = "too_few"
+    status = 409
 
 
 def assign_evenly(

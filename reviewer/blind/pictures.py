@@ -15,9 +15,9 @@ import numpy as np
 from PIL import Image
 
 from agent import tool
+from agent.errors import Refusal
 from agent.language import tr
 from agent.spectrum import Spectrum
-from agent.text import OneLine
 from agent.trajectory import Trajectory
 from reviewer.blind.titles import has_neutral_title, replace_title
 
@@ -28,7 +28,7 @@ the published renderer's, so that its title, if it has one, cannot be found: it 
 """
 
 
-class PictureUnavailable(OneLine):
+class PictureUnavailable(Refusal):
     """A picture that is neither stored nor can be drawn: one sentence why."""
 
 

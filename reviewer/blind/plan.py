@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, Protocol, cast, get_args
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
+from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.settings_file import Flag, Mismatch, Number, Problem, Text, Whole, validate
-from agent.text import OneLine
 from reviewer.rules.campaign import STATES, State
 
 Mode = Literal["scores", "pairs", "both"]
@@ -59,8 +59,10 @@ _CONFIG = ConfigDict(extra="forbid")
 _LARGEST = 2**63 - 1  # the largest number that the database can hold
 
 
-class PlanError(OneLine, ValueError):
+class PlanError(Refusal, ValueError):
     """A plan that cannot be carried out: which field, what was found, what was expected."""
+
+    kind = "plan"
 
     def __init__(self, field: str, found: str, expected: str) -> None:
         super().__init__(tr("{field}: found {found}, expected {expected}", field=field, found=found, expected=expected))
@@ -439,7 +441,7 @@ _RERUN_IF_THERE = ("design", "strata", "giveaways", "earlier", "analysis")  # fi
 _UNCHANGED = deferred("an unchanged session.json of a report")
 
 
-class SessionFileError(OneLine):
+class SessionFileError(Refusal):
     """A file that is not a report's ``session.json``: what was found."""
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli.command import DONE, CannotRun, ProgressBar, print_result
+from agent.errors import Refusal
 from agent.language import tr
 from reviewer.cli.common import add_database, add_json, database_of, opened
 
@@ -126,10 +127,8 @@ def add_restore(parser: ArgumentParser) -> None:
 
 
 def run_restore(arguments: Namespace) -> int:
-    from agent.database_place import PlaceError, make_folder
-    from reviewer.backup.backups import BackupError
+    from agent.database_place import make_folder
     from reviewer.backup.restore import restore
-    from reviewer.store import StoreError
 
     with ProgressBar(None, tr("reading")) as bar:
 
@@ -141,7 +140,7 @@ def run_restore(arguments: Namespace) -> int:
         try:
             make_folder(database)
             done = restore(arguments.source, database, on_progress)
-        except (BackupError, PlaceError, StoreError) as error:
+        except Refusal as error:
             raise CannotRun(str(error)) from error
     result = {
         "database": str(done.database),

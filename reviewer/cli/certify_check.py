@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
+from agent.errors import Refusal
 from agent.language import tr
 from reviewer.cli.certify_sources import cases_from, sources, trials_from
 
@@ -25,11 +26,8 @@ def run_check(arguments: Namespace) -> int:
 
     :raises CannotRun: the certificate or the cases cannot be read, or it is for another policy
     """
-    from agent.json_lines import JournalError
-    from agent.trust.certificate import CertificateError, read
-    from agent.trust.shift import ShiftError
+    from agent.trust.certificate import read
     from agent.trust.suspension import suspension
-    from reviewer.trust.cases import CasesError
     from reviewer.trust.certificates import trial_outcomes
 
     path: Path = arguments.check
@@ -47,7 +45,7 @@ def run_check(arguments: Namespace) -> int:
             if certificate.trial is not None:
                 trials, _ = trial_outcomes(found, trials_from(arguments, store, found), certificate.trial)
         return _checked(arguments, path, certificate, new, before, trials)
-    except (CasesError, CertificateError, JournalError, ShiftError) as error:
+    except Refusal as error:
         raise CannotRun(str(error)) from error
 
 

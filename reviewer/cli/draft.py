@@ -17,6 +17,7 @@ from agent.batch.labels import Labels
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, output_file, print_result
 from agent.cli.policy_options import add_policy_options
 from agent.cli.selection import Skipped, add_medium_option, skipped_text
+from agent.errors import Refusal
 from agent.language import deferred, tr, trn
 from reviewer.cli.common import add_database, add_json, database_of, opened
 from reviewer.drafting.budget import Budget
@@ -103,10 +104,8 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.sources import SourceError, sources_from
+    from agent.batch.sources import sources_from
     from agent.cli.policy_options import choice_from, roster_from, task_prompts_from
-    from agent.conversation import PolicyError
-    from agent.json_lines import JournalError
 
     _check(arguments)
     database = database_of(arguments)
@@ -124,7 +123,7 @@ def run(arguments: Namespace) -> int:
     try:
         found = list(sources_from(arguments.files, into, sys.stdin, on_skip))
         summary, stopped = _draft(arguments, task, choice, labels, found)
-    except (JournalError, PolicyError, SourceError) as error:
+    except Refusal as error:
         raise CannotRun(str(error)) from error
     result = summary.to_json() | ({"skipped_files": skipped} if skipped else {})
     print_result(arguments, result, summary.text() + skipped_text(skipped))

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from agent.conversation import ConversationTooLong, PolicyError, Stop, Usage
+from agent.errors import Refusal
 from agent.language import tr
 from agent.tasks import Task
 from agent.trajectory import Trajectory
@@ -32,11 +33,11 @@ MAX_FAILURES_IN_A_ROW = 5
 """Consecutive failures, in addition to the requests in progress, after which the run ends."""
 
 
-class JudgeMismatch(ValueError):
+class JudgeMismatch(Refusal, ValueError):
     """A judge's name that belongs to another model, or to the same one with other settings."""
 
 
-class NothingToJudge(ValueError):
+class NothingToJudge(Refusal, ValueError):
     """A session without a question for this judge."""
 
 

@@ -11,6 +11,7 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.processes import one_thread
 from reviewer.blind.fingerprints import fingerprints
@@ -29,7 +30,7 @@ PAGE = "report.html"
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip file can store
 
 
-class ReportError(Exception):
+class ReportError(Refusal):
     """A report that cannot be written: where, what was found and what was expected."""
 
 

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from agent import tasks
+from agent.errors import Refusal
 from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.folder import SpectraFolder, SpectrumNotFound
 from agent.tasks import Task
-from agent.text import OneLine, one_line
+from agent.text import one_line
 from agent.trajectory import Medium, Trajectory, TrajectoryError, Zoom
 from agent.trajectory.json_rows import elements
 from reviewer.exchange.pictures import PictureError, PictureFiles, Pictures
@@ -31,7 +32,7 @@ _FIELD = re.compile(r"([^:：⟦]+)(?:: |：)(.+)")
 """A problem that begins with its field, with the colon of English or Chinese."""
 
 
-class ImportFileError(OneLine):
+class ImportFileError(Refusal):
     """A file that cannot be imported at all: which one, what was found, what was expected."""
 
 

@@ -19,10 +19,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
+from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.plot import RENDERER
 from agent.processes import ProcessLost, cores, ordered_map
-from agent.text import OneLine
 from agent.tool import TOOL_SCHEMA
 from agent.trajectory import SCHEMA as TRAJECTORY_SCHEMA
 from agent.trajectory import Trajectory
@@ -136,8 +136,11 @@ _DATASET_INFO = {
 }
 
 
-class ExportError(OneLine):
+class ExportError(Refusal):
     """An export that was not made: what was found, what was expected. No file was changed."""
+
+    kind = "export"
+    status = 409
 
 
 class NothingToExport(ExportError):

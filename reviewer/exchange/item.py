@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from agent import tool
+from agent.errors import Refusal
 from agent.language import deferred, joined
 from agent.plot import RENDERER, pixels_sha256, png_bytes
 from agent.spectrum import Spectrum
@@ -20,7 +21,7 @@ from reviewer.rules.workflow import WITHDRAWALS
 from reviewer.store import Store, Version
 
 
-class NotTrainable(Exception):
+class NotTrainable(Refusal):
     """An approved item that cannot be training data: one sentence why."""
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.plot import pixels_sha256, png_bytes
 from agent.processes import cores
-from agent.text import OneLine
 
 MAX_BYTES = 20 * 2**20
 _HASHES = 10_000  # pictures whose hashes are kept
@@ -23,7 +23,7 @@ MAX_PIXELS = 4000 * 4000  # the tool draws 840 x 472 at most
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-class PictureError(OneLine):
+class PictureError(Refusal):
     """A picture that cannot be used: which file, what was found, what was expected."""
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError, read
 from agent.spectrum.readers import opened
@@ -39,8 +40,11 @@ MOST_PROBLEMS = 5
 _CHUNK = 2**20
 
 
-class BenchFull(Exception):
+class BenchFull(Refusal):
     """The bench is full, or an upload is too large for it."""
+
+    kind = "bench_full"
+    status = 409
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 
 from agent.conversation import Policy
+from agent.errors import Refusal
 from agent.language import tr
 from agent.trajectory import TrajectoryError
 from reviewer.live.run import Hints, Run, RunSettings, Sample
@@ -29,8 +30,11 @@ MOST_BYTES = 512 * 2**20
 """Bytes of the pictures and spectra of all runs; above it finished runs are dropped, first those without an answer."""
 
 
-class TooManyRunning(Exception):
+class TooManyRunning(Refusal):
     """A person already has as many running runs as allowed."""
+
+    kind = "busy"
+    status = 409
 
 
 class Runs:

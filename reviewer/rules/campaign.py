@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from agent import tasks, templates
+from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.tasks import Task, TaskError
-from agent.text import OneLine
 from reviewer.rules.people import Role
 
 Round = Literal["screening", "revision", "audit", "vote", "adjudication"]
@@ -70,7 +70,7 @@ CANNOT_TELL = "cannot_tell"
 """The reason that is a verdict of its own: the data allow neither YES nor NO."""
 
 
-class RulesError(OneLine, ValueError):
+class RulesError(Refusal, ValueError):
     """Rules under which an item could never be decided, or could be both approved and rejected."""
 
 

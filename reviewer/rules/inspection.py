@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from agent.errors import Refusal
 from agent.language import deferred, tr
-from agent.text import OneLine
 
 SpectralType = Literal["STAR", "GALAXY", "QSO"]
 SPECTRAL_TYPES: tuple[SpectralType, ...] = get_args(SpectralType)
@@ -39,7 +39,7 @@ LARGEST_REDSHIFT = 20.0
 LONGEST_COMMENT = 2000
 
 
-class InspectionError(OneLine, ValueError):
+class InspectionError(Refusal, ValueError):
     """An inspection with a value that is not on its scale."""
 
 

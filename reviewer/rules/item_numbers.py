@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from agent.errors import Refusal
 from agent.language import tr
-from agent.text import OneLine, whole_number
+from agent.text import whole_number
 
 
-class ItemNumbersError(OneLine, ValueError):
+class ItemNumbersError(Refusal, ValueError):
     """A text that is no range of item numbers; the message says what was found and what was expected."""
 
 

@@ -11,8 +11,8 @@ import secrets
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from agent.errors import Refusal
 from agent.language import tr
-from agent.text import OneLine
 
 Role = Literal["reviewer", "auditor", "coordinator"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -36,7 +36,7 @@ spec-o3 test testtest
 _COMMON = frozenset(_COMMON_PASSWORDS.split())
 
 
-class PersonError(OneLine, ValueError):
+class PersonError(Refusal, ValueError):
     """Invalid initials, name, role or password; the message says what was found and what was expected."""
 
 

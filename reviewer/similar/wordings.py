@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.lines import Line
 from agent.lines.names import mentions
@@ -37,7 +38,7 @@ FEWEST = 300
 """Traces from which phrases are learned."""
 
 
-class WordingsError(ValueError):
+class WordingsError(Refusal, ValueError):
     """A file that cannot be used."""
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.trajectory import Trajectory, Verdict
 from reviewer.similar.files import write_atomically
@@ -51,7 +52,7 @@ Vectors = NDArray[np.float32]
 _Entry = TypeVar("_Entry")
 
 
-class WordsError(ValueError):
+class WordsError(Refusal, ValueError):
     """A file of a model that cannot be used."""
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from agent.errors import Refusal
 from agent.language import tr, trn
-from agent.text import OneLine
 
 if TYPE_CHECKING:
     from agent.trajectory import Trajectory
     from reviewer.store.values import Version
 
 
-class StoreError(OneLine):
+class StoreError(Refusal):
     """The store refused or failed; nothing was partially written."""
+
+    kind = "store"
+    status = 503
 
 
 class NotAnnotations(StoreError):
@@ -28,6 +31,9 @@ class NewerSchema(StoreError):
 
 class NotFound(StoreError):
     """There is no such item, version, spectrum, picture or person."""
+
+    kind = "not_found"
+    status = 404
 
 
 class WrongSpectrum(StoreError):
@@ -64,18 +70,31 @@ class InUse(StoreError):
 class NotAllowed(StoreError):
     """The rules do not allow this person to do this now; the message gives the reason."""
 
+    kind = "not_allowed"
+    status = 403
+
 
 class BadSearch(StoreError):
     """A search of words that cannot be carried out; the message says what to write instead."""
+
+    kind = "bad_search"
+    status = 422
 
 
 class HeldByAnother(NotAllowed):
     """Other people are working on the item: ``holders`` (initials), until ``until`` at the latest."""
 
+    kind = "held"
+    status = 409
+
     def __init__(self, sentence: str, holders: tuple[str, ...], until: datetime) -> None:
         super().__init__(sentence)
         self.holders = holders
         self.until = until
+
+    @property
+    def details(self) -> dict[str, Any]:
+        return {"until": self.until.isoformat()}
 
 
 class LeaseLost(StoreError):
@@ -83,6 +102,9 @@ class LeaseLost(StoreError):
 
     The text that was being saved is kept as an autosave of its writer.
     """
+
+    kind = "lease_lost"
+    status = 409
 
     def __init__(self, sentence: str, holder: str | None = None) -> None:
         super().__init__(sentence)
@@ -96,10 +118,18 @@ class VersionMoved(StoreError):
     :param yours: what was being saved, also kept among the person's autosaves; None for a decision
     """
 
+    kind = "version_moved"
+    status = 409
+
     def __init__(self, sentence: str, theirs: Version, yours: Trajectory | None = None) -> None:
         super().__init__(sentence)
         self.theirs = theirs
         self.yours = yours
+
+    @property
+    def details(self) -> dict[str, Any]:
+        steps = self.theirs.trajectory.to_json()["steps"]
+        return {"number": self.theirs.number, "author": self.theirs.author, "steps": steps}
 
 
 class Disagreement(StoreError):
@@ -107,6 +137,9 @@ class Disagreement(StoreError):
 
     :param statements: the id of the step that has the text, and a sentence, of each
     """
+
+    kind = "disagreement"
+    status = 409
 
     def __init__(self, statements: tuple[tuple[str, str], ...]) -> None:
         super().__init__(
@@ -121,9 +154,16 @@ class Disagreement(StoreError):
         )
         self.statements = statements
 
+    @property
+    def details(self) -> dict[str, Any]:
+        return {"statements": [{"step": step, "text": text} for step, text in self.statements]}
+
 
 class KeyReused(StoreError):
     """An idempotency key was used again for another request: an error of the page, not of the person."""
+
+    kind = "key_reused"
+    status = 409
 
 
 class SignInRefused(StoreError):

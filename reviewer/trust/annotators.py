@@ -13,9 +13,9 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.statistics import FloatArray
-from agent.text import OneLine
 from reviewer.agreement.values import Estimate
 
 SKILL_PRIOR = (3.0, 1.5)
@@ -45,7 +45,7 @@ _NOISE = deferred(
 )
 
 
-class VotesError(OneLine, ValueError):
+class VotesError(Refusal, ValueError):
     """Votes or arrays that cannot be used: what was found, what was expected."""
 
 

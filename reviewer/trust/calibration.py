@@ -16,6 +16,7 @@ from typing import Literal
 
 import numpy as np
 
+from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.spectrum.record import BoolArray
 from agent.statistics import FloatArray
@@ -31,7 +32,7 @@ ENOUGH_TO_FIT = 200
 """Decided spectra from which on ``auto`` fits P(YES) on half of them."""
 
 
-class CalibrationError(ValueError):
+class CalibrationError(Refusal, ValueError):
     """P(YES) cannot be fitted: how many spectra of which label were found, how many are needed."""
 
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from agent.batch.labels import Labels
 from agent.batch.sources import SpectrumFile, key_of
 from agent.cli.stages import MACHINE_SETTINGS
+from agent.errors import Refusal
 from agent.json_lines import json_lines
 from agent.language import deferred, tr
 from agent.processes import ordered_map
 from agent.spectrum import Spectrum
 from agent.spectrum.record import Medium
 from agent.tasks import Task
-from agent.text import OneLine
 from agent.trajectory import Trajectory, TrajectoryError, Verdict
 from agent.trust.certificate import NOT_COMPARED
 from reviewer.trust.labels import SURE, Label, annotators_of, posteriors_of, stored_labels, vote_times
@@ -41,7 +41,7 @@ DUPLICATE = deferred("the same spectrum as another file of the list")
 UNREADABLE = deferred("the file can no longer be read, or has changed")
 
 
-class CasesError(OneLine):
+class CasesError(Refusal):
     """There are no cases to certify from: what was found, what was expected."""
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
+from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.trajectory import Verdict
 
@@ -30,7 +31,7 @@ SURE = 0.95
 """Votes are a label where the posterior of YES is at least this, or at most 1 minus this."""
 
 
-class ContradictionError(ValueError):
+class ContradictionError(Refusal, ValueError):
     """Two labels of one spectrum differ."""
 
 

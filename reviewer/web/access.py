@@ -225,7 +225,7 @@ class Access:
         try:
             keep_login(request, Login(self._login.name_in(request), self._login.only))
         except NotBelieved as refusal:
-            return plain(403, "not_the_proxy", str(refusal))
+            return plain(refusal.status, refusal.kind, str(refusal))
         return None
 
     def _refuse_origin(self, request: Request) -> Response | None:

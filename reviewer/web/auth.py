@@ -20,6 +20,7 @@ from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.responses import Response
 
+from agent.errors import Refusal
 from agent.language import deferred, tr
 from reviewer.rules.campaign import Rules
 from reviewer.rules.people import Person, clean_initials
@@ -147,8 +148,11 @@ def token_in(request: Request) -> str | None:
     return None
 
 
-class TooManyWrongTokens(Exception):
+class TooManyWrongTokens(Refusal):
     """An origin sent too many tokens that do not exist."""
+
+    kind = "too_many"
+    status = 429
 
 
 class TokenChecks:

@@ -16,6 +16,7 @@ from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
 
 from agent import hints as measured
+from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -43,16 +44,22 @@ PAGE_OF = "X-Spec-O3-Person"
 """Header with the initials of the page's person: several people may use one browser one after the other."""
 
 
-class NobodySignedIn(Exception):
+class NobodySignedIn(Refusal):
     """A request without a session. The page keeps unsent text and asks the person to sign in."""
+
+    kind = "signed_out"
+    status = 401
 
 
 class TokenNotAccepted(NobodySignedIn):
     """A request with a token that opens nothing."""
 
 
-class SomebodyElse(Exception):
+class SomebodyElse(Refusal):
     """A request from a page of one person, while another person has signed in in the same browser."""
+
+    kind = "other_person"
+    status = 409
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from agent.cli.command import CannotRun
+from agent.errors import Refusal
 from agent.language import tr
 from reviewer.rules.people import PersonError
 from reviewer.store.team.logins import clean_login
@@ -104,8 +105,11 @@ class ProxyLogin:
             ) from None
 
 
-class NotBelieved(Exception):
+class NotBelieved(Refusal):
     """A request with the header of the proxy, which does not come from it or is malformed."""
+
+    kind = "not_the_proxy"
+    status = 403
 
 
 def _network(text: str) -> IPv4Network | IPv6Network:

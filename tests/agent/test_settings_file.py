@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field, field_validator
 
+from agent.errors import Refusal
 from agent.settings_file import (
     Mismatch,
     Number,
@@ -20,10 +21,9 @@ from agent.settings_file import (
     parse_yaml,
     validate,
 )
-from agent.text import OneLine
 
 
-class FileError(OneLine, ValueError):
+class FileError(Refusal, ValueError):
     pass
 
 

@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
+from agent.errors import Refusal
 from agent.json_lines import JournalError, json_lines
 from agent.language import tr
 from agent.spectrum import Spectrum
-from agent.text import OneLine
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Verdict
 from training.data.records import Question
@@ -25,7 +25,7 @@ Reading = Literal["published", "loop"]
 """Which reading of the assistant's text is scored: that of the published reward, or that of the loop."""
 
 
-class OutcomesError(OneLine):
+class OutcomesError(Refusal):
     """Outcomes or predictions that cannot be read: which file and line, what was found, what was expected."""
 
 

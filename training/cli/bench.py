@@ -23,6 +23,7 @@ from agent.cli.command import (
     print_result,
 )
 from agent.cli.policy_options import add_policy_options
+from agent.errors import Refusal
 from agent.language import tr, trn
 from training.cli.bench_questions import LEAVE_OUT, questions_from, tasks_from
 
@@ -114,10 +115,8 @@ def add(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from agent.cli.command import stop_on_signal
-    from agent.conversation import PolicyError, Stop
-    from agent.json_lines import JournalError
-    from training.bench.outcomes import OutcomesError
-    from training.data import DataError, card
+    from agent.conversation import Stop
+    from training.data import card
 
     if not arguments.data:
         raise CannotRun(tr("--data: found nothing, expected the questions (or `spec-o3 bench table RUN...`)"))
@@ -139,7 +138,7 @@ def run(arguments: Namespace) -> int:
         _save_card(about, folder)
         _refuse_unread(arguments, folder)
         row, result = _report(arguments, questions, folder, dropped)
-    except (DataError, JournalError, OSError, OutcomesError, PolicyError) as error:
+    except (Refusal, OSError) as error:
         raise CannotRun(str(error)) from error
     print_result(arguments, result, _summary(row, made))
     if stop.is_set:

@@ -19,6 +19,7 @@ from agent.cli.command import (
     print_result,
 )
 from agent.cli.simulate import ratio
+from agent.errors import Refusal
 from agent.language import tr
 
 if TYPE_CHECKING:
@@ -77,12 +78,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.sources import SourceError
-    from agent.json_lines import JournalError
-    from agent.spectrum import SpectrumError
     from training.bench.build import record
-    from training.data import DataError
-    from training.specialist import SpecialistError
 
     task = _task(arguments)
     try:
@@ -94,7 +90,7 @@ def run(arguments: Namespace) -> int:
             print_result(arguments, {"built": False, **description}, _wanting(built, recipe))
             return CHECK_FAILED
         _write(arguments.output, built, task, description)
-    except (DataError, JournalError, SourceError, SpecialistError, SpectrumError) as error:
+    except Refusal as error:
         raise CannotRun(str(error)) from error
     except OSError as error:
         raise CannotRun(f"{error.filename or arguments.output}: {error.strerror}") from error

@@ -57,22 +57,13 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.json_lines import JournalError
-    from training.data import DataError
     from training.environment import missing, quiet
-    from training.model import ModelError
-    from training.model_card.facts import CardError
-    from training.run import RunError
-    from training.settings import SettingsError
 
     if not arguments.dry_run:
         if problem := missing():
             raise CannotRun(problem)
         quiet()
-    try:
-        return _run(arguments, settings_of(arguments))
-    except (DataError, ModelError, RunError, SettingsError, CardError, JournalError) as error:
-        raise CannotRun(str(error)) from error
+    return _run(arguments, settings_of(arguments))
 
 
 def settings_of(arguments: Namespace) -> GrpoSettings:

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
 from agent.cli.command import DONE, CannotRun, output_folder, print_result
+from agent.errors import Refusal
 from agent.language import tr
 
 RUNS = Path("training/runs/miniature")
@@ -35,19 +36,15 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.json_lines import JournalError
-    from training.bench.outcomes import OutcomesError
     from training.environment import missing
-    from training.miniature.proof import ProofError, prove
+    from training.miniature.proof import prove
     from training.miniature.stages import SCALES
-    from training.model import ModelError
-    from training.run import RunError
 
     if problem := missing():
         raise CannotRun(problem)
     try:
         result = prove(arguments.output, arguments.seeds, SCALES[arguments.scale])
-    except (ProofError, ModelError, RunError, JournalError, OutcomesError, OSError) as error:
+    except (Refusal, OSError) as error:
         raise CannotRun(str(error)) from error
     print_result(arguments, result, f"{result['table']}\ncurves: {result['curves']}")
     return DONE

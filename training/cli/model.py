@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.cli.command import DONE, CannotRun, output_folder, print_result
+from agent.errors import Refusal
 from agent.language import tr
 
 _LICENCE = re.compile(r"[a-z0-9][a-z0-9.+-]*")
@@ -65,15 +66,13 @@ def run(arguments: Namespace) -> int:
 
 
 def run_card(arguments: Namespace) -> int:
-    from agent.json_lines import JournalError
     from training.model_card.card import renew
-    from training.model_card.facts import CardError
     from training.model_card.scores import scores_of
 
     try:
         scores = [scores_of(report) for report in arguments.bench]
         card = renew(arguments.folder, scores, arguments.license, arguments.dataset)
-    except (CardError, JournalError, OSError) as error:
+    except (Refusal, OSError) as error:
         raise CannotRun(str(error)) from error
     names = [one["name"] for one in scores]
     text = tr("{card}, with the scores of {names}", card=card, names=", ".join(names)) if names else str(card)

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from agent.cli.command import DONE, CannotRun, output_folder, print_result
+from agent.errors import Refusal
 from agent.language import tr
 
 RUNS = Path("training/runs/nano")
@@ -33,21 +34,16 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.json_lines import JournalError
     from training.environment import missing, quiet
-    from training.nano.stages import SCALES, StagesError, train
-    from training.settings import SettingsError
+    from training.nano.stages import SCALES, train
 
     if problem := missing():
         raise CannotRun(problem)
-    from training.model import ModelError
-    from training.model_card.facts import CardError
-    from training.run import RunError
 
     quiet()
     try:
         result = train(arguments.output, arguments.seed, SCALES[arguments.scale], _Lines())
-    except (StagesError, SettingsError, ModelError, RunError, CardError, JournalError, OSError) as error:
+    except (Refusal, OSError) as error:
         raise CannotRun(str(error)) from error
     print_result(
         arguments,

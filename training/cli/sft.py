@@ -57,21 +57,12 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.json_lines import JournalError
-    from training.data import DataError
     from training.environment import missing, quiet
-    from training.model import ModelError
-    from training.model_card.facts import CardError
-    from training.run import RunError
-    from training.settings import SettingsError
 
     if problem := missing():
         raise CannotRun(problem)
     quiet()
-    try:
-        return _run(arguments, settings_of(arguments))
-    except (SettingsError, DataError, ModelError, RunError, CardError, JournalError) as error:
-        raise CannotRun(str(error)) from error
+    return _run(arguments, settings_of(arguments))
 
 
 def settings_of(arguments: Namespace) -> SftSettings:

@@ -19,6 +19,7 @@ from agent.cli.command import (
     print_result,
     progress,
 )
+from agent.errors import Refusal
 from agent.language import tr
 
 if TYPE_CHECKING:
@@ -83,9 +84,7 @@ def run(arguments: Namespace) -> int:
 
 
 def run_train(arguments: Namespace) -> int:
-    from agent.json_lines import JournalError
-    from training.model_card.facts import CardError
-    from training.specialist import SpecialistError, train
+    from training.specialist import train
 
     _refuse_without_torch()
     settings = _settings(arguments)
@@ -95,7 +94,7 @@ def run_train(arguments: Namespace) -> int:
         with ProgressBar(settings.epochs, tr("epochs")) as bar:
             specialist = train(questions, settings, lambda line: bar.at(int(line["epoch"])), rows)
         specialist.save(arguments.output)
-    except (SpecialistError, CardError, JournalError) as error:
+    except Refusal as error:
         raise CannotRun(str(error)) from error
     except OSError as error:
         raise CannotRun(f"{error.filename or arguments.output}: {error.strerror}") from error

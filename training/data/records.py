@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from PIL import Image
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.spectrum.names import file_key, id_or_text, parts
 from agent.tasks import Task
-from agent.text import OneLine
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Verdict
 
@@ -99,7 +99,7 @@ def survey_of(source: str) -> str:
     return "LAMOST" if _LAMOST.fullmatch(source) else ""
 
 
-class DataError(OneLine, ValueError):
+class DataError(Refusal, ValueError):
     """Data that cannot be used: which file, row and field, what was found, what was expected. One line."""
 
     def __init__(self, message: str) -> None:

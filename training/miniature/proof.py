@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.processes import end_with_parent, spawn_pool
 from training.miniature import results
@@ -24,7 +25,7 @@ BETWEEN = 10.0
 """Seconds between two lines about how far a seed has come."""
 
 
-class ProofError(ValueError):
+class ProofError(Refusal, ValueError):
     """A folder that cannot hold this proof: its content, and what to do."""
 
 

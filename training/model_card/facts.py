@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agent.errors import Refusal
 from agent.json_lines import write_atomic
 from agent.language import tr
 from agent.settings_file import parse_yaml
-from agent.text import OneLine
 from training.run import ENVIRONMENT, LINEAGE, SETTINGS, Run
 
 FACTS = "card.json"
@@ -27,7 +27,7 @@ _MACHINES = ("host",)
 _OF_DATA = ("kind", "rows", "sources", "classes", "surveys", "simulated")
 
 
-class CardError(OneLine, ValueError):
+class CardError(Refusal, ValueError):
     """A card that cannot be made: which folder or file, what was found, what was expected."""
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+from agent.errors import Refusal
 from agent.json_lines import write_atomic
 from agent.language import tr
 from training.miniature.model import Size, model_for, processor_for, shrunk
@@ -256,7 +257,7 @@ def _start(run: Run) -> Start:
     return "resume" if (run.folder / "settings.yaml").is_file() else "new"
 
 
-class StagesError(ValueError):
+class StagesError(Refusal, ValueError):
     """A folder that cannot hold this training: its content, and what to do."""
 
 

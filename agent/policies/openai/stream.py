@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.conversation import Usage
+from agent.errors import Refusal
 from agent.language import deferred
-from agent.text import OneLine
 
 END = "[DONE]"
 """Data of the last event of an answer."""
@@ -48,7 +48,7 @@ class Delta:
     logprobs: tuple[Mapping[str, Any], ...] = ()
 
 
-class MalformedStream(OneLine):
+class MalformedStream(Refusal):
     """The data is not in the expected format: what was found instead."""
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from agent.text import OneLine
+from agent.errors import Refusal
 from reviewer.blind.plan import CANNOT_TELL, PREFERENCES, SCORES, Dimension, Score
 from reviewer.blind.results import JudgeScore
 from reviewer.blind.sheet import PreferenceAnswer
@@ -23,7 +23,7 @@ _OPEN = re.compile(rf"<(?:{_TAG})>(.*)$", re.DOTALL | re.IGNORECASE)
 _STEP = re.compile(r"(?:step\s*)?s?(\d+)", re.IGNORECASE)
 
 
-class UnreadableAnswer(OneLine, ValueError):
+class UnreadableAnswer(Refusal, ValueError):
     """An answer that cannot be read; the message is sent to the judge."""
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.conversation import Stop, Usage
+from agent.errors import Refusal
 from agent.language import tr
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.openai.replicas import Replicas
@@ -39,7 +40,7 @@ class Stopped(Exception):
     """The run was stopped before there was an answer."""
 
 
-class TooLong(Exception):
+class TooLong(Refusal):
     """A question that does not fit in the server's context, with its answer: one sentence. It was not sent."""
 
 

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
+from agent.errors import Refusal
 from agent.language import tr
 from agent.policies import Sampling
 from agent.settings_file import Number, Problem, Table, Text, Whole, load_toml, validate
-from agent.text import OneLine
 from reviewer.blind.plan import DIMENSIONS, Dimension
 
 FILE = Path(__file__).with_name("presets.toml")
@@ -95,7 +95,7 @@ class JudgeSettings:
         }
 
 
-class PresetError(OneLine, ValueError):
+class PresetError(Refusal, ValueError):
     """A preset that does not exist, or a fault in ``presets.toml``."""
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from agent.errors import Refusal
 from agent.language import tr
-from agent.text import OneLine, one_line
+from agent.text import one_line
 
 Tool = Literal["Label Studio", "Argilla"]
 Why = Literal["cancelled", "draft", "prediction", "empty", "other kind"]
@@ -21,7 +22,7 @@ OUR_FIELDS = (ITEM_FIELD, KEY_FIELD, "name", "task", "question", "version", "tra
 """Fields of a task that ``tasks.py`` writes; in a table they are columns next to the answers."""
 
 
-class AnnotationsError(OneLine):
+class AnnotationsError(Refusal):
     """A file or a choice with which nothing can be imported: which one, what was found, what was expected."""
 
 
@@ -77,7 +78,7 @@ class Annotation:
 Found = Annotation | LeftOut | AnnotationProblem
 
 
-class Unusable(Exception):
+class Unusable(Refusal):
     """A field of an annotation that cannot be used; the message says what was found and what was expected."""
 
 

@@ -19,8 +19,9 @@ from typing import Any
 
 import sqlite_utils
 
+from agent.errors import Refusal
 from agent.language import deferred, tr
-from agent.text import OneLine, one_line
+from agent.text import one_line
 from agent.trajectory import TrajectoryError
 from reviewer.store.audit.chain import Head, NewEntry, Range, append
 from reviewer.store.errors import CannotWrite, Damaged, FileGone, StoreError, restore_instead
@@ -417,7 +418,7 @@ class Database:
             if type(error) in _CANNOT_BE_READ:
                 found = tr("a stored value cannot be read: {error}", error=one_line(str(error), 200))
                 raise Damaged(restore_instead(self.path, found)) from error
-            if isinstance(error, OneLine) or not isinstance(error, _ANOTHER_TYPE):
+            if isinstance(error, Refusal) or not isinstance(error, _ANOTHER_TYPE):
                 raise
             self.require_sound(db)
             raise

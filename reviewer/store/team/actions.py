@@ -152,9 +152,16 @@ class BulkAction:
 class SelectionChanged(StoreError):
     """The items that would change are no longer those of the preview; nothing was done. ``preview``: the present one"""
 
+    kind = "selection_changed"
+    status = 409
+
     def __init__(self, preview: Preview) -> None:
         super().__init__(tr("The selection has changed since the preview. Nothing was done; check the new preview."))
         self.preview = preview
+
+    @property
+    def details(self) -> dict[str, Any]:
+        return {"preview": self.preview.to_json()}
 
 
 def built_on(items: Iterable[int], hidden: frozenset[int]) -> str:

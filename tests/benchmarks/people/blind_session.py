@@ -31,9 +31,9 @@ from agent.simulate import simulate
 from agent.trajectory import Drafter
 from reviewer import server
 from reviewer.agreement.davidson import davidson
-from reviewer.blind import report
 from reviewer.blind.balance import assign_evenly
 from reviewer.blind.plan import PREFERENCES, Plan
+from reviewer.exchange import blind_report as report
 from reviewer.store import BlindWork, Draft, Store
 from tests.benchmarks.results import Results
 from tests.benchmarks.store import trajectory

@@ -24,13 +24,13 @@ from reviewer.agreement.preference import position_bias, preference_rate
 from reviewer.agreement.raters import calibration, self_consistency
 from reviewer.agreement.reliability import icc_a1, krippendorff_alpha
 from reviewer.agreement.values import Estimate, Scores
-from reviewer.blind import report
 from reviewer.blind import results as tables
 from reviewer.blind.plan import DIMENSIONS, AnalysisPlan, Gold
 from reviewer.blind.report.names import Names
 from reviewer.blind.report.tables import JUDGEMENT_COLUMNS, judgements_csv
 from reviewer.blind.results import Judgement, JudgeScore, Results
 from reviewer.blind.sheet import PreferenceAnswer
+from reviewer.exchange import blind_report as report
 from reviewer.store import Draft, NotAllowed, Store
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, key, opened, tokens, trace
 from tests.support.campaign import Clock, Desk, a_spectrum

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 from agent.trajectory.steps import Think
-from reviewer.blind import report
 from reviewer.blind.plan import analysis_sha256
 from reviewer.blind.results import Response, Results
 from reviewer.blind.rubric import rubric
+from reviewer.exchange import blind_report as report
 from reviewer.rules.inspection import Inspection
 from reviewer.store import Draft, Store
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, drawn, key, opened, tokens, trace

@@ -95,12 +95,24 @@ def test_deactivated_people_are_not_offered_for_mentions(store: Store, reviser: 
 @pytest.mark.parametrize(
     ("body", "status", "kind", "message"),
     [
-        ({"text": "a" * 20_001}, 422, "bad_request", "text: "),
+        (
+            {"text": "a" * 20_001},
+            422,
+            "bad_request",
+            "text: found 20001 characters, expected a text of 20000 characters or less",
+        ),
         ({"text": "  "}, 403, "not_allowed", "A comment needs a text"),
-        ({"text": "a", "key": "short"}, 422, "bad_request", "key: "),
+        (
+            {"text": "a", "key": "short"},
+            422,
+            "bad_request",
+            "key: found 'short', expected a text of 8 characters or more",
+        ),
         ({"text": "a", "step": "s9"}, 404, "not_found", "no step 's9'"),
         ({"text": "a", "thread": 7}, 404, "not_found", "no thread 7"),
-        ({"text": "a", "mood": "bad"}, 422, "bad_request", "mood: "),
+        ({"text": "a", "mood": "bad"}, 422, "bad_request", "mood: found 'bad', expected no such field"),
+        ({"text": 3}, 422, "bad_request", "text: found 3, expected a text"),
+        ({}, 422, "bad_request", "text: found nothing, expected a value"),
         ({"text": "a", "thread": 2**70}, 422, "bad_request", ""),
     ],
 )
