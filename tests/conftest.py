@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+EXAMPLES = 50
 # A busy machine is no fault of the code: no property fails for being slow. Each run tries the same examples, so that a
-# failure is one of the change that is tested; `pytest --hypothesis-profile explore` tries others each time.
-settings.register_profile("explore", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("spec-o3", settings.get_profile("explore"), derandomize=True)
+# failure is one of the change that is tested; `pytest --hypothesis-profile=long` tries many others each time.
+_PATIENT = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("spec-o3", _PATIENT, derandomize=True)
+settings.register_profile("long", _PATIENT, max_examples=30 * EXAMPLES)
 settings.load_profile("spec-o3")
 
 # Messages are compared in English, whatever the language of the developer; commands are started with it too.

@@ -27,19 +27,26 @@ from agent.text import LONGEST, CsvTable, cell, is_formula, one_line, whole_numb
 from agent.trajectory import Answer, Drafter, Think, Trajectory, TrajectoryError, new_step_id
 from reviewer.backup.archive import write_archive
 from reviewer.backup.restore import restore
-from reviewer.exchange import blind_report as report
+from reviewer.exchange import blind_report
 from reviewer.exchange.exports import export
 from reviewer.exchange.imports import ImportFileError, import_file, own_row
 from reviewer.store import Draft, Head, NotFound, QueueFilter, Store
 from reviewer.web.bodies import declared_length
 from reviewer.web.log import OneLineFormatter
-from tests.soak.trying import check_sentence
 from tests.support.blind_campaign import a_store as a_blind_store
 from tests.support.blind_campaign import key, opened, tokens
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, approve
+from tests.support.inputs.refusals import check_sentence
 from tests.support.kept_campaign import contents
 from tests.support.strategies import HALF, HOSTILE, NUL
 from training.data import DataError
+
+
+@pytest.mark.parametrize("text", ["", "a\nb", "x" * 501, "\x1b[2J", "\u202e", f"{__file__}: no such file"])
+def test_what_is_no_sentence_is_recognised(text: str) -> None:
+    with pytest.raises(AssertionError):
+        check_sentence(text)
+
 
 ANY_TEXT = st.text(st.characters(categories=None), max_size=700)  # half characters too
 
@@ -294,7 +301,7 @@ def a_report(folder: Path, text: str) -> str:
                     comment=text,
                 )
         store.blind.sessions.close("CO", session.id, key())
-        return report.as_html(store, "CO", session.id)
+        return blind_report.as_html(store, "CO", session.id)
 
 
 def test_a_report_holds_hostile_names_and_comments_as_text(tmp_path: Path) -> None:

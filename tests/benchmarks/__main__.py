@@ -220,7 +220,7 @@ SECTIONS = (
 )
 
 
-ORDER = (*(section.name for section in SECTIONS), "load", "kills", "bulk-kills", "survey-kills", "fuzz")
+ORDER = (*(section.name for section in SECTIONS), "load", "kills", "bulk-kills", "survey-kills", "bad-input")
 """Order of the sections in the document; the last are the trials of ``python -m tests.soak``."""
 
 

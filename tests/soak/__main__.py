@@ -69,11 +69,11 @@ TRIALS = (
         ("-m", "tests.soak.survey_kills", "--kills", "200"),
     ),
     Trial(
-        "fuzz",
+        "bad-input",
         "Bad input",
-        "Damaged files and texts at every parser of outside input. What holds: an answer or a refusal in one "
-        "sentence, in seconds, with bounded memory and nothing left behind.",
-        ("-m", "tests.soak.fuzz", "--minutes", "10"),
+        "Damaged files, rows, settings, requests, databases and output of models, by hypothesis. What holds: an answer "
+        "or a refusal in one sentence, in seconds, with nothing left behind.",
+        ("-m", "tests.soak.bad_input"),
     ),
 )
 

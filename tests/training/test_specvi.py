@@ -21,7 +21,7 @@ from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.tool import frame_of
-from tests.soak.trying import check_sentence
+from tests.support.inputs.refusals import check_sentence
 from tests.support.training_data import published_set, specvi_file, specvi_row
 from training.bench.build import Entry, Selected
 from training.bench.build.record import write_parquet

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
@@ -14,8 +12,6 @@ from hypothesis import strategies as st
 from agent.tool import TOOL_NAME
 from agent.trajectory import Answer, Think, Zoom, parse
 from agent.trajectory.tags import RESERVED, Call, Reply, between, turn_text
-from tests.conftest import ROOT
-from tests.support.inputs import model_output
 from tests.support.strategies import arguments, plain_words, verdicts
 
 CALL = '{"name": "spectral_visualization_tool", "arguments": {"label": "Hα", "wavelength_range": [6500, 6600]}}'
@@ -157,13 +153,6 @@ def test_ambiguous_damaged_characters_are_marked_as_lost_and_listed():
     turn = parse("<think>We look at the H\x03b profile again.</think>")
     assert turn.thought == "We look at the H\ufffdb profile again."
     assert turn.faults == ("U+0003 could not be repaired, in 'ook at the H\ufffdb profile ag'",)
-
-
-def test_any_text_of_a_model_is_read_in_bounded_time() -> None:
-    # The operating system ends the process when its limit of CPU time is used up.
-    command = [sys.executable, "-m", model_output.__name__]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
-    assert (done.returncode, done.stdout) == (0, "read\n"), done.stderr[-2000:]
 
 
 PIECES = st.lists(st.sampled_from(["<answer>", "</answer>", "\\boxed{", "}", " ", "YES", "\n"]), max_size=12)

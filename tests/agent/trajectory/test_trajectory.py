@@ -19,7 +19,7 @@ from agent.tasks import load
 from agent.tool import TOOL_BLOCK, Observation
 from agent.trajectory import Answer, Drafter, Think, Trajectory, TrajectoryError, Zoom, new_step_id, parse
 from agent.trajectory.tags import turn_text
-from tests.soak.trying import check_sentence
+from tests.support.inputs.refusals import check_sentence
 from tests.support.strategies import trajectories
 
 SMALL = Trajectory(

@@ -33,7 +33,7 @@ from reviewer import server
 from reviewer.agreement.davidson import davidson
 from reviewer.blind.balance import assign_evenly
 from reviewer.blind.plan import PREFERENCES, Plan
-from reviewer.exchange import blind_report as report
+from reviewer.exchange import blind_report
 from reviewer.store import BlindWork, Draft, Store
 from tests.benchmarks.results import Results
 from tests.benchmarks.store import trajectory
@@ -60,9 +60,9 @@ def main() -> None:
         store.blind.sessions.open(None, session, uuid4().hex)
         opening = list(opened(store, people))
         store.blind.sessions.close(None, session, uuid4().hex)
-        first = timed(lambda: report.files(store, None, session))
-        reporting = [timed(lambda: report.files(store, None, session)) for _ in range(chosen.runs)]
-        size = len(report.as_html(store, None, session)) / 1e3
+        first = timed(lambda: blind_report.files(store, None, session))
+        reporting = [timed(lambda: blind_report.files(store, None, session)) for _ in range(chosen.runs)]
+        size = len(blind_report.as_html(store, None, session)) / 1e3
         questions = sum(scorer.assigned for scorer in store.blind.sessions.progress(None, session))
     results = Results()
     results.text(f"{chosen.scorers} scorers, {chosen.items} traces, {questions} questions in all.")

@@ -12,10 +12,10 @@ from reviewer.blind import plan
 from reviewer.blind.plan import PlanError
 from reviewer.cli.blind import SUBCOMMANDS
 from reviewer.store import Draft, NotFound, Store
-from tests.soak.trying import check_sentence
 from tests.support import cli
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, key, tokens, trace
 from tests.support.campaign import a_spectrum, edited
+from tests.support.inputs.refusals import check_sentence
 from tests.support.inputs.rows import sessions
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -30,8 +30,8 @@ from reviewer.exchange.recognition import by_state
 from reviewer.exchange.uploads import unpacked
 from reviewer.store import QueueFilter, Store
 from tests.agent.trajectory.test_trajectory import published_row
-from tests.soak.trying import check_sentence
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
+from tests.support.inputs.refusals import check_sentence
 from tests.support.inputs.rows import DAMAGED_ZIPS, NOT_NAMES, with_picture_names, with_pictures, zip_of
 from tests.support.memory import peaks
 

@@ -32,7 +32,7 @@ from reviewer.live.runs import Runs, TooManyRunning, last_answered
 from reviewer.store import NotFound, Store
 from reviewer.web.payload import item_json
 from reviewer.web.routes.live import _draft
-from tests.soak.trying import check_sentence
+from tests.support.inputs.refusals import check_sentence
 from tests.support.model_server import TRAJECTORY, BadServer, Raw, answer, chunk, look
 from tests.support.strategies import HOSTILE
 

@@ -1,14 +1,9 @@
-"""Databases, plain archives and HTTP requests: small valid ones, and damaged ones with their refusals.
-
-Seeds of the fuzz targets.
-"""
+"""Databases, plain archives and HTTP requests: small valid ones, and damaged ones with their refusals."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import tempfile
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import cache
@@ -37,7 +32,7 @@ def fill(path: Path) -> None:
         store.accounts.add_person("RV", "Person", ["reviewer", "auditor"])
         with_pictures(folder)
         (folder / "rows.jsonl").write_bytes(own_lines()[0])
-        import_file(store, folder / "rows.jsonl", folder, "fuzz")
+        import_file(store, folder / "rows.jsonl", folder, "damaged")
         version = store.items.get(1).version.id
         store.marks.add(
             person="RV", item_id=1, version_id=version, step_id="s1", mark="supported", key="k" * 10, note="well seen"
@@ -189,7 +184,7 @@ REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         "POST",
         "/api/v1/bulk",
         {
-            "selection": {"filter": {"batch": "fuzz"}, "without": [2]},
+            "selection": {"filter": {"batch": "damaged"}, "without": [2]},
             "action": {"kind": "assign", "people": ["RV"]},
             "token": "t",
             "key": "k" * 18,
@@ -200,12 +195,12 @@ REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         "POST",
         "/api/v1/views",
         {
-            "name": "fuzz",
+            "name": "damaged",
             "shared": True,
             "filter": {"words": '"broad line" -noise ab*', "state": ["audit"], "listed": 1},
         },
     ),
-    ("POST", "/api/v1/views", {"name": "a list", "selection": {"filter": {"batch": "fuzz"}, "without": [2]}}),
+    ("POST", "/api/v1/views", {"name": "a list", "selection": {"filter": {"batch": "damaged"}, "without": [2]}}),
     ("POST", "/api/v1/views/1", {"name": "renamed", "shared": False, "selection": {"items": [1, 2]}}),
     ("POST", "/api/v1/live/bench", {"item": 1}),
     ("POST", "/api/v1/live/runs", {"bench": "x", "task": "cv", "policy": "baseline", "samples": 1, "max_turns": 2}),
@@ -250,8 +245,3 @@ REFUSED_REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("GET", f"/api/v1/item/{10**40}", {}),
 )
 """Requests that once got status 500, or a refusal that was not a sentence."""
-
-
-def requests() -> Iterator[bytes]:
-    for method, path, body in (*REQUESTS, *REFUSED_REQUESTS):
-        yield json.dumps({"method": method, "path": path, "body": body}).encode()

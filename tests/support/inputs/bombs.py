@@ -1,7 +1,7 @@
-"""Small files that would unpack to much, each with its fuzz target and what its refusal says.
+"""Small files that would unpack to much, each with the name of its file and what its refusal says.
 
-``python -m tests.support.inputs.bombs FOLDER`` tries each in a process of limited memory and processor time, and
-prints as JSON what every refusal said.
+``python -m tests.support.inputs.bombs FOLDER`` reads each in a process of limited memory and processor time, and
+prints the refusals as JSON.
 """
 
 from __future__ import annotations
@@ -15,8 +15,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agent.simulate import simulate
+from agent.spectrum import SpectrumError, read_all
+from agent.tasks import TaskError
+from agent.tasks.files import read as read_task
+from reviewer.exchange.imports import ImportFileError, import_file
+from reviewer.exchange.pictures import PictureError, PictureFiles
+from reviewer.exchange.uploads import unpacked
+from reviewer.store import Store
+from tests.support.inputs.refusals import check_sentence
 from tests.support.inputs.rows import png_of, zip_of
 from tests.support.inputs.spectra import fits_that_claims, linear_image, parquet_of_long_words, parquet_of_repeats
+from training.settings import SettingsError
+from training.settings import read as read_settings
+from training.sft import SftSettings
 
 MEMORY = 2**30
 """Bytes of address space beyond what the imports took."""
@@ -43,82 +54,98 @@ def _too_long() -> bytes:
     return json.dumps({"schema": "spec-o3/trajectory/1", "spectrum_data": spectrum}).encode()
 
 
-SHAREGPT, ROWS = "import.sharegpt", "import.jsonl"
+SHAREGPT, ROWS = "train_sharegpt.json", "rows.jsonl"
 BOMBS: dict[str, tuple[str, Callable[[], bytes], str]] = {
-    "zeros in gzip": ("fits.gz", lambda: gzip_of_zeros(120_000_000), "unpacks to more than"),
+    "zeros in gzip": ("x.fits.gz", lambda: gzip_of_zeros(120_000_000), "unpacks to more than"),
     "an image and zeros in gzip": (
-        "fits.gz",
+        "x.fits.gz",
         lambda: gzip_of_zeros(200 * 2**20, linear_image()[:2880]),
         "unpacks to more than",
     ),
-    "gzip in gzip": ("fits.gz", lambda: gzip.compress(gzip_of_zeros(120_000_000)), "found"),
-    "repeats in Parquet": ("parquet", lambda: parquet_of_repeats(36_000_000), "a damaged Parquet file"),
-    "words in Parquet": ("parquet", lambda: parquet_of_long_words(50_000, 200_000), "a damaged Parquet file"),
+    "gzip in gzip": ("x.fits.gz", lambda: gzip.compress(gzip_of_zeros(120_000_000)), "found"),
+    "repeats in Parquet": ("x.parquet", lambda: parquet_of_repeats(36_000_000), "a damaged Parquet file"),
+    "words in Parquet": ("x.parquet", lambda: parquet_of_long_words(50_000, 200_000), "a damaged Parquet file"),
     "terabytes in FITS": (
-        "fits",
+        "x.fits",
         lambda: fits_that_claims(ZNAXIS1=2**31 - 1, ZNAXIS2=2**31 - 1),
         "B_MASK of shape (2147483647, 2147483647)",
     ),
-    "PCOUNT": ("fits", lambda: fits_that_claims(PCOUNT=2**40), "a header that claims"),
+    "PCOUNT": ("x.fits", lambda: fits_that_claims(PCOUNT=2**40), "a header that claims"),
     "deep JSON": (SHAREGPT, lambda: deep(200_000), "found no JSON"),
     "a deep row": (ROWS, lambda: b'{"a":' * 200_000 + b"1" + b"}" * 200_000, "found no JSON"),
     "digits in JSON": (SHAREGPT, lambda: b"[" + b"9" * 1_000_000 + b"]", "found no JSON"),
     "infinity in a row": (ROWS, lambda: b'{"schema": "spec-o3/trajectory/1", "redshift": 1e999}', "expected"),
     "a spectrum of another length": (ROWS, _too_long, "expected"),
     "a flat zip": (
-        "zip",
+        "x.zip",
         lambda: zip_of({f"{n}.jsonl": b"0" * 30_000_000 for n in range(10)}),
         "files of 0.3 GB in all",
     ),
     "zip in zip": (
-        "zip",
+        "x.zip",
         lambda: zip_of({"inner.zip": zip_of({"rows.jsonl": b"0" * 10_000_000})}),
         "found 0 files of rows",
     ),
     "a zip of bzip2": (
-        "zip",
+        "x.zip",
         lambda: zip_of({"rows.jsonl": b"0" * 50_000_000}, method=zipfile.ZIP_BZIP2),
         "by another method than deflate",
     ),
-    "a huge PNG": ("picture", lambda: png_of(2**31 - 1, 2**31 - 1), "found no picture"),
-    "a wide PNG": ("picture", lambda: png_of(16_000_000, 1, b"\0" * 64), "found no picture"),
-    "a square PNG": ("picture", lambda: png_of(3_999, 3_999, b"\0" * 100), "found no picture"),
-    "deep TOML": ("task", lambda: TASK + deep(50_000), "broken TOML"),
-    "digits in TOML": ("task", lambda: TASK + b"9" * 100_000, "broken TOML"),
-    "laughs in YAML": ("settings", LAUGHS.encode, "found the alias *a"),
-    "a tag in YAML": ("settings", lambda: b'model: !!python/object/apply:os.system ["true"]\n', "found broken YAML"),
-    "deep YAML": ("settings", lambda: deep(20_000), "found broken YAML"),
-    "digits in YAML": ("settings", lambda: b"a: " + b"9" * 100_000, "found broken YAML"),
-    "no date in YAML": ("settings", lambda: b"a: 2001-13-45\n", "found broken YAML"),
+    "a huge PNG": ("x.png", lambda: png_of(2**31 - 1, 2**31 - 1), "found no picture"),
+    "a wide PNG": ("x.png", lambda: png_of(16_000_000, 1, b"\0" * 64), "found no picture"),
+    "a square PNG": ("x.png", lambda: png_of(3_999, 3_999, b"\0" * 100), "found no picture"),
+    "deep TOML": ("x.toml", lambda: TASK + deep(50_000), "broken TOML"),
+    "digits in TOML": ("x.toml", lambda: TASK + b"9" * 100_000, "broken TOML"),
+    "laughs in YAML": ("x.yaml", LAUGHS.encode, "found the alias *a"),
+    "a tag in YAML": ("x.yaml", lambda: b'model: !!python/object/apply:os.system ["true"]\n', "found broken YAML"),
+    "deep YAML": ("x.yaml", lambda: deep(20_000), "found broken YAML"),
+    "digits in YAML": ("x.yaml", lambda: b"a: " + b"9" * 100_000, "found broken YAML"),
+    "no date in YAML": ("x.yaml", lambda: b"a: 2001-13-45\n", "found broken YAML"),
 }
 
 
-def write(folder: Path) -> None:
-    """A file of each, named for it."""
-    for name, (_, make, _) in BOMBS.items():
-        (folder / name).write_bytes(make())
+def _import(path: Path) -> None:
+    with Store.open(path.with_name("annotations.db")) as store:
+        for problem in import_file(store, path, path.parent, "bombs").problems:
+            raise ImportFileError(str(problem))
+
+
+def _unpack(path: Path) -> None:
+    with unpacked([path]):
+        pass
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    **dict.fromkeys(("x.fits", "x.fits.gz", "x.parquet"), lambda path: list(read_all(path))),
+    **dict.fromkeys(("train_sharegpt.json", "rows.jsonl"), _import),
+    "x.zip": _unpack,
+    "x.png": lambda path: PictureFiles(path.parent).sha256(path.name),
+    "x.toml": read_task,
+    "x.yaml": lambda path: read_settings(path, SftSettings),
+}
+"""Reader by the name of the file."""
+REFUSALS = (SpectrumError, ImportFileError, PictureError, TaskError, SettingsError)
+
+
+def refusal(path: Path, content: bytes) -> str:
+    """Return the sentence with which the reader of this file refuses the content; empty if it accepts it."""
+    path.write_bytes(content)
+    try:
+        READERS[path.name](path)
+    except REFUSALS as error:
+        check_sentence(str(error), path.parent)
+        return str(error)
+    return ""
 
 
 def main(folder: Path) -> None:
-    from tests.soak.targets import TARGETS
-    from tests.soak.trying import SENTENCES
-
-    attempts = {}
-    for target in ("fits", *(target for target, _, _ in BOMBS.values())):
-        (folder / f"at {target}").mkdir(exist_ok=True)
-        attempts[target] = TARGETS[target].make(folder / f"at {target}")
-        attempts[target](b"")  # what the first use of a library maps is no file's doing
+    for name in READERS:
+        refusal(folder / name, b"")  # what the first use of a library maps is no file's doing
     now = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, now + MEMORY))
     # The system ends what takes longer; the slowest unpack the 64 MiB that anybody may bring.
     resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS))
-    found: dict[str, list[list[str]]] = {name: [] for name in BOMBS}
-    for name, (target, _, _) in BOMBS.items():
-        for parser in (target, "fits"):
-            SENTENCES.clear()
-            attempts[parser]((folder / name).read_bytes())
-            found[name].append(list(SENTENCES))
-    print(json.dumps(found))
+    print(json.dumps({name: refusal(folder / file, make()) for name, (file, make, _) in BOMBS.items()}))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,4 @@
-"""Files of drafts, training data, settings and blind plans: small valid ones, and damaged zips and names.
-
-Seeds of the fuzz targets.
-"""
+"""Files of drafts, training data, settings and blind plans: small valid ones, and damaged zips and names."""
 
 from __future__ import annotations
 

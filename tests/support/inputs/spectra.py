@@ -1,7 +1,4 @@
-"""Spectrum files: small valid ones of each layout, and damaged ones with the texts of their refusals.
-
-Seeds of the fuzz targets for spectra.
-"""
+"""Spectrum files: small valid ones of each layout, and damaged ones with the texts of their refusals."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ WAVELENGTH = 4000.0 + 2.0 * np.arange(N)
 FLUX = 10.0 + np.arange(N) % 5
 REAL = Path(__file__).resolve().parents[4] / "shared" / "spectra"
 LARGEST_REAL = 60_000
-"""Bytes; larger files are too slow to fuzz."""
+"""Bytes; larger files are too slow for many examples."""
 
 
 @cache
@@ -333,7 +330,7 @@ a6EF/NKA/+Iqu72sFtrAkW8VOPK9CRz53gKOfOvAke8acOTbBI58O8CRbwAc+W4BR753gCPfu8CR7z3g
 I9+HwJHvY+DI9wlw5PsUOPJ9Bhz5PgeOfF8AR74vgSPfV8CR72vgyPcNcOT7FjjyfQcc+b4Hjnw/AEe+H4Ej308RZxry/Qz9f/kK
 SC8nLoEzJ24iGogSoAQmL4FvxbOPJu+sTscZ/QZE89EX/iwAAA==
 """
-"""A gzip file that the fuzzer found: a table whose header has BITPIX twice."""
+"""A gzip file that an earlier trial found: a table whose header has BITPIX twice."""
 
 
 def _flipped(content: bytes) -> bytes:
