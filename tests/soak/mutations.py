@@ -367,7 +367,7 @@ def _pragma(db: sqlite3.Connection, chance: random.Random) -> None:
     if name == "encoding":
         db.execute("PRAGMA encoding = 'UTF-16le'")
     elif name == "migrations":
-        db.execute("UPDATE migrations SET number = ? WHERE number = 1", (number,))
+        db.execute("UPDATE migrations SET number = ? WHERE number = 9", (number,))
     else:
         db.execute(f"PRAGMA {name} = {number}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -23,7 +24,7 @@ from reviewer.backup.restore import restore
 from reviewer.store import CannotWrite, Damaged, Store, StoreError
 from reviewer.store.sqlite.tables import summary
 from tests.support.inputs.app import ENDLESS, STRANGE
-from tests.support.kept_campaign import contents, fill, of_an_earlier_schema, unguarded
+from tests.support.kept_campaign import contents, fill, plant_migration, unguarded
 
 SPAWN = multiprocessing.get_context("spawn")
 ROOT = Path(__file__).resolve().parents[3]
@@ -271,18 +272,19 @@ def test_a_malformed_schema_with_an_unreadable_name_is_reported_and_can_be_repla
     assert (done.items, done.replaced) == (0, None)
 
 
-def test_an_error_names_the_backup_and_not_its_temporary_copy(tmp_path: Path) -> None:
+def test_an_error_names_the_backup_and_not_its_temporary_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old, headless = tmp_path / "old.db", tmp_path / "headless.db"
-    of_an_earlier_schema(old, 1)
-    with unguarded(old) as db:
-        db.execute("INSERT INTO barred VALUES ('RE', 99)")
     with Store.open(headless) as store:
         fill(store)
+    shutil.copyfile(headless, old)
     with unguarded(headless) as db:
         db.execute("DELETE FROM versions WHERE item = 4")
+    with pytest.raises(BadBackup, match=r"headless\.db: it cannot be read: There is no item 4"):
+        restore(headless, tmp_path / "annotations.db")
+    with unguarded(old) as db:
+        db.execute("INSERT INTO barred VALUES ('RE', 99)")
+    plant_migration(monkeypatch)
     with pytest.raises(BadBackup, match=r"old\.db: it cannot be upgraded to this schema: .*barred") as refused:
         restore(old, tmp_path / "annotations.db")
     assert "part" not in str(refused.value)
-    with pytest.raises(BadBackup, match=r"headless\.db: it cannot be read: There is no item 4"):
-        restore(headless, tmp_path / "annotations.db")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["headless.db", "old.db"]
