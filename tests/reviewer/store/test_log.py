@@ -330,16 +330,10 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
         None,
     ),
     "spectra.add": (lambda s: s.spectra.add(a_spectrum("new.fits")), None),
-    "spectra.add_picture": (lambda s: s.spectra.add_picture("ab" * 32, b"png"), None),
     # Derived rows only.
     "upkeep.rebuild": (lambda s: s.upkeep.rebuild(), None),
 }
 
-TWO_ENTRIES = {
-    *("accounts.sign_out", "withdrawals.restore", "triage.show", "bulk.undo", "tokens.revoke", "webhooks.delete")
-}
-"""Methods of ``WRITES`` before which there is another entry: of what they end, or the choice that they follow."""
-"""Methods of ``WRITES`` before which there is another entry."""
 # What they end, or the choice that they follow, makes an entry as well.
 TWO_ENTRIES = (
     *("accounts.sign_out", "withdrawals.restore", "triage.show", "bulk.undo", "views.change", "views.delete"),
