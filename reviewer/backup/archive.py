@@ -20,9 +20,9 @@ from typing import Any
 from agent.language import tr
 from reviewer.backup.archive_values import PICTURE_NAME, from_plain, to_plain
 from reviewer.backup.backups import BackupError, BadArchive
-from reviewer.store import CannotWrite, Head, NewerSchema, Store, StoreError
+from reviewer.store import CannotWrite, Head, Store, StoreError
 from reviewer.store.sqlite.files import PART, sync
-from reviewer.store.sqlite.schema import MIGRATIONS
+from reviewer.store.sqlite.migrations import require_known_schema
 from reviewer.store.sqlite.tables import LEFT_OUT, NewDatabase, Table, Value, new_database, open_snapshot
 
 FORMAT = "spec-o3/archive/1"
@@ -42,11 +42,11 @@ class TableFile:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The content of an archive. ``head``: of the audit log, None for a schema without one."""
+    """The content of an archive. ``head``: of the audit log."""
 
     at: str
     schema: int
-    head: Head | None
+    head: Head
     left_out: tuple[str, ...]
     tables: Mapping[str, TableFile]
 
@@ -55,7 +55,7 @@ class Manifest:
             "format": FORMAT,
             "at": self.at,
             "schema": self.schema,
-            "log_head": None if self.head is None else str(self.head),
+            "log_head": str(self.head),
             "left_out": list(self.left_out),
             "tables": {
                 name: {"file": file_of(name), "rows": one.rows, "bytes": one.bytes, "sha256": one.sha256}
@@ -69,7 +69,12 @@ def file_of(table: str) -> str:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of an archive. :raises BadArchive: there is none, or not in this program's format"""
+    """Read the manifest of an archive.
+
+    :raises BadArchive: there is none, or not in this program's format
+    :raises NewerSchema: a newer release wrote it
+    :raises OlderSchema: it is from before the first release
+    """
     path = folder / MANIFEST_NAME
     try:
         if path.is_symlink() or not path.is_file():
@@ -94,11 +99,12 @@ def read_manifest(folder: Path) -> Manifest:
                     format=FORMAT,
                 )
             )
-        head = data["log_head"]
+        schema = _whole(data["schema"])
+        require_known_schema(folder, schema)
         return Manifest(
             at=str(data["at"]),
-            schema=_whole(data["schema"]),
-            head=None if head is None else Head.parse(head),
+            schema=schema,
+            head=Head.parse(data["log_head"]),
             left_out=tuple(map(str, data["left_out"])),
             tables={str(name): _table_file(str(name), one) for name, one in data["tables"].items()},
         )
@@ -216,7 +222,7 @@ LONGEST_LINE = 256 * 2**20
 LARGEST_PICTURE = 256 * 2**20
 
 
-def read_archive(folder: Path, target: Path, progress: Callable[[int, int], None] | None = None) -> Head | None:
+def read_archive(folder: Path, target: Path, progress: Callable[[int, int], None] | None = None) -> Head:
     """Create the database ``target`` from an archive, with the archive's schema; return the head of its log.
 
     If this fails, the caller deletes ``target``.
@@ -224,18 +230,9 @@ def read_archive(folder: Path, target: Path, progress: Callable[[int, int], None
     :param progress: called with the number of rows read, and the total
     :raises BadArchive: a file, a line or a picture is missing, unexpected, changed or of the wrong kind
     :raises NewerSchema: a newer release wrote it
+    :raises OlderSchema: it is from before the first release
     """
     manifest = read_manifest(folder)
-    if manifest.schema > MIGRATIONS[-1].number:
-        raise NewerSchema(
-            tr(
-                "{folder}: its schema is number {schema}, this release knows {number}. Update spec-o3, then "
-                "restore it.",
-                folder=folder,
-                schema=manifest.schema,
-                number=MIGRATIONS[-1].number,
-            )
-        )
     _refuse_other_files(folder, manifest)
     # Created first, so that nobody else may read it while it is written.
     os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

@@ -115,7 +115,7 @@ _ABANDONED_AFTER = timedelta(days=1)
 class Backup:
     """A backup and its metadata.
 
-    :param head: of the audit log, None for a schema without one
+    :param head: of the audit log
     :param spectra: spectra whose arrays are in files, which are copied to ``spectra/`` next to the backup
     :param spectra_missing: those of them that have no file; the backup lacks them
     """
@@ -126,7 +126,7 @@ class Backup:
     sha256: str
     why: Reason
     schema: int
-    head: Head | None
+    head: Head
     spectra: int = 0
     spectra_missing: int = 0
 
@@ -140,7 +140,7 @@ class Backup:
             "sha256": self.sha256,
             "why": self.why,
             "schema": self.schema,
-            "log_head": None if self.head is None else str(self.head),
+            "log_head": str(self.head),
             **({"spectra_in_files": self.spectra, "spectra_missing": self.spectra_missing} if self.spectra else {}),
         }
 
@@ -163,9 +163,9 @@ def back_up(
 ) -> Backup:
     """Copy a database while people work on it.
 
-    :param target: the new file; or a folder, created if needed, for a file named by the time
     Files of spectra are copied first, so that the copy of the database has its name only when it is nearly complete.
 
+    :param target: the new file; or a folder, created if needed, for a file named by the time
     :param progress: called with the number of files of spectra, and then of pages, that are done, and their total
     :raises StoreError: the database is damaged or cannot be read, or the file exists
     :raises CannotWrite: there is no such folder, or not enough space
@@ -244,7 +244,7 @@ def read_metadata(path: Path) -> Backup | None:
         found: Mapping[str, Any] = json.loads(metadata_path(path).read_text(encoding="utf-8"))
         if found["format"] != SCHEMA or found["file"] != path.name or found["why"] not in ("daily", "by hand"):
             return None
-        head = None if found["log_head"] is None else Head.parse(found["log_head"])
+        head = Head.parse(str(found["log_head"]))
         at = datetime.fromisoformat(found["at"]).astimezone(UTC)
         known = Backup(path, at, int(found["bytes"]), str(found["sha256"]), found["why"], int(found["schema"]), head)
         in_files, missing = int(found.get("spectra_in_files", 0)), int(found.get("spectra_missing", 0))

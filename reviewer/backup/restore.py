@@ -26,11 +26,11 @@ from reviewer.store.sqlite.tables import open_snapshot, require_own_schema
 _SHOWN_FAULTS = 3
 
 
-def require_consistent(store: Store, named: Path, known: Head | None) -> None:
+def require_consistent(store: Store, named: Path, known: Head) -> None:
     """Check a database with SQLite's own checks, its standings against its facts, and its facts against the log.
 
     :param named: the name of the database in the message
-    :param known: the head of its log if it was stored elsewhere
+    :param known: the head of its log, as it was stored elsewhere
     :raises BadBackup: the checks found faults; the message has the first ones
     """
     try:
@@ -61,7 +61,7 @@ class Restored:
 
     database: Path
     kept_as: Path | None
-    head: Head | None
+    head: Head
     replaced: Head | None
     items: int
     spectra_missing: tuple[str, ...] = ()
@@ -76,6 +76,7 @@ def restore(source: Path, database: Path, progress: Callable[[int, int], None] |
     :raises BadBackup: the backup was changed, is damaged or inconsistent
     :raises BadArchive: the archive was changed, or is no archive
     :raises NewerSchema: a newer release wrote it
+    :raises OlderSchema: it is from before the first release
     :raises StoreError: the source is no database
     :raises CannotWrite: not enough space, or a folder that cannot be written
     """
@@ -125,7 +126,7 @@ def _part_file(database: Path) -> Iterator[Path]:
                 left.unlink()
 
 
-def _build_part(source: Path, part: Path, progress: Callable[[int, int], None] | None) -> Head | None:
+def _build_part(source: Path, part: Path, progress: Callable[[int, int], None] | None) -> Head:
     """Copy the source to the file ``part`` with its own schema; return the head of its log."""
     if source.is_dir():
         return read_archive(source, part, progress)
@@ -147,7 +148,7 @@ def _build_part(source: Path, part: Path, progress: Callable[[int, int], None] |
     return head
 
 
-def _finish(part: Path, source: Path, head: Head | None, replaced: Head | None) -> int:
+def _finish(part: Path, source: Path, head: Head, replaced: Head | None) -> int:
     """Upgrade the new file to the present schema, check it, and log its source; return its number of items."""
     try:
         opened = Store.open(part)

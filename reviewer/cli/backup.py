@@ -146,7 +146,7 @@ def run_restore(arguments: Namespace) -> int:
         "database": str(done.database),
         "kept_as": None if done.kept_as is None else str(done.kept_as),
         "items": done.items,
-        "log_head": None if done.head is None else str(done.head),
+        "log_head": str(done.head),
         "replaced_log_head": None if done.replaced is None else str(done.replaced),
         "spectra_missing": list(done.spectra_missing),
     }

@@ -29,6 +29,10 @@ class NewerSchema(StoreError):
     """The file was written by a newer release of this program."""
 
 
+class OlderSchema(StoreError):
+    """The file was written by a program from before the first release."""
+
+
 class NotFound(StoreError):
     """There is no such item, version, spectrum, picture or person."""
 

@@ -222,11 +222,6 @@ class Spectra:
         with self._database.decoding():
             return _decode(self.whole(row))
 
-    def add_picture(self, sha256: str, png: bytes) -> None:
-        """Store a picture that cannot be drawn from a spectrum, under the SHA-256 of its RGBA bytes."""
-        with self._database.write() as db:
-            insert_picture(db, sha256, png)
-
     def picture(self, sha256: str) -> bytes | None:
         """Return PNG bytes; None if none is stored, because it can be drawn from the spectrum."""
         with self._database.read() as db:
@@ -239,6 +234,7 @@ def spectrum_exists(db: Transaction, sha256: str) -> bool:
 
 
 def insert_picture(db: Transaction, sha256: str, png: bytes) -> None:
+    """Store a picture that cannot be drawn from a spectrum, under the SHA-256 of its RGBA bytes."""
     db.execute("INSERT INTO pictures VALUES (?, ?) ON CONFLICT DO NOTHING", (sha256, png))
 
 

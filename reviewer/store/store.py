@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,6 @@ from reviewer.store.settings import Settings
 from reviewer.store.spectra import Spectra
 from reviewer.store.sqlite.database import BUSY_SECONDS, Clock, Clocks, Database, connect, is_damage, use_wal, utc_now
 from reviewer.store.sqlite.migrations import migrate
-from reviewer.store.sqlite.schema import MIGRATIONS, Migration
 from reviewer.store.statistics import Statistics
 from reviewer.store.team.assignments import Assignments
 from reviewer.store.team.bulk import Bulk
@@ -100,7 +99,6 @@ class Store:
         cls,
         path: Path | str,
         clock: Clock = utc_now,
-        migrations: Sequence[Migration] = MIGRATIONS,
         patience: float = BUSY_SECONDS,
         elapsed: Callable[[], float] | None = None,
     ) -> Store:
@@ -112,13 +110,14 @@ class Store:
             is set back. By default the machine's, if ``clock`` is the machine's; none with another clock
         :raises NotAnnotations: the file is something else
         :raises NewerSchema: a newer release wrote it
+        :raises OlderSchema: it is from before the first release
         :raises Damaged: its first pages are damaged
         :raises CannotWrite: there is no such folder, or the file is read-only or locked by another program
         """
         path = Path(path)
         try:
             clocks = Clocks(clock, elapsed)
-            writer = _open_writer(path, migrations, clocks)
+            writer = _open_writer(path, clocks)
             writer.execute(f"PRAGMA busy_timeout = {round(1000 * patience)}")
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -155,14 +154,14 @@ class Store:
         self.close()
 
 
-def _open_writer(path: Path, migrations: Sequence[Migration], clocks: Clocks) -> sqlite3.Connection:
+def _open_writer(path: Path, clocks: Clocks) -> sqlite3.Connection:
     """Return a connection to a file of the present schema."""
     while True:
         before = _identity(path)
         _create_private(path)
         writer = connect(path)
         try:
-            migrate(writer, path, migrations, clocks.now())
+            migrate(writer, path, clocks.now())
             use_wal(writer)
         except sqlite3.OperationalError:
             writer.close()

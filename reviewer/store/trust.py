@@ -278,12 +278,6 @@ class Trust:
                     self._database.log(db, by, "trials recorded", "trials", details, {"trials": (first, last)})
         return TrialsAdded(added, known, tuple(dict.fromkeys(missing)))
 
-    def trials_of(self, item_id: int) -> list[StoredTrial]:
-        """Return the trials of an item, oldest first."""
-        with self._database.read() as db:
-            rows = db.execute("SELECT * FROM trials WHERE item = ? ORDER BY id", (item_id,)).fetchall()
-            return [_stored_trial(row) for row in rows]
-
     def trial_of(self, item_id: int, content_hash: str) -> StoredTrial | None:
         """Return the last trial of an item's text with this content hash; no other trial is read."""
         with self._database.read() as db:

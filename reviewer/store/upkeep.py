@@ -13,8 +13,8 @@ from reviewer.store.audit.log import AuditLog
 from reviewer.store.errors import Damaged, restore_instead
 from reviewer.store.history import History, derived
 from reviewer.store.sqlite.database import Database, Transaction, damaged_table, stamp, text_columns, unreadable_texts
+from reviewer.store.sqlite.figures import FIGURES, TALLIED, fill_figures
 from reviewer.store.sqlite.files import copy
-from reviewer.store.sqlite.schema import FIGURES, TALLIED, fill_figures
 from reviewer.store.sqlite.tables import Snapshot
 from reviewer.store.sqlite.texts import fill_texts, wrong_texts
 from reviewer.store.team.assignments import fill_assigned, wrong_assignments
@@ -46,7 +46,7 @@ class Upkeep:
         """
         copy(self._database.path, Path(path), progress)
 
-    def record_restore(self, source: str, head: Head | None, replaced: Head | None) -> None:
+    def record_restore(self, source: str, head: Head, replaced: Head | None) -> None:
         """Log the source of this restored database, and end all sessions and tokens: some in a backup were ended later.
 
         What webhooks were still to be told is dropped: it may have been delivered after the backup.

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
+from agent.conversation import Usage
 from agent.spectrum import Spectrum
+from agent.trajectory import Drafter
+from reviewer.blind.plan import Plan
+from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.rules.inspection import Inspection
 from reviewer.store import Draft, ImportProgress, ImportRequest, QueueFilter, ScoreRow, Store, TrialRow, WorkTime
+from reviewer.store.sqlite import schema
+from reviewer.store.sqlite.database import Transaction
+from reviewer.store.sqlite.schema import Migration
 from reviewer.store.team.actions import Assign, Reject, SetBatch
 from tests.support.campaign import TO_VOTE, Desk, a_spectrum, a_trajectory, an_item, people
 
@@ -89,6 +97,31 @@ def score_and_try(store: Store, waiting: int, tried: tuple[int, int, int]) -> No
         store.trust.record_trials("CO", [TrialRow(content_hash, passed, {"text_after": "Hα “remains”.\u2028"}, item)])
 
 
+def score_blind(store: Store) -> None:
+    """Draw a blind session of two new items, answer all of one person's questions and one as a judge, and close it."""
+    spectrum = a_spectrum("blind.fits")
+    traces = [a_trajectory(spectrum, f"{who} sees Hα.", drafter=Drafter("model", who)) for who in ("ours", "gpt")]
+    items = store.items.add_all(Draft(trace, spectrum) for trace in traces)
+    plan = Plan("ours against gpt", ("RE", "AU"), mode="both", items=tuple(item.item_id for item in items), each=2)
+    session = store.blind.sessions.create("CO", plan, "key of a session")
+    store.blind.sessions.open("CO", session.id, "key of its opening")
+    for work in store.blind.scoring.assignments("RE"):
+        answer = {"person": "RE", "token": work.token, "key": f"key of {work.token}"}
+        if work.kind == "scores":
+            store.blind.scoring.score(
+                **answer, coherence=4, consistency="cannot tell", comment="Fair.", wrong_steps=["s1"]
+            )
+        else:
+            store.blind.scoring.prefer(**answer, preference="left")
+    question = next(each for each in store.blind.judging.questions("CO", session.id) if each.kind == "scores")
+    judgement = Judgement(
+        *("judge-70b", question.shown, JudgeScore(3, 4, "Sound."), "First the lines.", {"temperature": 0.0}),
+        *(("{...}",), Usage(100, 20), 0.0012),
+    )
+    store.blind.judging.record(by="CO", session_id=session.id, judgement=judgement, key="key of a judgement")
+    store.blind.sessions.close("CO", session.id, "key of its closing")
+
+
 def strange_numbers() -> Draft:
     """A spectrum with numbers that are difficult to write: smallest, largest, -0.0, many digits."""
     spectrum = a_spectrum("strange.fits")
@@ -137,8 +170,21 @@ def unguarded(path: Path) -> Iterator[sqlite3.Connection]:
         db.commit()
 
 
-def of_an_earlier_schema(path: Path, number: int) -> None:
-    """Make a database of an earlier release, with rows in each of its tables."""
-    dump = Path(__file__).resolve().parents[1] / "schemas" / f"{number}.sql"
+def add_urgency(db: Transaction) -> None:
+    """Migrate as a later release might."""
+    db.execute("ALTER TABLE items ADD COLUMN urgent INTEGER NOT NULL DEFAULT 0")
+
+
+def plant_migration(patch: pytest.MonkeyPatch, run: Callable[[Transaction], None] = add_urgency) -> int:
+    """Make this program a later release, with one more migration; return its number."""
+    number = schema.MIGRATIONS[-1].number + 1
+    patch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, Migration(number, "planted", run)))
+    return number
+
+
+def set_migrations(path: Path, *numbers: int) -> None:
+    """Record these migrations in a database, in place of those that it has had."""
     with closing(sqlite3.connect(path)) as db:
-        db.executescript(dump.read_text(encoding="utf-8"))
+        db.execute("DELETE FROM migrations")
+        db.executemany("INSERT INTO migrations VALUES (?, '', '2026')", [(number,) for number in numbers])
+        db.commit()

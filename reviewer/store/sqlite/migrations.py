@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import filecmp
-import logging
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,21 +12,18 @@ from pathlib import Path
 
 from agent.language import tr
 from reviewer.store.audit.chain import NewEntry, append
-from reviewer.store.errors import CannotWrite, NewerSchema, NotAnnotations, StoreError
+from reviewer.store.errors import CannotWrite, NewerSchema, NotAnnotations, OlderSchema, StoreError
+from reviewer.store.sqlite import schema
 from reviewer.store.sqlite.database import Transaction, helpers, stamp, utc_now
 from reviewer.store.sqlite.files import copy
 from reviewer.store.sqlite.schema import APPLICATION_ID, Migration
-
-log = logging.getLogger("spec_o3")
-_SHORT = 3.0
-"""Seconds that an upgrade may take without a word."""
 
 
 def migrate(
     connection: sqlite3.Connection,
     path: Path,
-    migrations: Sequence[Migration],
     now: datetime | None = None,
+    migrations: Sequence[Migration] | None = None,
 ) -> list[int]:
     """Run the pending migrations, oldest first, all or none of them; return their numbers.
 
@@ -35,11 +31,14 @@ def migrate(
     the second one waits and then finds nothing to do.
 
     :param now: the time to record; by default the machine's
+    :param migrations: those of an earlier release, for a database of its schema; by default all
     :raises NotAnnotations: the file belongs to another program
     :raises NewerSchema: the file has migrations that this release does not know
+    :raises OlderSchema: the file is from before the first release
     :raises CannotWrite: not enough space for the copy, or another program has locked the file
     :raises StoreError: a migration failed; the file is unchanged, and its copy stays
     """
+    migrations = schema.MIGRATIONS if migrations is None else migrations
     db = helpers(connection)
     refuse_foreign_file(db, path)
     if not _pending(db, path, migrations):
@@ -67,17 +66,38 @@ def applied(db: Transaction) -> list[int]:
 
 def _pending(db: Transaction, path: Path, migrations: Sequence[Migration]) -> list[Migration]:
     done = applied(db)
-    if done and done[-1] > migrations[-1].number:
+    if done:
+        require_known_schema(path, done[-1])
+    return [migration for migration in migrations if migration.number not in done]
+
+
+def require_known_schema(path: Path, number: int) -> None:
+    """Check the number of a file's last migration.
+
+    :raises NewerSchema: it is of a later release
+    :raises OlderSchema: it is from before the first release
+    """
+    first, last = schema.MIGRATIONS[0].number, schema.MIGRATIONS[-1].number
+    if number > last:
         raise NewerSchema(
             tr(
                 "{path}: its schema is number {done}, this release knows {number}. Update spec-o3, or open a "
                 "backup made by this release.",
                 path=path,
-                done=done[-1],
-                number=migrations[-1].number,
+                done=number,
+                number=last,
             )
         )
-    return [migration for migration in migrations if migration.number not in done]
+    if number < first:
+        raise OlderSchema(
+            tr(
+                "{path}: found schema {found}, expected {first} or later: it is from before the first release. "
+                "docs/backups.md says how to upgrade it. Nothing was changed.",
+                path=path,
+                found=number,
+                first=first,
+            )
+        )
 
 
 @contextmanager
@@ -94,8 +114,6 @@ def _all_or_nothing(db: Transaction) -> Iterator[None]:
 
 def _upgrade(db: Transaction, path: Path, pending: Sequence[Migration], at: str) -> None:
     done = applied(db)
-    if done:
-        _announce(db, path, done[-1], pending)
     kept = _copied(path, done[-1]) if done else None
     try:
         for migration in pending:
@@ -115,27 +133,9 @@ def _upgrade(db: Transaction, path: Path, pending: Sequence[Migration], at: str)
                 kept=kept,
             )
         ) from error
-    if kept is not None and _has_log(db):
+    if kept is not None:
         numbers = {"from": done[-1], "to": pending[-1].number, "copy": kept.name}
         append(db, at, NewEntry(None, "database upgraded", "", numbers))
-
-
-def _announce(db: Transaction, path: Path, before: int, pending: Sequence[Migration]) -> None:
-    """Say how long an upgrade takes, if people would wonder."""
-    per_version = sum(migration.per_version for migration in pending)
-    seconds = per_version * db.table("versions").count if per_version else 0.0
-    if seconds >= _SHORT:
-        log.warning(
-            "%s",
-            tr(
-                "{path}: upgrading from schema {before} to {after}, after a copy of the file. This takes about "
-                "{seconds} seconds, once; what is there is kept if you stop it.",
-                path=path,
-                before=before,
-                after=pending[-1].number,
-                seconds=round(seconds),
-            ),
-        )
 
 
 def _apply(db: Transaction, migration: Migration, at: str) -> None:
@@ -163,18 +163,14 @@ def _refuse_broken(db: Transaction, pending: Sequence[Migration]) -> None:
         )
 
 
-def _has_log(db: Transaction) -> bool:
-    return "log" in db.table_names()
-
-
-def _copied(path: Path, schema: int) -> Path:
+def _copied(path: Path, number: int) -> Path:
     """Copy the file and return the path of the copy; an identical copy of an earlier failed upgrade is used again.
 
     :raises CannotWrite: not enough space
     """
     earlier = []
-    for number in count(1):
-        target = path.with_name(f"{path.name}.schema-{schema}" + (f"-{number}" if number > 1 else ""))
+    for copies in count(1):
+        target = path.with_name(f"{path.name}.schema-{number}" + (f"-{copies}" if copies > 1 else ""))
         if not target.exists():
             break
         earlier.append(target)

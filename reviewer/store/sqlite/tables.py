@@ -16,10 +16,11 @@ from pathlib import Path
 
 from agent.language import tr
 from reviewer.store.audit.chain import Head, head
-from reviewer.store.errors import CannotWrite, NewerSchema, NotAnnotations, NotFound, StoreError
-from reviewer.store.sqlite.database import Transaction, connect, damage_as_sqlite_error, helpers, utc_now
-from reviewer.store.sqlite.migrations import applied, migrate
-from reviewer.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
+from reviewer.store.errors import CannotWrite, NotAnnotations, NotFound, StoreError
+from reviewer.store.sqlite import schema
+from reviewer.store.sqlite.database import Transaction, connect, damage_as_sqlite_error, helpers
+from reviewer.store.sqlite.migrations import applied, migrate, require_known_schema
+from reviewer.store.sqlite.schema import APPLICATION_ID, Migration
 from reviewer.store.sqlite.texts import fill_texts
 
 Value = str | int | float | bytes | None
@@ -65,9 +66,9 @@ class Snapshot:
         self.tables = tables(db)
 
     @property
-    def head(self) -> Head | None:
-        """The head of the log; None for a schema without one."""
-        return head(self._db) if any(table.name == "log" for table in self.tables) else None
+    def head(self) -> Head:
+        """The head of the log."""
+        return head(self._db)
 
     def count(self, table: Table) -> int:
         (rows,) = self._db.execute(f'SELECT count(*) FROM "{table.name}"').fetchone()
@@ -110,10 +111,10 @@ def open_snapshot(path: Path) -> Iterator[Snapshot]:
 
 @dataclass(frozen=True)
 class Summary:
-    """The schema of a database and the head of its log; ``head`` is None for a schema without a log."""
+    """The schema of a database and the head of its log."""
 
     schema: int
-    head: Head | None
+    head: Head
 
 
 def summary(path: Path) -> Summary:
@@ -142,7 +143,9 @@ def _ours(db: Transaction, path: Path) -> Snapshot:
         raise NotAnnotations(
             tr("{path}: found another program's database, expected an annotations database", path=path)
         )
-    return Snapshot(db)
+    moment = Snapshot(db)
+    require_known_schema(path, moment.schema)
+    return moment
 
 
 def unreadable_error(error: sqlite3.DatabaseError, path: Path) -> StoreError:
@@ -178,30 +181,22 @@ class NewDatabase:
 
 
 @contextmanager
-def new_database(path: Path, schema: int) -> Iterator[NewDatabase]:
-    """Create a database of this or an earlier schema; the block fills it.
+def new_database(path: Path, number: int) -> Iterator[NewDatabase]:
+    """Create a database of this or an earlier release's schema; the block fills it.
 
     Triggers are created again at the end, so that every row is stored unchanged, tallies included. There is no flush
     and no journal: if the block fails, the caller deletes the file.
 
-    :raises StoreError: this release does not know that schema
+    :param number: of a schema that this release knows
     :raises CannotWrite: the disk is full, or reports an error
     """
-    known = [migration for migration in MIGRATIONS if migration.number <= schema]
-    if not known or known[-1].number != schema:
-        raise StoreError(
-            tr(
-                "found the schema {schema}, this release knows 1 to {number}",
-                schema=schema,
-                number=MIGRATIONS[-1].number,
-            )
-        )
+    known = [migration for migration in schema.MIGRATIONS if migration.number <= number]
     try:
         with closing(connect(path)) as connection:
             db = helpers(connection)
             db.execute("PRAGMA synchronous = OFF")
             db.execute("PRAGMA journal_mode = OFF")
-            migrate(connection, path, known, utc_now())
+            migrate(connection, path, migrations=known)
             db.execute("PRAGMA foreign_keys = OFF")
             db.execute("BEGIN EXCLUSIVE")
             triggers = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
@@ -212,8 +207,7 @@ def new_database(path: Path, schema: int) -> Iterator[NewDatabase]:
                 db.execute(f'DELETE FROM "{table.name}"')
             yield new
             _fill_text_index(db)
-            if "traces_text" in db.table_names():
-                fill_texts(db)
+            fill_texts(db)
             for _, sql in triggers:
                 db.execute(sql)
             db.execute("COMMIT")
@@ -271,6 +265,7 @@ def require_own_schema(path: Path) -> None:
     :raises NotFound: there is no such file
     :raises NotAnnotations: the file belongs to another program, or is not SQLite
     :raises NewerSchema: a newer release wrote it
+    :raises OlderSchema: it is from before the first release
     :raises StoreError: a part differs or is missing, or the file is damaged
     """
     if not path.is_file():
@@ -293,24 +288,18 @@ def _require_schema(db: Transaction, path: Path) -> None:
         raise NotAnnotations(
             tr("{path}: found another program's database, expected an annotations database", path=path)
         )
-    if migrations != _expected_schema(1)["table", "migrations"]:
+    if migrations != _expected_schema(schema.MIGRATIONS[:1])["table", "migrations"]:
         raise _foreign(path, tr("found a different table 'migrations'"))
+    known = [migration.number for migration in schema.MIGRATIONS]
     # At most one more than there can be: the file is untrusted.
     query = "SELECT number FROM migrations ORDER BY number DESC LIMIT ?"
-    numbers = [row[0] for row in db.execute(query, (len(MIGRATIONS) + 1,))]
-    known = [migration.number for migration in MIGRATIONS]
-    if numbers and isinstance(numbers[0], int) and numbers[0] > known[-1]:
-        raise NewerSchema(
-            tr(
-                "{path}: its schema is number {numbers}, this release knows {known}. Update spec-o3, then restore it.",
-                path=path,
-                numbers=numbers[0],
-                known=known[-1],
-            )
-        )
-    if not numbers or numbers[::-1] != known[: len(numbers)]:
-        raise _foreign(path, tr("found the migrations {numbers!r:.60}", numbers=numbers[::-1]))
-    strange = _difference(found, _expected_schema(len(numbers)))
+    numbers = [row[0] for row in db.execute(query, (known[-1] + 1,))][::-1]
+    if numbers and isinstance(numbers[-1], int) and numbers[-1] > 0:
+        require_known_schema(path, numbers[-1])
+    released = [number for number in numbers if number in known]
+    if not released or numbers not in (released, [*range(1, known[0]), *released]):
+        raise _foreign(path, tr("found the migrations {numbers!r:.60}", numbers=numbers))
+    strange = _difference(found, _expected_schema(schema.MIGRATIONS[: len(released)]))
     if strange is not None:
         raise _foreign(path, strange)
 
@@ -347,9 +336,9 @@ def _schema_of(db: Transaction) -> dict[Part, str]:
 
 
 @cache
-def _expected_schema(migrations: int) -> dict[Part, str]:
-    """Return the schema of a new database after so many migrations."""
+def _expected_schema(migrations: tuple[Migration, ...]) -> dict[Part, str]:
+    """Return the schema of a new database after these migrations."""
     with closing(connect(Path(":memory:"))) as connection:
         db = helpers(connection)
-        migrate(connection, Path(":memory:"), MIGRATIONS[:migrations])
+        migrate(connection, Path(":memory:"), migrations=migrations)
         return _schema_of(db)

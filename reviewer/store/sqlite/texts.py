@@ -18,7 +18,11 @@ from typing import Any
 from agent.language import tr
 from reviewer.store.errors import BadSearch
 from reviewer.store.sqlite.database import Transaction
-from reviewer.store.sqlite.teamwork_tables import REMARKS_PER_ITEM, TOKENIZER, VERSIONS_PER_ITEM
+
+# As in schema.sql.
+VERSIONS_PER_ITEM = 2**20
+REMARKS_PER_ITEM = 2**32
+_TOKENIZER = "tokenize='unicode61 remove_diacritics 2'"
 
 COMMENT, DECISION, MARK = 0, 1, 2
 """Kinds of remarks, the last two bits of a row of ``remarks_text``."""
@@ -205,7 +209,7 @@ def hits(expression: str, texts: Sequence[str]) -> list[Spans]:
     """
     found: list[Spans] = [[] for _ in texts]
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        db.execute(f"CREATE VIRTUAL TABLE texts USING fts5 (text, {TOKENIZER})")
+        db.execute(f"CREATE VIRTUAL TABLE texts USING fts5 (text, {_TOKENIZER})")
         rows = ((number, spaced(_OTHER_MARKS.sub(" ", text))) for number, text in enumerate(texts))
         db.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", rows)
         marked = "SELECT rowid, highlight(texts, 0, ?, ?) FROM texts WHERE texts MATCH ?"

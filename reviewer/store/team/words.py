@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import ROLES_OF, STATES, State, round_of
 from reviewer.store.sqlite.database import Transaction
-from reviewer.store.sqlite.teamwork_tables import REMARKS_PER_ITEM, VERSIONS_PER_ITEM
-from reviewer.store.sqlite.texts import COMMENT, DECISION, MARK
+from reviewer.store.sqlite.texts import COMMENT, DECISION, MARK, REMARKS_PER_ITEM, VERSIONS_PER_ITEM
 from reviewer.store.team.unread import ALL_UNREAD, items_of_part
 from reviewer.store.values import NOBODY, Discussed, QueueFilter
 

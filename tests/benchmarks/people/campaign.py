@@ -15,7 +15,7 @@ from pathlib import Path
 
 from reviewer.store import Store
 from reviewer.store.sqlite.database import connect, helpers
-from reviewer.store.sqlite.schema import fill_figures
+from reviewer.store.sqlite.figures import fill_figures
 from tests.benchmarks.store import add_items, decide_all
 
 FIRST = 2000

@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 import app
 from reviewer.backup.backups import BackupError, BadBackup, back_up, metadata_path, read_metadata, sha256_of
 from reviewer.backup.restore import restore
-from reviewer.store import InUse, NewerSchema, NotAnnotations, Store, StoreError
+from reviewer.store import InUse, NewerSchema, NotAnnotations, OlderSchema, Store, StoreError
 from reviewer.store.sqlite.files import exclusive_access
 from tests.support.campaign import TO_AUDIT, Desk, an_item
-from tests.support.kept_campaign import PASSWORD, contents, differences, of_an_earlier_schema, unguarded
+from tests.support.kept_campaign import PASSWORD, contents, differences, plant_migration, set_migrations, unguarded
 
 SPAWN = multiprocessing.get_context("spawn")
 # What a restore itself adds: an entry in the log.
@@ -264,17 +264,32 @@ def test_a_backup_of_a_newer_release_is_refused(database: Path, backup: Path) ->
         restore(backup, database)
 
 
-@pytest.mark.parametrize("schema", [1, 2])
-def test_a_backup_of_an_earlier_schema_is_upgraded(database: Path, tmp_path: Path, schema: int) -> None:
-    old, straight = tmp_path / "old.db", tmp_path / "straight.db"
-    of_an_earlier_schema(old, schema)
-    shutil.copyfile(old, straight)
-    before = old.read_bytes()
-    assert restore(old, database).head is None
+def test_a_backup_of_an_earlier_release_is_upgraded(
+    database: Path, backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant_migration(monkeypatch)
+    straight = Path(shutil.copyfile(backup, tmp_path / "straight.db"))
+    before = backup.read_bytes()
+    restore(backup, database)
     Store.open(straight).close()
     assert differences(straight, database) == ["log", "migrations"]
-    assert old.read_bytes() == before
+    assert backup.read_bytes() == before
     assert not list(tmp_path.glob("annotations.db*schema*"))
+
+
+def test_of_the_backups_from_before_the_first_release_those_with_its_schema_are_restored(
+    database: Path, backup: Path
+) -> None:
+    metadata_path(backup).unlink()
+    before = contents(database)
+    for numbers in ((1,), (1, 2, 3, 4, 5, 6, 7, 8)):
+        set_migrations(backup, *numbers)
+        with pytest.raises(OlderSchema, match=rf"found schema {numbers[-1]}, expected 9 or later"):
+            restore(backup, database)
+        assert contents(database) == before
+    set_migrations(backup, *range(1, 10))
+    restore(backup, database)
+    assert differences(database, backup) == OF_A_RESTORE
 
 
 def test_a_file_that_is_no_backup_is_refused(database: Path, tmp_path: Path) -> None:

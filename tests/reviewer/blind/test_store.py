@@ -24,7 +24,7 @@ from reviewer.blind.rubric import rubric
 from reviewer.blind.sheet import CHANGEABLE, PreferenceAnswer, ScoreAnswer, count_changeable
 from reviewer.store import Draft, KeyReused, NotAllowed, NotFound, Store, leases, reviews
 from reviewer.store.blind import scoring, turns
-from reviewer.store.sqlite.schema import BLIND_FACTS, MIGRATIONS
+from reviewer.store.sqlite.schema import FACTS
 from tests.support.blind_campaign import (
     GPT,
     SCORERS,
@@ -420,7 +420,7 @@ def test_facts_cannot_be_changed_by_another_program(store) -> None:
         by="CO", session_id=session.id, judgement=Judgement("j", (version,), JudgeScore(1, 1), "", {}), key=key()
     )
     with sqlite3.connect(store.path) as stranger:
-        for table in BLIND_FACTS:
+        for table in [table for table in FACTS if table.startswith("blind_")]:
             for change in (f"UPDATE {table} SET rowid = rowid", f"DELETE FROM {table}"):
                 change = change.replace("rowid = rowid", "session = 7") if "assignments" in table else change
                 change = change.replace("rowid = rowid", "id = id")
@@ -761,21 +761,6 @@ def test_the_queries_of_a_scorer_scan_no_table(tmp_path) -> None:
                 scans = [line for line in plan if line.startswith("SCAN") and "blind_s" not in line]
                 # Sessions and their states are few; all other tables must use an index.
                 assert [line for line in scans if not re.match(r"SCAN ([sc]|mine)\b", line)] == [], plan
-
-
-FIRST = MIGRATIONS[:1]
-
-
-def test_the_migrations_are_recorded_and_run_once(tmp_path: Path) -> None:
-    path = tmp_path / "annotations.db"
-    Store.open(path, migrations=FIRST).close()
-    for _ in range(2):
-        Store.open(path).close()
-    reader = sqlite3.connect(path)
-    numbers = reader.execute("SELECT number, name FROM migrations ORDER BY number").fetchall()
-    reader.close()
-    assert numbers[:2] == [(1, "first schema"), (2, "blind sessions")]
-    assert len(numbers) == len(MIGRATIONS)
 
 
 def test_a_backup_holds_the_sessions(tmp_path: Path) -> None:

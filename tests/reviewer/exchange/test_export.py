@@ -307,8 +307,8 @@ def test_pictures_that_cannot_be_drawn_are_exported_as_imported(store, tmp_path)
     trace = a_trace(a_spectrum(), spectrum_sha256=None, overview=sha256)
     steps = tuple(replace(s, picture=sha256) if isinstance(s, Zoom) and s.ok else s for s in trace.steps)
     trace = trace.with_steps(steps)
-    store.spectra.add_picture(sha256, (tmp_path / "in" / "green.png").read_bytes())
-    add_approved(store, (trace, None))
+    store.items.add_all([Draft(trace, pictures={sha256: (tmp_path / "in" / "green.png").read_bytes()})])
+    approve(store, 1)
     made = export(store, "one", folder=tmp_path)
     with a_store(tmp_path / "again.db") as again:
         (item_id,) = import_file(again, made.folder).added

@@ -332,6 +332,17 @@ def test_renewing_keeps_a_lease(lease_store, clock):
         lease_store.leases.take("VO", item_id)
 
 
+def test_a_lease_has_ended_at_the_moment_that_it_names(lease_store, clock):
+    item_id = an_item(lease_store)
+    lease = lease_store.leases.take("RE", item_id)
+    for ended in (False, True):
+        assert lease_store.items.get(item_id).row.held_by == (() if ended else ("RE",))
+        assert lease_store.queue.first_undone(QueueFilter(), "VO") == (item_id if ended else None)
+        assert (lease_store.leases.held_by_others("VO", item_id) is None) == ended
+        clock.now = lease.expires_at
+    assert lease_store.leases.take("VO", item_id).person == "VO"
+
+
 def test_renewing_after_voting_is_no_error(lease_store, desk):
     item_id = an_item(lease_store)
     desk.until(item_id, *TO_VOTE)

@@ -199,7 +199,7 @@ def test_a_trial_is_recorded_once_for_every_item_with_its_text(store: Store) -> 
     assert (made.added, made.known, made.missing) == (2, 0, ("0" * 64,))
     made = store.trust.record_trials(None, [row, replace(row, passed=False, result={"seed": 2}, item=7)])
     assert (made.added, made.known, made.missing) == (1, 2, ())
-    assert [(trial.passed, trial.result) for trial in store.trust.trials_of(1)] == [(True, {"seed": 1})]
-    assert [trial.passed for trial in store.trust.trials_of(7)] == [True, False]
-    assert store.trust.trials_of(1)[0].version == text.id
+    trials = [store.trust.trial_of(item, text.content_hash) for item in (1, 7)]
+    assert [(trial.passed, trial.result) for trial in trials] == [(True, {"seed": 1}), (False, {"seed": 2})]
+    assert trials[0].version == text.id
     assert store.upkeep.verify() == []

@@ -10,7 +10,7 @@ import pytest
 from reviewer.blind.plan import Filter, Plan
 from reviewer.rules.workflow import Rules, refusal
 from reviewer.store import KeyReused, NotAllowed, NotFound, QueueFilter, Selection, Store
-from reviewer.store.sqlite.schema import FIGURES
+from reviewer.store.sqlite.figures import FIGURES
 from reviewer.store.team import actions, plan
 from reviewer.store.team.actions import Action, Assign, BulkAction, Change, Reject, SelectionChanged, SetBatch
 from tests.support.blind_campaign import drawn
