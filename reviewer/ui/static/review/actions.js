@@ -37,12 +37,6 @@ const WITHOUT_ITEM = [
 ]
 
 /**
- * Do an action. `about`: what it needs beside the item shown, e.g. the id of a step. The result is false where the
- * action leaves its key to the browser.
- * @typedef {(action: string, ...about: any[]) => boolean | void} Act
- */
-
-/**
  * @typedef {Object} Parts the parts of the tab that actions call
  * @property {HTMLElement} root
  * @property {import('./state.js').ReviewState} state
@@ -83,7 +77,7 @@ export class Actions {
     return this.act(action)
   }
 
-  /** @type {Act} */
+  /** @type {import('./state.js').Act} */
   act = (action, ...about) => {
     if (!this.#parts) return undefined
     const { decisions, notices, state, view } = this.#parts

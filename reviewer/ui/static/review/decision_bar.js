@@ -25,7 +25,7 @@ export const NOT_SENT = t('Your decision on this item is not sent yet.')
  * @property {import('./state.js').ReviewState} state
  * @property {import('./statements.js').Statements} statements
  * @property {import('../common/keys.js').Keys} keys
- * @property {import('./actions.js').Act} act
+ * @property {import('./state.js').Act} act
  * @property {HTMLElement} queueButton opens the queue where it is not on the page; stands first
  */
 

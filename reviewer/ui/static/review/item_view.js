@@ -33,7 +33,7 @@ const LEAST_SHOWN = 120 // Å in the window plot around a line that a text names
  * @property {import('./state.js').ReviewState} state
  * @property {import('./statements.js').Statements} statements
  * @property {import('../common/notices.js').Notices} notices
- * @property {import('./actions.js').Act} act
+ * @property {import('./state.js').Act} act
  */
 
 export class ItemView {

@@ -21,7 +21,7 @@ export class Queue {
   /** The list shows what the last decision on this page has changed. */
   #decisionShown = false
 
-  /** @param {import('./state.js').ReviewState} state @param {import('./actions.js').Act} act */
+  /** @param {import('./state.js').ReviewState} state @param {import('./state.js').Act} act */
   constructor(state, act) {
     const { tasks, initials } = state.me
     this.root = h('aside.queue')

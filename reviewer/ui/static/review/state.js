@@ -41,6 +41,12 @@ const MOST_PICTURES = 20
  * @property {void} verdict-first answers are hidden until the person has given a verdict, or no longer
  */
 
+/**
+ * What views call for what the person does; `Actions` carries it out. `about`: what it needs beside the item shown,
+ * e.g. the id of a step. The result is false where the action leaves its key to the browser.
+ * @typedef {(action: string, ...about: any[]) => boolean | void} Act
+ */
+
 export class ReviewState extends EventTarget {
   /** @param {Person} me */
   constructor(me) {
