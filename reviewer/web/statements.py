@@ -13,7 +13,7 @@ from agent.trajectory import Trajectory
 from agent.trajectory.statements import disagreements, sentence, text_of_step
 from reviewer.store import Item
 from reviewer.web.context import Context
-from reviewer.web.models.review import Checks
+from reviewer.web.models.opening import Checks
 from reviewer.web.pictures import as_stated
 
 

@@ -71,11 +71,12 @@ def shows(page: Page, item: int) -> None:
     settled(page)
 
 
-def test_an_item_needs_its_opening_its_spectrum_and_its_checks(desk: tuple[Page, Requests]) -> None:
+def test_an_item_needs_its_opening_its_spectrum_and_at_most_its_checks(desk: tuple[Page, Requests]) -> None:
     _, requests = desk
     for item in range(1, ITEMS + 1):
-        about = [request for request in requests if f"item/{item}/" in request]
-        assert sorted(about) == [f"GET item/{item}/checks", f"GET item/{item}/opening"]
+        about = sorted(request for request in requests if f"item/{item}/" in request)
+        # What the server has measured before comes with the opening.
+        assert about in ([f"GET item/{item}/opening"], [f"GET item/{item}/checks", f"GET item/{item}/opening"])
     assert len([request for request in requests if "spectrum/" in request]) == ITEMS
 
 

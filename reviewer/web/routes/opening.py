@@ -11,7 +11,7 @@ from reviewer.rules.people import Person
 from reviewer.store import NotAllowed, NotFound, QueueFilter, WorkTime
 from reviewer.web import requests
 from reviewer.web.context import Context, ContextDep, PersonDep
-from reviewer.web.models.review import Checks, DecisionMade, Held, Opening, Place
+from reviewer.web.models.opening import Checks, DecisionMade, Held, Opening, Place
 from reviewer.web.payload import item_json, progress_json, stamp
 from reviewer.web.routes import comments, review, traces
 from reviewer.web.statements import checks_of, known_checks

@@ -1,4 +1,4 @@
-"""Answers of the Review tab."""
+"""Answers that open an item."""
 
 from __future__ import annotations
 
