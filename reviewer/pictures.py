@@ -51,6 +51,11 @@ class Cache(Generic[Key, Value]):
         self.put(key, value)
         return value
 
+    def known(self, key: Key) -> Value | None:
+        """Return the cached value; None: there is none."""
+        with self._lock:
+            return self._values.get(key)
+
     def put(self, key: Key, value: Value) -> None:
         with self._lock:
             self._values[key] = value

@@ -60,6 +60,7 @@ from reviewer.web.routes import (
     find,
     installing,
     live,
+    opening,
     progress,
     review,
     sign_in,
@@ -74,7 +75,16 @@ log = logging.getLogger("spec_o3")
 
 _SHUTDOWN_SECONDS = 3  # for open connections, e.g. a page that follows a run, when the server is stopped
 ROUTERS = (
-    *(review.router, traces.router, trials.router, aids.router, live.router, blind.router, blind_setup.router),
+    *(
+        review.router,
+        opening.router,
+        traces.router,
+        trials.router,
+        aids.router,
+        live.router,
+        blind.router,
+        blind_setup.router,
+    ),
     *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
     *(trust.router, find.router, similar.router, bulk.router, comments.router, api.router),
     # Before the files of the page, which have the addresses that are left.

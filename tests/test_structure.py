@@ -31,6 +31,8 @@ NAMES = {
 LAZY = {"torch", "torchvision", "transformers", "trl", "peft", "datasets", "accelerate", "vllm", "deepspeed", "ray"}
 """Only imported inside the functions that need them: the app starts without them."""
 NEVER = {"agent": {"reviewer", "training"}, "reviewer": {"training"}, "training": {"reviewer"}}
+_JS_IMPORT = re.compile(r"""\b(?:from|import)\s*\(?\s*["'](\.[^"']+)["']""")
+"""Imports of a module, dynamic ones and those of types in comments included."""
 ONLY_IN = {"gradio": "reviewer.ui", "sqlite3": "reviewer.store", "sqlite_utils": "reviewer.store"}
 
 
@@ -119,6 +121,20 @@ def _only_for_types(node: ast.AST) -> bool:
 def test_no_import_cycles() -> None:
     graph = {name: {found for _, full in imports(tree) if (found := _ours(full))} for name, tree in modules().items()}
     assert [sorted(cycle) for cycle in _cycles(graph)] == []
+
+
+def test_no_import_cycles_between_javascript_modules() -> None:
+    """Types that a comment imports count: who reads one module of a cycle has to read them all."""
+    static = ROOT / "reviewer/ui/static"
+    texts = {path: path.read_text(encoding="utf-8") for path in static.rglob("*.js")}
+    graph = {
+        str(path.relative_to(static)): {
+            str((path.parent / name).resolve().relative_to(static)) for name in _JS_IMPORT.findall(text)
+        }
+        for path, text in texts.items()
+    }
+    assert set().union(*graph.values()) <= set(graph)
+    assert _cycles(graph) == []
 
 
 def _ours(full: str) -> str | None:

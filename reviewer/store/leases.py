@@ -48,19 +48,23 @@ class Leases:
         :raises HeldByAnother: others hold it, and no further decision is missing
         """
         with self._database.write() as db:
-            who, now = find_person(db, person), self._history.standing(db, item_id)
-            refuse_withheld(db, person, item_id)
-            rules = self._history.current_rules(db)[1]
-            sentence = work_refusal(now, rules, who)
-            if sentence is not None:
-                raise NotAllowed(sentence)
-            running = self._running(db, item_id)
-            for row in running:
-                if row["person"] == person:
-                    return self.renew_row(db, row)
-            if others_hold([row["person"] for row in running], person, now.missing):
-                raise held(running)
-            return self._take(db, person, item_id, now)
+            return lease_from(self.take_row(db, person, item_id))
+
+    def take_row(self, db: Transaction, person: str, item_id: int) -> sqlite3.Row:
+        """Take a lease as ``take`` does, in a transaction that goes on."""
+        who, now = find_person(db, person), self._history.standing(db, item_id)
+        refuse_withheld(db, person, item_id)
+        rules = self._history.current_rules(db)[1]
+        sentence = work_refusal(now, rules, who)
+        if sentence is not None:
+            raise NotAllowed(sentence)
+        running = self._running(db, item_id)
+        for row in running:
+            if row["person"] == person:
+                return self.renew_row(db, row)
+        if others_hold([row["person"] for row in running], person, now.missing):
+            raise held(running)
+        return self._insert(db, person, item_id, now)
 
     def held_by_others(self, person: str, item_id: int) -> HeldByAnother | None:
         """Return who holds the item so that this person cannot take it now; None if they can. Changes nothing.
@@ -83,7 +87,7 @@ class Leases:
                 return lease_from(row)
             if row is None:
                 raise LeaseLost(tr("There is no such lease."))
-            return self.renew_row(db, self.still_held(db, token, row["person"], row["item"]))
+            return lease_from(self.renew_row(db, self.still_held(db, token, row["person"], row["item"])))
 
     def release(self, token: str) -> None:
         """Release a lease; nothing changes if it has ended already."""
@@ -177,22 +181,22 @@ class Leases:
         rows = db.execute("SELECT * FROM leases WHERE item = ? AND ended IS NULL ORDER BY id", (item_id,))
         return rows.fetchall()
 
-    def _take(self, db: Transaction, person: str, item_id: int, now: Standing) -> Lease:
+    def _insert(self, db: Transaction, person: str, item_id: int, now: Standing) -> sqlite3.Row:
         at = self._database.steady()
-        lease = db.execute(
+        row: sqlite3.Row = db.execute(
             "INSERT INTO leases (token, item, person, round, taken_at, renewed_at, expires_at) "
             "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *",
             (new_token(), item_id, person, now.round, stamp(at), stamp(at), stamp(at + LEASE_TIME)),
         ).fetchone()
-        return lease_from(lease)
+        return row
 
-    def renew_row(self, db: Transaction, row: sqlite3.Row) -> Lease:
+    def renew_row(self, db: Transaction, row: sqlite3.Row) -> sqlite3.Row:
         at = self._database.steady()
-        renewed = db.execute(
+        renewed: sqlite3.Row = db.execute(
             "UPDATE leases SET renewed_at = ?, expires_at = ? WHERE id = ? RETURNING *",
             (stamp(at), stamp(at + LEASE_TIME), row["id"]),
         ).fetchone()
-        return lease_from(renewed)
+        return renewed
 
 
 def lease_from(row: sqlite3.Row) -> Lease:

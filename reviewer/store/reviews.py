@@ -165,7 +165,7 @@ class Reviews:
         version_id: int,
         verb: Verb,
         key: str,
-        lease_token: str,
+        lease_token: str | None,
         reason: str = "",
         comment: str = "",
         worked: WorkTime | None = None,
@@ -175,6 +175,7 @@ class Reviews:
 
         The person's autosaved comment on the version is deleted.
 
+        :param lease_token: None: the lease is taken in the same transaction
         :param reason: a code of ``REASONS``, for reject only
         :param comment: free text; required for return
         :param worked: the time that the person worked on the item; None: not known
@@ -184,6 +185,7 @@ class Reviews:
         :raises VersionMoved: ``version_id`` is no longer the current version
         :raises NotAllowed: the rules forbid it, or the decision is incomplete; the message gives the reason
         :raises LeaseLost: the lease has ended
+        :raises HeldByAnother: no lease was given and others hold the item
         :raises KeyReused: the key was used for another decision
         """
         decision = {
@@ -208,7 +210,11 @@ class Reviews:
             if open_ones and len(open_ones) != confirmed:
                 raise Disagreement(open_ones)
             confirmed = len(open_ones)
-            lease = self._leases.still_held(db, lease_token, person, item_id)
+            lease = (
+                self._leases.take_row(db, person, item_id)
+                if lease_token is None
+                else self._leases.still_held(db, lease_token, person, item_id)
+            )
             row = {**decision, "key": key, "round": now.round, "withdraws": None}
             self.append_decision(db, row, worked, confirmed)
             drop_sent_comment(db, person, version)

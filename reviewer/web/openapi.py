@@ -23,6 +23,7 @@ _ABOUT = deferred(
 )
 TAGS: Mapping[str, str] = {
     "review": deferred("Review"),
+    "opening": deferred("Review"),
     "aids": deferred("Evidence"),
     "trials": deferred("Evidence"),
     "live": deferred("Live"),

@@ -89,12 +89,15 @@ class Decided(Sent):
     version: int
     verb: Verb
     key: Key
-    lease: str
+    lease: str | None = None
+    """None: the lease is taken in the same transaction."""
     reason: str = ""
     comment: Text = ""
     worked: Worked | None = None
     confirmed: Annotated[int, Field(ge=0, le=10_000)] = 0
     """Number of disagreements between texts and tool calls that the person has confirmed."""
+    opens: ItemOpened | None = None
+    """The item that the page shows next, whose opening the answer brings."""
 
 
 class Undone(Sent):
@@ -171,6 +174,14 @@ class Filter(Sent):
         return QueueFilter(**fields, states=tuple(self.state))
 
 
+class ItemOpened(Sent):
+    """An item that is opened from the list of a filter."""
+
+    item: ItemNumber
+    filter: Filter = Filter()
+    verdict_first: bool = False
+
+
 class Selection(Sent):
     """Items: those named, or all items of a filter without some. ``VisibleItems.selected`` resolves it."""
 
@@ -211,3 +222,6 @@ def queue_filter(
     """Return the queue's filter from query parameters; they are the fields of ``Filter``."""
     given = {**locals(), "state": state or []}
     return Filter.model_construct(**given).wanted()
+
+
+Decided.model_rebuild()  # names a class that is further down

@@ -1,15 +1,53 @@
-"""What the Review page gets about the texts of a trace: parts tied to pixels, and disagreements with the tool calls."""
+"""What the data say about a trace: hints on its zooms, parts of its texts tied to pixels, and disagreements between
+texts and tool calls.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from agent.hints import thought_on
 from agent.hints.spans import Span, SpanReader
-from agent.language import tr
+from agent.language import current, localized, tr
 from agent.trajectory import Trajectory
 from agent.trajectory.statements import disagreements, sentence, text_of_step
 from reviewer.store import Item
 from reviewer.web.context import Context
+from reviewer.web.models.opening import Checks
+from reviewer.web.pictures import as_stated
+
+
+def checks_of(context: Context, item: Item) -> Checks:
+    """Return what the data say about the present version of an item; measured once per version and language."""
+    checks: Checks = context.aids.get(_checks_key(item), lambda: _measured(context, item))
+    return checks
+
+
+def known_checks(context: Context, item: Item) -> Checks | None:
+    """Return the same if it was measured before; None: it was not. For answers that must not wait for it."""
+    return context.aids.known(_checks_key(item))
+
+
+def _checks_key(item: Item) -> tuple[str, ...]:
+    return ("checks", str(item.version.id), current())
+
+
+def _measured(context: Context, item: Item) -> Checks:
+    return Checks(hints=hints_json(context, item), **_statements(context, item, item.version.trajectory))
+
+
+def hints_json(context: Context, item: Item) -> dict[str, Any]:
+    """Return the hints on each zoom of an item's present version; none without a spectrum."""
+    sha256, task = item.row.spectrum_sha256, context.tasks.get(item.row.task)
+    if sha256 is None:
+        return {}
+    trajectory = item.version.trajectory
+    spectrum = as_stated(context.gallery.spectrum(sha256), trajectory)
+    zooms = trajectory.zooms
+    # What no zoom shows is reported once, on the first.
+    hints = {z.id: context.hints(spectrum, z, task, thought_on(trajectory, z), z is zooms[0]) for z in zooms}
+    shown: dict[str, Any] = localized(hints)
+    return shown
 
 
 def statements_json(context: Context, item: Item, steps: list[dict[str, Any]]) -> dict[str, Any]:
@@ -19,8 +57,11 @@ def statements_json(context: Context, item: Item, steps: list[dict[str, Any]]) -
         else is in the result
     :raises TrajectoryError: a step cannot be read
     """
+    return _statements(context, item, Trajectory.from_json({**item.version.trajectory.to_json(), "steps": steps}))
+
+
+def _statements(context: Context, item: Item, trajectory: Trajectory) -> dict[str, Any]:
     first = context.store.items.versions(item.id)[0].trajectory if item.version.number > 1 else item.version.trajectory
-    trajectory = Trajectory.from_json({**item.version.trajectory.to_json(), "steps": steps})
     spans = _reader(context, item).spans(trajectory, first)
     return {
         "spans": {

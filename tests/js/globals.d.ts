@@ -355,6 +355,9 @@ interface LoadedItem {
   item: Item
   spectrum: Spectrum | null
   atlas: Atlas
+  /** what came with the item, as it was then; `query`: the list for which it was requested */
+  opening: Opening
+  query: string
 }
 
 /** A part of a text that is tied to pixels, or to a step. Offsets are those of JavaScript strings. */
@@ -503,4 +506,34 @@ interface Run {
   over: Promise<void>
   isOver: () => void
   [more: string]: any
+}
+
+/** What the data say about one version of an item, by step. */
+interface Checks {
+  hints: Record<string, Hint[]>
+  spans: Record<string, Span[]>
+  disagreements: { step: string; text: string }[]
+}
+
+/** The newest unread comments, and the number of all. */
+interface UnreadComments {
+  items: UnreadItem[]
+  total: number
+  /** the newest comment on any item */
+  newest: number
+}
+
+/** An item and everything that the page shows with it. */
+interface Opening {
+  item: Item
+  place: Place
+  /** who works on the item so that this person cannot */
+  held: { message: string; until: string } | null
+  others: OtherTrace[]
+  comments: Discussion
+  /** null: not measured yet, or the answer is hidden */
+  checks: Checks | null
+  unread: UnreadComments
+  /** grows with every change on the server */
+  stamp: number
 }

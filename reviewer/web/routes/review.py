@@ -9,14 +9,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
 
-from agent.hints import thought_on
 from agent.language import localized, tr
 from agent.trajectory import TrajectoryError
 from agent.trajectory.steps import object_of
 from reviewer.pictures import as_stated, png_in_base64, revise, zoom_json, zoom_step
 from reviewer.rules.inspection import ISSUES, QUALITIES, SPECTRAL_TYPES, Inspection, InspectionError
 from reviewer.rules.workflow import REASONS
-from reviewer.store import TRIAL_OUTCOMES, Lease, NotAllowed, QueueFilter, WorkTime
+from reviewer.store import TRIAL_OUTCOMES, Lease, NotAllowed, QueueFilter
 from reviewer.web import requests
 from reviewer.web.access import may_manage
 from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep, program_version
@@ -29,11 +28,10 @@ from reviewer.web.payload import (
     inspection_json,
     item_json,
     model_json,
-    progress_json,
     spectrum_bytes,
     stamp,
 )
-from reviewer.web.statements import statements_json
+from reviewer.web.statements import hints_json, statements_json
 from reviewer.web.verdict_first import VerdictFirstDep, hash_of, item_of_alias, neutral_spectrum, require_verdict
 from reviewer.web.visibility import VisibleDep, require_visible
 
@@ -207,15 +205,7 @@ def atlas(person: PersonDep, context: ContextDep, survey: str = "", task: str = 
 def item_hints(context: ContextDep, item_id: int, first: VerdictFirstDep, version: int | None = None) -> dict[str, Any]:
     """The hints on each zoom of an item's present version."""
     found = context.store.items.get(item_id)
-    sha256, task = found.row.spectrum_sha256, context.tasks.get(found.row.task)
-    if sha256 is None or first.hides(found.row):
-        return {"hints": {}}
-    trajectory = found.version.trajectory
-    spectrum = as_stated(context.gallery.spectrum(sha256), trajectory)
-    zooms = trajectory.zooms
-    # What no zoom shows is reported once, on the first.
-    found_hints = {z.id: context.hints(spectrum, z, task, thought_on(trajectory, z), z is zooms[0]) for z in zooms}
-    return {"hints": localized(found_hints)}
+    return {"hints": {} if first.hides(found.row) else hints_json(context, found)}
 
 
 @router.post("/item/{item_id}/statements", dependencies=_JUDGED)
@@ -253,16 +243,6 @@ def tool_call(context: ContextDep, visible: VisibleDep, sent: requests.ToolCall)
         "step": zoom_json(step),
         "png": png_in_base64(context.gallery, sha256, trajectory, step),
         "hints": localized(context.hints(spectrum, step, context.tasks.get(found.row.task))) if step.ok else [],
-    }
-
-
-@router.get("/item/{item_id}/present")
-def present(person: PersonDep, context: ContextDep, item_id: int) -> dict[str, Any]:
-    """Whether the page shows the present state, and who works on the item so that this person cannot."""
-    held = context.store.leases.held_by_others(person.initials, item_id)
-    return {
-        "stamp": stamp(context.store.items.get(item_id)),
-        "held": None if held is None else {"message": str(held), "until": held.until.isoformat()},
     }
 
 
@@ -338,24 +318,6 @@ def medium(person: PersonDep, context: ContextDep, item_id: int, sent: requests.
         lease_token=sent.lease,
     )
     return {"version": made.id, "number": made.number, "at": made.at.isoformat()}
-
-
-@router.post("/item/{item_id}/decide", dependencies=_JUDGED)
-def decide(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Decided) -> dict[str, Any]:
-    """Decide on a version in the present round of its item; it needs your lease."""
-    standing = context.store.reviews.decide(
-        person=person.initials,
-        item_id=item_id,
-        version_id=sent.version,
-        verb=sent.verb,
-        key=sent.key,
-        lease_token=sent.lease,
-        reason=sent.reason,
-        comment=sent.comment,
-        worked=None if sent.worked is None else WorkTime(sent.worked.elapsed, sent.worked.active),
-        confirmed=sent.confirmed,
-    )
-    return {"state": standing.state, **progress_json(standing), "stamp": stamp(context.store.items.get(item_id))}
 
 
 @router.post("/item/{item_id}/undo")

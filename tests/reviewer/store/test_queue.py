@@ -265,6 +265,18 @@ def test_two_tabs_of_one_person_share_a_lease(lease_store, clock):
     assert second.expires_at > first.expires_at
 
 
+def test_a_decision_without_a_lease_takes_it_and_ends_it(lease_store):
+    item_id = an_item(lease_store)
+    decision = {"item_id": item_id, "version_id": lease_store.items.get(item_id).version.id, "verb": "keep"}
+    hers = lease_store.leases.take("VO", item_id)
+    with pytest.raises(HeldByAnother, match="VO is working on this item"):
+        lease_store.reviews.decide(**decision, person="RE", key="decided-by-re", lease_token=None)
+    lease_store.leases.release(hers.token)
+    standing = lease_store.reviews.decide(**decision, person="RE", key="decided-by-re", lease_token=None)
+    assert standing.state == "revision"
+    assert lease_store.leases.held_by_others("VO", item_id) is None
+
+
 def test_an_audit_has_as_many_leases_as_audits_are_missing(lease_store, desk):
     item_id = an_item(lease_store)
     desk.until(item_id, *TO_AUDIT)

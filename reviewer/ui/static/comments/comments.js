@@ -4,24 +4,20 @@ import { address } from '../common/address.js'
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
 import { getJSON, newKey, postJSON } from '../common/http.js'
-import { idle, painted, pause } from '../common/idle.js'
 import { t, tn } from '../common/language.js'
 import { outbox } from '../status/outbox.js'
 import { UnsentAnswer } from '../review/dialogs.js'
 import { CommentField } from './field.js'
 import { ThreadBox } from './thread.js'
 
-const SETTLE = 120 // ms that an item has to stay before its comments are fetched: next may be held down
 const OPEN = 'so-comments'
 
 /**
  * @typedef {Object} CommentsOptions
  * @property {import('../review/state.js').ReviewState} state
  * @property {import('../common/notices.js').Notices} notices
+ * @property {import('../review/item_view.js').ItemView} view
  * @property {string} key that opens the panel
- * @property {(id: string) => void} select a step
- * @property {(threads: Record<string, StepThreads>) => void} onThreads by step, to be marked on the cards
- * @property {(item: number) => void} onRead the unread comments of an item are read
  */
 
 export class Comments {
@@ -69,18 +65,25 @@ export class Comments {
     this.root = h('section.comments', { 'aria-label': t('Comments'), hidden: true }, this.button, this.body)
     this.#setOpen(this.isOpen)
     document.addEventListener('visibilitychange', () => this.#markRead())
+    this.state.on('item', () => this.#begin(this.state.item))
+    this.state.on('opening', ({ comments }) => this.#take(comments))
   }
 
-  /**
-   * Show the comments of another item, or those of the same one again.
-   * @param {Item | null} item null: no item is shown
-   */
-  show(item) {
+  /** @param {Item | null} item that is shown; null: none is */
+  #begin(item) {
     const same = item !== null && item.id === this.#item?.id
     this.#item = item
     this.root.hidden = item === null
     if (!same) this.#clear()
-    if (item) this.#load(same).catch((error) => this.options.notices.error(error))
+    else this.#drawComposer()
+  }
+
+  /** The comments of the item shown have come with it. @param {Discussion} found */
+  #take(found) {
+    // A comment that was sent meanwhile is in a later answer.
+    if (this.#found && newestOf(this.#found) > newestOf(found)) return
+    this.#ticket++
+    this.#shown(found)
   }
 
   #clear() {
@@ -95,17 +98,10 @@ export class Comments {
     this.#drawComposer()
   }
 
-  /** @param {boolean} soon */
-  async #load(soon) {
+  async #load() {
     const item = this.#item
     if (!item) return
     const ticket = ++this.#ticket
-    if (!soon) {
-      await painted()
-      await pause(SETTLE)
-      await idle()
-      if (ticket !== this.#ticket) return
-    }
     const found = await getJSON(this.#path('comments'))
     if (ticket === this.#ticket && item.id === this.#item?.id) this.#shown(found)
   }
@@ -114,7 +110,7 @@ export class Comments {
   async reload() {
     const item = this.#item
     const known = this.#found
-    await this.#load(true)
+    await this.#load()
     if (!known || item?.id !== this.#item?.id) return // its comments are no news
     const before = new Set(known.threads.flatMap((thread) => thread.comments.map((one) => one.id)))
     const { me } = this.state
@@ -164,7 +160,7 @@ export class Comments {
     )
     this.#drawCount()
     this.#drawComposer()
-    this.options.onThreads(this.#bySteps(found.threads))
+    this.options.view.showThreads(this.#bySteps(found.threads))
     this.#arrive()
     this.#markRead()
   }
@@ -177,7 +173,7 @@ export class Comments {
       unsent: this.#unsent(`thread ${thread.id}`),
       people: () => this.#people,
       about: (step) => this.#nameOf(step, thread),
-      onStep: (step) => this.options.select(step),
+      onStep: (step) => this.options.view.select(step),
       onReply: (text, key, onWait) => this.#post({ text, key, thread: thread.id }, onWait),
       onResolve: async (resolved) => {
         const key = newKey()
@@ -232,7 +228,7 @@ export class Comments {
     const unsent = this.#unsent(body.thread === undefined ? `step ${body.step}` : `thread ${body.thread}`)
     await outbox.send({ ...about, kind, key: body.key, parts: [{ path, body }] }, { inFront, onWait })
     if (kind === 'comment') unsent.forget()
-    if (id === this.#item?.id) await this.#load(true).catch((error) => this.options.notices.error(error))
+    if (id === this.#item?.id) await this.#load().catch((error) => this.options.notices.error(error))
   }
 
   // ---- the panel
@@ -336,7 +332,7 @@ export class Comments {
   goTo(item, comment) {
     this.#goTo = { item, comment }
     this.#setOpen(true)
-    if (item === this.#item?.id) this.#load(true).catch((error) => this.options.notices.error(error))
+    if (item === this.#item?.id) this.#load().catch((error) => this.options.notices.error(error))
   }
 
   #arrive() {
@@ -359,7 +355,7 @@ export class Comments {
     postJSON(this.#path('comments/read'), { comment: last })
       .then(({ comment }) => {
         found.read = Math.max(found.read, comment)
-        this.options.onRead(item.id)
+        this.state.dispatch('read', { id: item.id })
       })
       .catch(() => {}) // the connection strip shows a server that is away; they stay unread
   }
@@ -388,3 +384,6 @@ const stepName = (number, kind) =>
     zoom: t('step {number}, zoom', { number }),
     answer: t('step {number}, answer', { number }),
   })[kind]
+
+/** The newest comment, 0 where there is none. @param {Discussion} discussion */
+const newestOf = ({ threads }) => Math.max(0, ...threads.flatMap(({ comments }) => comments.map(({ id }) => id)))

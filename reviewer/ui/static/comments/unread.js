@@ -19,32 +19,46 @@ export class Unread extends EventTarget {
   #total = 0
 
   /**
-   * @param {() => boolean} verdictFirst
+   * @param {import('../review/state.js').ReviewState} state
    * @param {(item: number, comment: number) => void} onOpen a comment was chosen
    */
-  constructor(verdictFirst, onOpen) {
+  constructor(state, onOpen) {
     super()
-    this.verdictFirst = verdictFirst
+    this.state = state
     this.onOpen = onOpen
     this.button = h('button.so-unread', { type: 'button', hidden: true, title: t('Unread comments') })
     this.sheet = sheetOf(this.button, 'div.so-unread-list', t('Unread comments'), () => this.#content())
     document.querySelector('.so-unread-place')?.remove()
     this.root = h('span.so-unread-place', {}, this.button, this.sheet)
+    const reload = () => this.#load().catch(() => {}) // the connection strip shows a server that is away
+    state.on('opening', ({ unread, stamp }) => this.#take(unread, stamp))
+    state.on('stamp', ({ stamp }) => {
+      if (stamp === this.#stamp) return
+      this.#stamp = stamp
+      reload()
+    })
+    state.on('read', reload)
+    state.on('verdict-first', reload)
   }
 
-  /** Something has changed on the server if this number has. @param {number} stamp */
-  check(stamp) {
-    if (stamp === this.#stamp) return
+  /** @param {UnreadComments} found as it came with another answer @param {number} stamp of that answer */
+  #take(found, stamp) {
+    if (this.#stamp !== null && stamp < this.#stamp) return // something newer has come, or is on its way
     this.#stamp = stamp
-    this.load().catch(() => {}) // the connection strip shows a server that is away
+    this.#ticket++
+    this.#show(found)
   }
 
-  async load() {
+  async #load() {
     const ticket = ++this.#ticket
     await idle() // the item that is being opened comes first
     if (ticket !== this.#ticket) return
-    const found = await getJSON(`/api/v1/comments/unread${this.verdictFirst() ? '?verdict_first=true' : ''}`)
-    if (ticket !== this.#ticket) return // an answer to a later request has, or will have, what was read since
+    const found = await getJSON(`/api/v1/comments/unread${this.state.verdictFirst ? '?verdict_first=true' : ''}`)
+    if (ticket === this.#ticket) this.#show(found) // an answer to a later request has what was read since
+  }
+
+  /** @param {UnreadComments} found */
+  #show(found) {
     this.#items = found.items
     this.#total = found.total
     const news = this.#newest >= 0 && found.newest > this.#newest

@@ -22,6 +22,12 @@ export class Cache {
     return value
   }
 
+  /** @param {string | number} key @param {Promise<any>} value */
+  set(key, value) {
+    this.#values.delete(key)
+    this.get(key, () => value)
+  }
+
   /** @param {string | number} key */
   has(key) {
     return this.#values.has(key)

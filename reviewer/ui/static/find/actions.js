@@ -9,8 +9,23 @@ import { MOST_EXAMPLES } from './ranking.js'
 import { syntaxElements } from './search.js'
 
 /**
+ * What the actions use of the tab.
+ * @typedef {Object} KeysDesk
+ * @property {import('../common/keys.js').Keys} keys
+ * @property {import('./search.js').SearchField} search
+ * @property {import('./results.js').Results} results
+ * @property {import('./selection.js').Selection} selection
+ * @property {import('./related.js').Related} related
+ * @property {import('./item_actions.js').ItemActions} itemActions
+ * @property {import('../common/side_pane.js').SidePane} pane
+ * @property {import('../common/notices.js').Notices} notices
+ * @property {() => Promise<void>} showSearch
+ * @property {() => void} selectAll
+ */
+
+/**
  * The handler of all actions.
- * @param {import('./find.js').FindDesk} desk
+ * @param {KeysDesk} desk
  * @returns {(action: string) => boolean | void} false leaves the key to the browser
  */
 export function findActions(desk) {

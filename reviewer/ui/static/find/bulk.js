@@ -13,7 +13,7 @@ import { numbersOf, selectedCount, selectionWords } from './selection.js'
 const PAUSE = 250 // ms after the last letter, before a preview is requested
 const SLOW = 800 // ms after which an action shows how long it has taken
 
-/** @typedef {'reject' | 'assign' | 'unassign' | 'batch'} BulkKind */
+/** @typedef {import('./bulk_forms.js').BulkKind} BulkKind */
 
 /**
  * The name of each action, with the number of items, also as it is shown.

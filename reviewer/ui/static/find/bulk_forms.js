@@ -4,6 +4,8 @@ import { h } from '../common/dom.js'
 import { withName } from '../common/filters.js'
 import { t } from '../common/language.js'
 
+/** @typedef {'reject' | 'assign' | 'unassign' | 'batch'} BulkKind */
+
 /**
  * What a dialog asks for, and its words.
  * @typedef {Object} Form
@@ -22,7 +24,7 @@ import { t } from '../common/language.js'
  */
 
 /**
- * @param {import('./bulk.js').BulkKind} kind @param {Person} me @param {BulkChoices} choices @returns {Form}
+ * @param {BulkKind} kind @param {Person} me @param {BulkChoices} choices @returns {Form}
  */
 export function formOf(kind, me, { people, names, batches }) {
   if (kind === 'reject') return rejectForm(me.reasons)

@@ -10,11 +10,26 @@ import { doneWords, openPast } from './past_actions.js'
 import { MOST_EXAMPLES } from './ranking.js'
 import { searchOf } from './views.js'
 
+/**
+ * What the actions use of the tab.
+ * @typedef {Object} ActionsDesk
+ * @property {Person} me
+ * @property {import('../common/filters.js').Filter} filter
+ * @property {import('../common/filters.js').FilterForm} form
+ * @property {import('./selection.js').Selection} selection
+ * @property {import('./related.js').Related} related
+ * @property {import('./views.js').Views} views
+ * @property {import('../common/notices.js').Notices} notices
+ * @property {() => void} loadChoices
+ * @property {() => Promise<void>} refreshRows
+ * @property {(done: Promise<any>) => void} reported
+ */
+
 export class ItemActions {
   /** @type {number | null} the last action of this page on many items */
   #last = null
 
-  /** @param {import('./find.js').FindDesk} desk */
+  /** @param {ActionsDesk} desk */
   constructor(desk) {
     this.desk = desk
   }
@@ -22,7 +37,7 @@ export class ItemActions {
   /** The buttons of the selection, for those who may. @returns {import('./selection.js').Action[]} */
   actions() {
     const { me, related, selection } = this.desk
-    const bulk = (/** @type {import('./bulk.js').BulkKind} */ kind) => () => this.#reported(this.#bulk(kind))
+    const bulk = (/** @type {import('./bulk_forms.js').BulkKind} */ kind) => () => this.#reported(this.#bulk(kind))
     const change = mayChange(me)
     /** @type {(import('./selection.js').Action & {may?: boolean})[]} */
     const all = [
@@ -67,7 +82,7 @@ export class ItemActions {
     return all.filter(({ may = true }) => may)
   }
 
-  /** @param {import('./bulk.js').BulkKind} kind */
+  /** @param {import('./bulk_forms.js').BulkKind} kind */
   async #bulk(kind) {
     const { desk } = this
     const { me, selection, form } = desk

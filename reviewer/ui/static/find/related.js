@@ -19,6 +19,22 @@ import { withVerdictFirst } from './verdict_first.js'
  * @property {HTMLElement[]} [buttons]
  */
 
+/**
+ * What it uses of the tab.
+ * @typedef {Object} RelatedDesk
+ * @property {import('../common/filters.js').Filter} filter
+ * @property {import('./selection.js').Counted} found how many items the table shows
+ * @property {import('./results.js').Results} results
+ * @property {import('./selection.js').Selection} selection
+ * @property {import('../common/notices.js').Notices} notices
+ * @property {(why: string) => void} dropSelection
+ * @property {(listing: import('./results.js').Listing, options?: {words?: string, buttons?: HTMLElement[],
+ *   keep?: boolean}) => Promise<void>} show rows in the table
+ * @property {(on: boolean) => void} showTable
+ * @property {() => void} showGroups
+ * @property {() => Promise<void>} showSearch
+ */
+
 export class Related {
   /** @type {RelatedItems | null} what the table shows; null: the search */
   shown = null
@@ -26,7 +42,7 @@ export class Related {
   #ranking = null
   #ticket = 0 // of what was asked for last: only that is shown
 
-  /** @param {import('./find.js').FindDesk} desk */
+  /** @param {RelatedDesk} desk */
   constructor(desk) {
     this.desk = desk
     this.groups = new Groups({ onOpen: (group) => this.showGroup(group), onClose: () => this.desk.showSearch() })

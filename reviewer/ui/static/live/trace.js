@@ -43,11 +43,11 @@ export class LiveTrace {
     /** @type {any} the run, sample and trace shown, and what of them is drawn */
     this.shown = null
     this.chipsDrawn = ''
-    /** @type {import('../trace/view.js').TraceState['shared']} */
+    /** @type {import('../trace/shown.js').TraceState['shared']} */
     this.shared = {}
   }
 
-  /** Show which windows the second trace has too. @param {import('../trace/view.js').TraceState['shared']} shared */
+  /** Show which windows the second trace has too. @param {import('../trace/shown.js').TraceState['shared']} shared */
   showShared(shared) {
     this.shared = shared
     this.view.refresh({ shared })

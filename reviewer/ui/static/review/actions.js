@@ -1,9 +1,11 @@
-// What each action of the keymap does. Buttons and keys both call these.
+// What each action does: those of the keymap, which keys and buttons call, and those of buttons, cards and the plot.
 
-import { Keys } from '../common/keys.js'
+import { h } from '../common/dom.js'
+import { DECIDES, Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
 import * as panels from '../common/panels.js'
 import { toggleTheme } from '../common/theme.js'
+import { openRounds } from '../help/menu.js'
 import { verbFor } from './decision_bar.js'
 import * as dialogs from './dialogs.js'
 
@@ -31,35 +33,82 @@ const WITHOUT_ITEM = [
   'undo',
   'tour',
   'escape',
+  'open',
 ]
 
 /**
- * @typedef {Object} ActionsOptions
+ * @typedef {Object} Parts the parts of the tab that actions call
  * @property {HTMLElement} root
  * @property {import('./state.js').ReviewState} state
  * @property {import('./item_view.js').ItemView} view
  * @property {import('./editing.js').Editing} editing
  * @property {import('./decisions.js').Decisions} decisions
+ * @property {import('./decision_bar.js').DecisionBar} bar
+ * @property {import('./lease.js').Lease} lease
  * @property {import('./navigation.js').Navigation} navigation
+ * @property {import('./linked.js').Linked} linked
  * @property {import('./queue.js').Queue} queue
+ * @property {import('../common/side_pane.js').SidePane} queuePane
  * @property {import('./items.js').Items} items
+ * @property {import('../comments/comments.js').Comments} comments
+ * @property {import('./inspection.js').Inspecting} inspecting
+ * @property {import('./statements.js').Statements} statements
  * @property {import('../common/notices.js').Notices} notices
- * @property {() => HTMLElement} keySheet
- * @property {() => void} focusComment
- * @property {() => void} toggleQueue
- * @property {() => void} toggleVerdictFirst
- * @property {() => void} comments
- * @property {() => void} inspect
- * @property {() => void} tour
+ * @property {import('../help/tour.js').Tour} tour
+ * @property {Keys} keys
  */
 
+/** Views are built with `act`, before the parts that carry the actions out: `connect` names these. */
+export class Actions {
+  /** @type {Record<string, (...about: any[]) => unknown>} by action */
+  #table = {}
+  /** @type {Parts | null} */
+  #parts = null
+
+  /** @param {Parts} parts */
+  connect(parts) {
+    this.#parts = parts
+    this.#table = { ...ofKeys(parts), ...ofViews(parts) }
+  }
+
+  /** A key was pressed; whatever it does but decide shows that the person has seen the round of the item. */
+  press = (/** @type {string} */ action) => {
+    if (!DECIDES.test(action)) this.#parts?.state.seeRound()
+    return this.act(action)
+  }
+
+  /** @type {import('./state.js').Act} */
+  act = (action, ...about) => {
+    if (!this.#parts) return undefined
+    const { decisions, notices, state, view } = this.#parts
+    const { reading } = state
+    const known = this.#table[action]
+    if (!state.current && !WITHOUT_ITEM.includes(action)) return undefined
+    if (reading && ON_CURRENT.test(action)) return notices.toast(state.editRefusal)
+    if (action in MARKS) return void (view.selected && decisions.mark(view.selected, MARKS[action]))
+    if (action in VERDICTS) return void decisions.commitVerdict(VERDICTS[action])
+    if (action.startsWith('decide-') && !known) return decide(this.#parts, action)
+    if (action === 'brush' && !state.editable) return notices.toast(t('Windows are changed in the revision round.'))
+    if (known) return known(...about) === false ? false : undefined
+    return view.command(action) ? undefined : false
+  }
+}
+
+/** @param {Parts} parts @param {string} action e.g. "decide-yes", which is keep, submit, pass or approve */
+function decide({ decisions, notices, state }, action) {
+  const stay = action.endsWith('-stay')
+  const verb = verbFor(state.item, action.replace('-stay', ''))
+  if (verb) decisions.decide(verb, { stay })
+  else notices.toast(t('This round has no such decision.'))
+}
+
 /**
- * The handler of all actions.
- * @param {ActionsOptions} options
- * @returns {(action: string) => boolean | void} false leaves the key to the browser
+ * The actions of the keymap.
+ * @param {Parts} parts @returns {Record<string, () => unknown>}
  */
-export function reviewActions(options) {
-  const { root, state, view, editing, decisions, navigation, queue, items, notices } = options
+function ofKeys(parts) {
+  const { bar, comments, decisions, editing, inspecting, items, keys } = parts
+  const { navigation, notices, queue, queuePane, root, state, tour, view } = parts
 
   /** @param {(id: string) => void} act */
   const onSelected = (act) => () => {
@@ -74,21 +123,6 @@ export function reviewActions(options) {
     if (to) view.select(to.id)
   }
 
-  /** @param {string} id */
-  const note = async (id) => {
-    const { item } = state
-    if (!item || item.hidden) return
-    const mine = item.marks.mine[id]
-    const unsent = new dialogs.UnsentAnswer(state.me.initials, item, `note ${id}`)
-    const text = await dialogs.askText(
-      t('Note on step {numberOf}', { numberOf: state.numberOf(id) }),
-      mine?.note ?? '',
-      t('Save note'),
-      unsent,
-    )
-    if (text !== null && (await decisions.mark(id, mine?.mark ?? 'not supported', text))) unsent.forget()
-  }
-
   const escape = () => {
     view.command('width-off')
     const focused = document.activeElement
@@ -96,26 +130,26 @@ export function reviewActions(options) {
     queue.closeFilter()
   }
 
-  /** @param {string} id */
-  const edit = (id) => {
-    if (!view.editStep(id)) notices.toast(state.editRefusal)
+  const toggleVerdictFirst = () => {
+    const on = !state.verdictFirst
+    state.setVerdictFirst(on)
+    const hidden = t(
+      'Your verdict first: names, thoughts, answers and votes stay hidden until you have given ' + 'yours.',
+    )
+    notices.toast(on ? hidden : t('“Verdict first” is off: answers are visible.'))
   }
 
-  /** @param {Promise<unknown>} done */
-  const reported = (done) => {
-    done.catch((error) => notices.error(error))
-  }
-
-  /** @type {Record<string, () => unknown>} */
-  const table = {
+  return {
     next: () => navigation.next(),
     back: () => navigation.back(),
     'next-undone': () => navigation.nextUndone(),
     filter: () => queue.toggleFilter(),
-    queue: options.toggleQueue,
+    queue: () => queuePane.toggle(),
     'step-next': () => selectStep(1),
     'step-back': () => selectStep(-1),
-    edit: onSelected(edit),
+    edit: onSelected((id) => {
+      if (!view.editStep(id)) notices.toast(state.editRefusal)
+    }),
     'add-zoom': () => editing.add(view.selected, 'zoom'),
     'add-think': () => editing.add(view.selected, 'think'),
     'move-up': onSelected((id) => editing.move(id, -1)),
@@ -130,42 +164,91 @@ export function reviewActions(options) {
       else notices.toast(state.editRefusal)
     }),
     'save-version': () => decisions.saveAndRefresh(),
-    'mark-note': onSelected(note),
-    comment: options.focusComment,
+    'mark-note': onSelected((id) => writeNote(parts, id)),
+    comment: () => bar.focusComment(),
     'decide-cannot-tell': () => decisions.cannotTell(),
     undo: () => decisions.undo(),
-    'verdict-first': options.toggleVerdictFirst,
+    'verdict-first': toggleVerdictFirst,
     guide: () => panels.openGuide(state.me.tasks[state.item?.task.key ?? ''], state.item?.trajectory.prompt),
     history: () => {
       const { item } = state
-      if (item) reported(items.history(item.id).then((found) => dialogs.openHistory(found, item.id)))
+      if (!item) return
+      const shown = items.history(item.id).then((history) => dialogs.openHistory(history, item.id))
+      shown.catch((error) => notices.error(error))
     },
     evidence: () => view.evidence.toggle(),
-    comments: options.comments,
-    inspect: options.inspect,
+    comments: () => comments.write(),
+    inspect: () => inspecting.open(),
     dark: toggleTheme,
-    tour: options.tour,
-    keys: () => panels.openPanel(t('Keys'), options.keySheet(), { wide: true }),
+    tour: () => tour.start(),
+    keys: () => panels.openPanel(t('Keys'), keys.sheet(), { wide: true }),
     escape,
   }
+}
 
-  /** @param {string} action */
-  const decide = (action) => {
-    const stay = action.endsWith('-stay')
-    const verb = verbFor(state.item, action.replace('-stay', ''))
-    if (verb) decisions.decide(verb, { stay })
-    else notices.toast(t('This round has no such decision.'))
+/**
+ * What only buttons, cards and the plot call.
+ * @param {Parts} parts @returns {Record<string, (...about: any[]) => unknown>}
+ */
+function ofViews(parts) {
+  const { comments, decisions, editing, lease, linked, navigation, notices, queuePane, state, statements, view } = parts
+  return {
+    open: (id) => {
+      queuePane.close({ refocus: false })
+      return navigation.open(id)
+    },
+    verb: (verb) => decisions.decide(verb),
+    'typed-comment': (text) => {
+      state.draft?.setComment(text)
+      lease.want()
+    },
+    'see-round': () => state.seeRound(),
+    rounds: () => openRounds(state.me.rules),
+    disagreement: () => view.select(statements.disagreements[0].step),
+    medium: (medium) => decisions.setMedium(medium),
+    'confirm-answer': (id) => decisions.confirmAnswer(id),
+    'current-version': () => linked.read(null),
+    beside: (id) => linked.openBeside(id).then((why) => why && notices.show(why)),
+    'close-beside': () => linked.closeBeside(),
+    'copy-link': () => copyLink(parts),
+    'drag-window': (lo, hi, final) => editing.dragWindow(lo, hi, final),
+    'card-text': (id, text) => editing.setText(id, text),
+    'card-answer': (id, change) => editing.setAnswer(id, change),
+    'card-window': (id, lo, hi, visit) => editing.setWindow(id, lo, hi, visit),
+    'card-label': (id, label) => editing.setLabel(id, label),
+    'card-mark': (id, mark) => decisions.mark(id, mark),
+    'card-add': (id, kind) => editing.add(id, kind),
+    'card-move': (id, by) => editing.move(id, by),
+    'card-remove': (id) => editing.remove(id),
+    'card-update': (id) => editing.updateNumbers(id),
+    'card-comment': (id) => comments.openStep(id),
   }
+}
 
-  return (action) => {
-    if (!state.current && !WITHOUT_ITEM.includes(action)) return undefined
-    if (state.reading && ON_CURRENT.test(action)) return notices.toast(state.editRefusal)
-    if (action in MARKS) return onSelected((id) => decisions.mark(id, MARKS[action]))()
-    if (action in VERDICTS) return void decisions.commitVerdict(VERDICTS[action])
-    if (action.startsWith('decide-') && !(action in table)) return decide(action)
-    if (action === 'brush' && !state.editable) return notices.toast(t('Windows are changed in the revision round.'))
-    const act = table[action]
-    if (act) return act() === false ? false : undefined
-    return view.command(action) ? undefined : false
+/** @param {Parts} parts @param {string} id of a step */
+async function writeNote({ decisions, state }, id) {
+  const { item } = state
+  if (!item || item.hidden) return
+  const mine = item.marks.mine[id]
+  const unsent = new dialogs.UnsentAnswer(state.me.initials, item, `note ${id}`)
+  const text = await dialogs.askText(
+    t('Note on step {numberOf}', { numberOf: state.numberOf(id) }),
+    mine?.note ?? '',
+    t('Save note'),
+    unsent,
+  )
+  if (text !== null && (await decisions.mark(id, mine?.mark ?? 'not supported', text))) unsent.forget()
+}
+
+/** @param {Parts} parts */
+function copyLink({ linked, notices }) {
+  const link = `${location.origin}${location.pathname}${linked.link()}`
+  const shown = () => {
+    const field = h('input.link-to-copy', { value: link, readOnly: true, 'aria-label': t('Link') })
+    queueMicrotask(() => field.select())
+    return panels.openPanel(t('Copy this link'), field)
   }
+  // Browsers give no access to the clipboard on a page that was not sent over HTTPS.
+  if (!navigator.clipboard) return void shown()
+  return void navigator.clipboard.writeText(link).then(() => notices.toast(t('Link copied.')), shown)
 }

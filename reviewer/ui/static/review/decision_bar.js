@@ -3,6 +3,7 @@
 import { t, tn, withParts, word } from '../common/language.js'
 import { cap, fill, h, refill } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
+import { outbox } from '../status/outbox.js'
 import { beforeImport } from './dialogs.js'
 
 const ACTION = {
@@ -17,6 +18,17 @@ const ACTION = {
 const DOUBLE_CLICK = 500 // ms; the second half would decide the next item, unseen
 const STYLE = { 'decide-yes': '.primary', 'decide-no': '.danger' }
 
+export const NOT_SENT = t('Your decision on this item is not sent yet.')
+
+/**
+ * @typedef {Object} DecisionBarOptions
+ * @property {import('./state.js').ReviewState} state
+ * @property {import('./statements.js').Statements} statements
+ * @property {import('../common/keys.js').Keys} keys
+ * @property {import('./state.js').Act} act
+ * @property {HTMLElement} queueButton opens the queue where it is not on the page; stands first
+ */
+
 /**
  * Why a decision is not possible; null if it is.
  * @param {OfferedVerb} offered @param {boolean} dirty whether the text is changed: submitting saves the changes first
@@ -27,18 +39,16 @@ export class DecisionBar {
   /** @type {{at: number, item: number | undefined} | undefined} */
   #lastClick
 
-  /**
-   * @param {import('../common/keys.js').Keys} keys
-   * @param {{onVerb: (verb: string) => void, onCannotTell: () => void, onVerdict: (verdict: string) => void,
-   *   onComment: (text: string) => void,
-   *   onNewRound: () => void, onUndo: () => void, onNext: () => void, onHistory: () => void,
-   *   onDisagreement: () => void, onRounds: () => void}} callbacks
-   * @param {HTMLElement} queueButton opens the queue where it is not on the page; stands first
-   */
-  constructor(keys, callbacks, queueButton) {
-    this.root = h('div.decision-bar', { role: 'toolbar', 'aria-label': t('Decision') })
+  /** Whether the bar shows that a decision waits to be sent. */
+  #unsentShown = false
+
+  /** @param {DecisionBarOptions} options */
+  constructor({ state, statements, keys, act, queueButton }) {
+    this.state = state
+    this.statements = statements
     this.keys = keys
-    this.on = callbacks
+    this.act = act
+    this.root = h('div.decision-bar', { role: 'toolbar', 'aria-label': t('Decision') })
     // What stands on either side of the comment, which stays in its place: it would lose the focus, and with it the
     // keys of the person who is typing.
     this.before = h('div.part')
@@ -47,7 +57,7 @@ export class DecisionBar {
       type: 'text',
       autocomplete: 'off',
       'aria-label': t('Comment'),
-      onInput: (e) => this.on.onComment(e.target.value),
+      onInput: (e) => act('typed-comment', e.target.value),
       onKeydown: (e) => {
         if ((e.key === 'Escape' || e.key === 'Enter') && !isComposing(e)) {
           e.preventDefault()
@@ -57,14 +67,42 @@ export class DecisionBar {
       },
     })
     fill(this.root, queueButton, this.before, this.comment, this.after)
+    state.on('item', () => {
+      this.comment.value = state.draft?.comment ?? ''
+      this.#update()
+      if (state.newRound) this.#focusNewRound()
+    })
+    state.on('version', () => this.#update())
+    state.on('steps', () => this.#update())
+    state.on('round', () => this.#update())
+    state.on('refused', ({ message }) => this.#update(message))
+    statements.addEventListener('change', () => this.#update())
+    outbox.addEventListener('change', () => {
+      if (this.#isUnsent() !== this.#unsentShown) this.#update()
+    })
+  }
+
+  /** Whether this person's decision on the item shown waits to be sent. */
+  #isUnsent() {
+    return this.state.item !== null && outbox.isUnsent(this.state.item.id)
+  }
+
+  /** Show the present state. @param {string} [message] shown instead of the item's history */
+  #update(message = '') {
+    const { dirty, editRefusal, item, newRound, reading } = this.state
+    const disagreements = item && !reading ? this.statements.disagreements.length : 0
+    this.#unsentShown = this.#isUnsent()
+    const refusal = reading ? editRefusal : this.#unsentShown && NOT_SENT
+    const shown = item && refusal ? toReadOnly(item, refusal) : item
+    this.#show({ item: shown, dirty, disagreements, message, newRound: reading ? '' : newRound })
   }
 
   /**
-   * @param {{item: Item | null, dirty: boolean, disagreements: number, message: string, newRound?: string}} state
+   * @param {{item: Item | null, dirty: boolean, disagreements: number, message: string, newRound: string}} state
    *   `disagreements`: between texts and tool calls; `message`: shown instead of the item's history; `newRound`: the
    *   item has come into it while it was in front
    */
-  show({ item, dirty, disagreements, message, newRound = '' }) {
+  #show({ item, dirty, disagreements, message, newRound }) {
     this.itemId = item?.id
     this.comment.hidden = !item
     if (!item) {
@@ -87,7 +125,7 @@ export class DecisionBar {
       this.#undo(),
       h(
         'button.next',
-        { type: 'button', 'data-action': 'next', onClick: () => this.on.onNext() },
+        { type: 'button', 'data-action': 'next', onClick: () => this.act('next') },
         withParts(t('Next {cap}'), { cap: cap(this.keys.of('next')) }),
       ),
     )
@@ -109,7 +147,7 @@ export class DecisionBar {
         type: 'button',
         'data-action': 'disagreements',
         title: t('with the tool calls or the answer: go to the first'),
-        onClick: () => this.on.onDisagreement(),
+        onClick: () => this.act('disagreement'),
       },
       text,
     )
@@ -125,7 +163,7 @@ export class DecisionBar {
         {
           type: 'button',
           'data-action': 'new-round',
-          onClick: (event) => this.#once(event, () => this.on.onNewRound()),
+          onClick: (event) => this.#once(event, () => this.act('see-round')),
         },
         withParts(t('Go on in this round {cap}'), { cap: cap('Enter') }),
       ),
@@ -133,7 +171,7 @@ export class DecisionBar {
   }
 
   /** Let Enter press the button of a new round, unless the person is typing. */
-  focusNewRound() {
+  #focusNewRound() {
     const { activeElement } = document
     if (activeElement && activeElement !== document.body && !this.root.contains(activeElement)) return
     if (activeElement !== this.comment) this.root.querySelector('.new-round')?.focus()
@@ -142,7 +180,7 @@ export class DecisionBar {
   #undo() {
     return h(
       'button',
-      { type: 'button', 'data-action': 'undo', onClick: () => this.on.onUndo(), title: t('undo your last decision') },
+      { type: 'button', 'data-action': 'undo', onClick: () => this.act('undo'), title: t('undo your last decision') },
       withParts(t('Undo {cap}'), { cap: cap(this.keys.of('undo')) }),
     )
   }
@@ -151,11 +189,7 @@ export class DecisionBar {
     const button = (verdict, label, action) =>
       h(
         'button',
-        {
-          type: 'button',
-          'data-action': verdict,
-          onClick: (event) => this.#once(event, () => this.on.onVerdict(verdict)),
-        },
+        { type: 'button', 'data-action': verdict, onClick: (event) => this.#once(event, () => this.act(action)) },
         label,
         ' ',
         cap(this.keys.of(action)),
@@ -185,7 +219,7 @@ export class DecisionBar {
             'data-action': verb,
             disabled: refusal !== null,
             title: refusal ?? '',
-            onClick: (event) => this.#once(event, () => this.on.onVerb(verb)),
+            onClick: (event) => this.#once(event, () => this.act('verb', verb)),
           },
           text,
           ' ',
@@ -203,7 +237,7 @@ export class DecisionBar {
     const title = t('what each round is for')
     return h(
       'button.round',
-      { type: 'button', 'data-action': 'rounds', title, onClick: () => this.on.onRounds() },
+      { type: 'button', 'data-action': 'rounds', title, onClick: () => this.act('rounds') },
       progress,
     )
   }
@@ -223,7 +257,7 @@ export class DecisionBar {
         'data-action': 'cannot-tell',
         disabled: refusal !== null,
         title: refusal ?? title,
-        onClick: (event) => this.#once(event, () => this.on.onCannotTell()),
+        onClick: (event) => this.#once(event, () => this.act('decide-cannot-tell')),
       },
       withParts(t('Cannot tell {cap}'), { cap: cap(this.keys.of('decide-cannot-tell')) }),
     )
@@ -256,7 +290,7 @@ export class DecisionBar {
       ),
       h(
         'button.link.history',
-        { type: 'button', 'data-action': 'history', onClick: () => this.on.onHistory() },
+        { type: 'button', 'data-action': 'history', onClick: () => this.act('history') },
         withParts(t('history {cap}'), { cap: cap(this.keys.of('history')) }),
       ),
     ]
@@ -272,3 +306,12 @@ export class DecisionBar {
  * @param {Item | null} item @param {string} action
  */
 export const verbFor = (item, action) => item?.may.verbs.find((v) => ACTION[v.verb] === action)?.verb ?? null
+
+/**
+ * An item on which nothing can be decided, because an earlier version of it is shown or a decision waits to be sent.
+ * @param {Item} item @param {string} refusal @returns {Item}
+ */
+function toReadOnly(item, refusal) {
+  const verbs = item.may.verbs.map((verb) => ({ ...verb, refusal, refusal_if_changed: refusal }))
+  return { ...item, may: { ...item.may, edit: refusal, verbs } }
+}

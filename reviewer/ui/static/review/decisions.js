@@ -1,19 +1,18 @@
 // Marks, verdicts, versions and decisions: put into the outbox, which sends them, and what happens when one is accepted
 // or refused while its item is in front.
 
+import { bodyOf } from '../common/filters.js'
 import { sentences, t, word } from '../common/language.js'
 import { Refused, newKey } from '../common/http.js'
 import { Keys } from '../common/keys.js'
 import { outbox } from '../status/outbox.js'
 import { changeBetween } from './changes.js'
-import { refusalOf } from './decision_bar.js'
+import { NOT_SENT, refusalOf } from './decision_bar.js'
 import * as dialogs from './dialogs.js'
 import { problems } from '../trace/steps.js'
 
 /** Refusals after which the item is loaded again, because it has changed. */
 const ITEM_CHANGED = ['version_moved', 'lease_lost', 'not_allowed']
-
-export const NOT_SENT = t('Your decision on this item is not sent yet.')
 
 /** The reason of a reject that is a verdict of its own. */
 const CANNOT_TELL = 'cannot_tell'
@@ -52,20 +51,16 @@ function sentence({ version }, verb, { state, progress }) {
 /**
  * @typedef {Object} DecisionsOptions
  * @property {import('./state.js').ReviewState} state
+ * @property {import('./items.js').Items} items
+ * @property {import('./navigation.js').Navigation} navigation
  * @property {import('./lease.js').Lease} lease
+ * @property {import('./editing.js').Editing} editing
+ * @property {import('./statements.js').Statements} statements
+ * @property {import('./item_view.js').ItemView} view
  * @property {import('./work_time.js').WorkTime} workTime
  * @property {import('./recovery.js').Recovery} recovery
  * @property {import('../common/notices.js').Notices} notices
  * @property {import('../status/page_status.js').TopBar} topBar
- * @property {() => Promise<void>} changesMade resolves when every change that was requested is made
- * @property {() => import('./statements.js').Disagreement[]} disagreements between the texts and their tool calls, as
- *   far as they are known
- * @property {(id: string) => void} select a step
- * @property {(marks: Record<string, Mark>) => void} showMarks
- * @property {(id: number, change?: Partial<QueueRow>) => void} onChanged an item changed on the server
- * @property {(id: number) => Promise<void>} open
- * @property {(id: number | null) => Promise<void>} next open this item, or the next one under the filter
- * @property {() => Promise<void>} refresh load and draw the item shown again
  */
 
 export class Decisions {
@@ -74,9 +69,15 @@ export class Decisions {
 
   /** @param {DecisionsOptions} options */
   constructor(options) {
-    this.on = options
     this.state = options.state
+    this.items = options.items
+    this.navigation = options.navigation
     this.lease = options.lease
+    this.editing = options.editing
+    this.statements = options.statements
+    this.view = options.view
+    this.workTime = options.workTime
+    this.recovery = options.recovery
     this.notices = options.notices
     this.topBar = options.topBar
   }
@@ -113,7 +114,7 @@ export class Decisions {
     const { mine } = item.marks
     const before = mine[id]
     const text = note ?? (mark === 'cleared' ? '' : (before?.note ?? ''))
-    const show = () => this.state.item === item && this.on.showMarks(mine)
+    const show = () => this.state.item === item && this.view.showMarks(mine)
     if (mark === 'cleared') delete mine[id]
     else mine[id] = { mark, note: text }
     show()
@@ -136,9 +137,9 @@ export class Decisions {
   async confirmAnswer(/** @type {string} */ id) {
     const { item } = this.state
     if (!item || !(await this.mark(id, 'supported'))) return
-    this.on.onChanged(item.id)
+    this.state.itemChanged(item.id)
     if (!this.state.isShown(item.id)) return
-    await this.on.refresh()
+    await this.navigation.refresh()
     this.notices.toast(t('Confirmed: the answer is marked as supported by the data.'))
   }
 
@@ -148,9 +149,9 @@ export class Decisions {
     if (!item?.hidden) return
     try {
       await this.#post(item, 'verdict', [{ route: 'verdict', version: item.version.id, verdict }])
-      this.on.onChanged(item.id)
+      this.state.itemChanged(item.id)
       if (!this.state.isShown(item.id)) return
-      await this.on.open(item.id)
+      await this.navigation.open(item.id)
       if (verdict === 'cannot tell') {
         const key = Keys.of('decide-cannot-tell')
         this.notices.toast(t('Your verdict: cannot tell. The key {key} decides the item so.', { key }))
@@ -165,7 +166,7 @@ export class Decisions {
     const { item } = this.state
     const version = await this.saveVersion()
     if (!item || !version || version === item.version.id || !this.state.isShown(item.id)) return
-    await this.on.refresh()
+    await this.navigation.refresh()
     this.notices.toast(t('Saved as a version.'))
   }
 
@@ -174,7 +175,7 @@ export class Decisions {
    * @returns {Promise<number | null>} the version, or null where it was refused; the text is kept then
    */
   async saveVersion() {
-    await this.on.changesMade()
+    await this.editing.changesMade()
     const { draft, item } = this.state
     if (!draft || !item) return null
     if (!draft.dirty) return item.version.id
@@ -184,7 +185,7 @@ export class Decisions {
       const [saved] = await this.#post(item, 'version', [body], { key: body.key, leased: true })
       if (draft.steps === steps) draft.close()
       this.topBar.saved(saved.at)
-      this.on.onChanged(item.id)
+      this.state.itemChanged(item.id)
       return saved.version
     } catch (error) {
       await this.#versionRefused(item, steps, error)
@@ -197,7 +198,7 @@ export class Decisions {
     if (!this.state.isShown(item.id) || error.kind === 'held') return // the lease shows who has the item
     if (error.kind === 'version_moved') {
       const { number, author, steps: theirs } = error.detail
-      this.on.recovery.resolveConflict({
+      this.recovery.resolveConflict({
         message: error.message,
         base: item.version.id,
         mine: steps,
@@ -220,9 +221,9 @@ export class Decisions {
     try {
       const [made] = await this.#post(item, 'medium', [{ route: 'medium', base, medium, key }], { key, leased: true })
       this.topBar.saved(made.at)
-      this.on.onChanged(item.id)
+      this.state.itemChanged(item.id)
       if (!this.state.isShown(item.id)) return
-      await this.on.refresh()
+      await this.navigation.refresh()
       this.notices.toast(
         t('The wavelengths are in {medium}, stated by you. Saved as version {number}.', {
           medium,
@@ -289,7 +290,7 @@ export class Decisions {
       return text ? { reason: '', comment: text } : null
     }
     if (verb === 'submit') {
-      await this.on.changesMade()
+      await this.editing.changesMade()
       const missing = problems(this.state.steps)
       if (missing.length) {
         this.notices.show(t('Not submitted: {missing}.', { missing: missing.join('; ') }), { until: 'edit' })
@@ -306,29 +307,33 @@ export class Decisions {
    * @param {{stay: boolean, onSent: () => void}} options
    */
   async #send(item, verb, { reason, comment }, { stay, onSent }) {
-    const { current, draft, visit } = this.state
+    const { current, draft, filter, query, verdictFirst, visit } = this.state
     if (!draft) return
     const following = current?.place?.next[0] ?? null
+    const shownNext = stay ? item.id : following
+    const opens = shownNext && { item: shownNext, filter: bodyOf(filter), verdict_first: verdictFirst }
     const { steps, comment: typed } = draft
     const key = this.state.decisionKey
-    const worked = this.on.workTime.spent(item.id)
+    const worked = this.workTime.spent(item.id)
     /** @type {Record<string, any>[]} */
     let before = verb === 'submit' && draft.dirty ? [versionOf(item, draft)] : []
     let version = item.version.id
-    let open = SENDS_ON.includes(verb) ? this.on.disagreements() : []
+    let open = SENDS_ON.includes(verb) ? (this.statements.known ?? []) : []
     try {
       for (;;) {
         if (open.length && !(await this.#confirmed(verb, open))) {
-          if (version !== item.version.id) await this.on.refresh()
+          if (version !== item.version.id) await this.navigation.refresh()
           return
         }
-        const decision = { route: 'decide', version, verb, reason, comment, key, worked, confirmed: open.length }
+        const facts = { version, verb, reason, comment, key, worked, confirmed: open.length }
+        const decision = { route: 'decide', ...facts, ...(opens && { opens }) }
         const ready = draft.pause()
         try {
           const sent = { key, verb, leased: true, ready }
           const answers = await this.#post(item, 'decision', [...before, decision], sent)
           onSent()
-          await this.#decided(item, verb, answers.at(-1), { draft, steps, typed, visit, following, stay })
+          const sentFrom = { draft, steps, typed, visit, following, stay, query }
+          await this.#decided(item, verb, answers.at(-1), sentFrom)
           return
         } catch (error) {
           const saved = /** @type {any} */ (error).answers?.[0]
@@ -336,7 +341,7 @@ export class Decisions {
             version = saved.version
             before = []
             if (draft.steps === steps) draft.close()
-            this.on.onChanged(item.id)
+            this.state.itemChanged(item.id)
           }
           if (!(error instanceof Refused) || error.kind !== 'disagreement' || !this.state.isShown(item.id)) throw error
           open = error.detail.statements
@@ -351,7 +356,8 @@ export class Decisions {
       }
       const changed = error instanceof Refused && ITEM_CHANGED.includes(error.kind)
       if (version !== item.version.id || changed) await this.#showPresentItem(item, /** @type {Error} */ (error))
-      else if (/** @type {any} */ (error).kind !== 'held') this.notices.error(error)
+      else if (error instanceof Refused && error.kind === 'held') this.lease.refuse(error, item)
+      else this.notices.error(error)
     } finally {
       draft.resume()
     }
@@ -361,16 +367,18 @@ export class Decisions {
    * The server has accepted a decision: go to the next item, if the person has not left this one meanwhile.
    * @param {Item} item @param {string} verb @param {any} answer
    * @param {{draft: import('./drafts.js').Draft, steps: Step[], typed: string, visit: number, following: number | null,
-   *   stay: boolean}} sent what was on the page when it was sent
+   *   stay: boolean, query: string}} sent what was on the page when it was sent
    */
-  async #decided(item, verb, answer, { draft, steps, typed, visit, following, stay }) {
+  async #decided(item, verb, answer, { draft, steps, typed, visit, following, stay, query }) {
     const { state } = this
-    this.on.workTime.decided(item.id)
+    this.workTime.decided(item.id)
     // Text typed meanwhile is kept as unsent text on the earlier version.
-    for (const written of new Set([draft, this.on.recovery.drafts.get(item.id)])) written?.decided(steps, typed)
+    for (const written of new Set([draft, this.recovery.drafts.get(item.id)])) written?.decided(steps, typed)
     state.lastDecided = { id: item.id, name: item.row.name }
     this.topBar.saved(new Date().toISOString())
-    this.on.onChanged(item.id, { state: answer.state, cast: answer.done, wanted: answer.needed })
+    const isSameList = query === state.query
+    const change = { state: answer.state, cast: answer.done, wanted: answer.needed }
+    state.itemChanged(item.id, change, isSameList ? answer.listed : undefined)
     const done = sentence(item, verb, answer)
     if (!state.isShown(item.id)) {
       this.notices.toast(t('#{item} {name}: {done}', { item: item.id, name: item.row.name, done }))
@@ -378,14 +386,25 @@ export class Decisions {
     }
     this.notices.toast(done)
     this.lease.finish()
-    if (stay || state.visit !== visit) await this.on.open(item.id)
-    else await this.on.next(following)
+    const brought = answer.opening && isSameList ? await this.#admitted(answer.opening, query) : null
+    if (!state.isShown(item.id)) return
+    if (state.visit !== visit) await this.navigation.open(item.id)
+    else if (stay) await this.navigation.open(item.id, { brought })
+    else await this.navigation.next(following, brought)
+  }
+
+  /**
+   * The item that an answer has brought; null where its data cannot be had, which opening it will report.
+   * @param {Opening} opening @param {string} query @returns {Promise<LoadedItem | null>}
+   */
+  #admitted(opening, query) {
+    return this.items.admit(opening, query).catch(() => null)
   }
 
   /** @param {string} verb @param {import('./statements.js').Disagreement[]} open */
   async #confirmed(verb, open) {
     const choice = await dialogs.confirmDisagreements(open, ALL_THE_SAME[verb])
-    if (choice === 'first') this.on.select(open[0].step)
+    if (choice === 'first') this.view.select(open[0].step)
     return choice === 'confirm'
   }
 
@@ -398,7 +417,7 @@ export class Decisions {
     if (!state.isShown(item.id)) return
     const kept = state.dirty ? t(' What you wrote is kept as unsent text.') : ''
     try {
-      await this.on.refresh()
+      await this.navigation.refresh()
       if (state.item && state.dirty) await this.lease.take(state.item)
       const change = state.item && changeBetween(item, state.item, state.me.initials)
       const message = change ? sentences(t('Not sent.'), change) : error.message
@@ -433,11 +452,11 @@ export class Decisions {
       }
       const [answer] = await outbox.send(sent, { inFront: () => this.state.visit === visit })
       this.state.lastDecided = null
-      this.on.onChanged(id, { state: answer.state })
+      this.state.itemChanged(id, { state: answer.state })
       this.notices.toast(t('Undone. Now: {state}', { state: word(answer.state) }))
       if (this.state.visit !== visit) return
       this.state.undone = id
-      await this.on.open(id)
+      await this.navigation.open(id)
     } catch (error) {
       if (this.state.visit === visit) this.notices.error(error)
     }

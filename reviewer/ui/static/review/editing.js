@@ -9,7 +9,6 @@ import { insertAfter, moveStep, newStepId, removeStep, replaceStep } from '../tr
 const round = (x) => Math.round(x * 10) / 10
 
 const WIDEST_NEW_WINDOW = 400 // Å
-const MOST_PICTURES = 20
 
 /**
  * The window of a new zoom, in the tool's frame: what is visible, or its middle 200 Å where more is visible.
@@ -41,8 +40,6 @@ export class Editing {
   #updates = new Set()
   /** @type {Map<string, Hint[] | undefined>} by `hintKey`; undefined while they are being measured */
   #hints = new Map()
-  /** @type {Map<string, string>} pictures that came with the tool's answer: fetched by name they would come later */
-  #pictures = new Map()
 
   /** @param {EditingOptions} options */
   constructor({ state, view, statements, notices }) {
@@ -50,13 +47,12 @@ export class Editing {
     this.statements = statements
     this.view = view
     this.notices = notices
-    state.addEventListener('steps', (event) => {
-      if (!(/** @type {CustomEvent} */ (event).detail.inCard)) this.#showHints()
+    state.on('steps', ({ inCard }) => {
+      notices.happened('edit')
+      if (!inCard) this.#showHints()
     })
+    state.on('checks', ({ hints }) => this.#setHints(hints))
   }
-
-  /** The picture of a step, if it came with an answer of the tool. @param {string} name */
-  picture = (name) => this.#pictures.get(name)
 
   /** @param {string} id @param {string} text */
   setText(id, text) {
@@ -116,7 +112,7 @@ export class Editing {
   }
 
   /** Take over the server's hints on the version shown. @param {Record<string, Hint[]>} hints by step */
-  setHints(hints) {
+  #setHints(hints) {
     const { item } = this.state
     if (!item) return
     for (const step of item.trajectory.steps) {
@@ -206,7 +202,7 @@ export class Editing {
       view.prepare(replaceStep(state.steps, id, { arguments: args }))
       const { step, hints, png } = await answer
       if (!state.isShown(item.id) || this.#calls.get(call) !== args) return
-      if (png) this.#keepPicture(step.picture, png)
+      if (png) state.keepPicture(step.picture, png)
       if (!step.ok) this.notices.toast(step.observation)
       this.#hints.set(hintKey(item.id, step), hints)
       state.changeSteps(replaceStep(state.steps, id, step), { group })
@@ -216,13 +212,6 @@ export class Editing {
     } finally {
       if (this.#calls.get(call) === args) this.#calls.delete(call)
     }
-  }
-
-  /** @param {string} name @param {string} png in base64 */
-  #keepPicture(name, png) {
-    this.#pictures.set(name, `data:image/png;base64,${png}`)
-    const [oldest] = this.#pictures.keys()
-    if (this.#pictures.size > MOST_PICTURES) this.#pictures.delete(oldest)
   }
 
   /**

@@ -1,61 +1,25 @@
 // The person's own inspection of the spectrum: redshift, quality, issues, class and comment, as in DESI's visual
-// inspection. The redshift tried in the plot is kept in this browser until it is saved as part of an inspection.
+// inspection.
 
 import { t, withParts, word } from '../common/language.js'
-import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
 import { parseNumber, redshift } from '../common/format.js'
 import { newKey } from '../common/http.js'
-import { Keys, isComposing, nameOf } from '../common/keys.js'
+import { isComposing, nameOf } from '../common/keys.js'
 import { outbox } from '../status/outbox.js'
 import { openPanel } from '../common/panels.js'
 import { UnsentAnswer } from './dialogs.js'
-
-/** An inspection in one line, e.g. "z 0.3688000 · quality 4 · issues RC · QSO". @param {Inspection} one */
-function inLine({ z, quality, issues, spectype, comment }) {
-  return [
-    z !== null && `z ${redshift(z)}`,
-    quality !== null && t('quality {quality}', { quality }),
-    issues && t('issues {issues}', { issues }),
-    spectype,
-    comment && `“${comment}”`,
-  ]
-    .filter(Boolean)
-    .join(' · ')
-}
+import { forgetTried, inLine } from './own_inspection.js'
 
 export class Inspecting {
   /**
    * @param {{state: import('./state.js').ReviewState, view: import('./item_view.js').ItemView,
-   *   notices: import('../common/notices.js').Notices, dropItem: (id: number) => void}} options
+   *   notices: import('../common/notices.js').Notices}} options
    */
-  constructor({ state, view, notices, dropItem }) {
+  constructor({ state, view, notices }) {
     this.state = state
     this.view = view
     this.notices = notices
-    this.dropItem = dropItem
-  }
-
-  /** The button in the item's header: what this person found, and whether people differ. */
-  button() {
-    const { item } = this.state
-    if (!item) return null
-    const { mine, merged } = item.inspection
-    const conflict = merged?.conflict.length
-      ? t(', people differ: {conflict}', { conflict: merged.conflict.map(word).join(', ') })
-      : ''
-    const text = mine ? inLine({ ...mine, comment: '' }) || t('comment') : t('inspect')
-    return h(
-      `button.guide.inspection${conflict ? '.amber' : ''}`,
-      {
-        type: 'button',
-        title: t('Your redshift, quality, issues and class of this spectrum{conflict}', { conflict }),
-        onClick: () => this.open(),
-      },
-      text,
-      ' ',
-      cap(Keys.of('inspect')),
-    )
   }
 
   async open() {
@@ -72,7 +36,7 @@ export class Inspecting {
     const entry = { ...about, key, kind: /** @type {const} */ ('inspection'), lane: `item ${item.id}`, parts }
     try {
       const [mine] = await outbox.send(entry, { inFront })
-      this.dropItem(item.id)
+      this.state.itemChanged(item.id)
       forgetTried(me.initials, item.id)
       unsent.forget()
       this.notices.toast(
@@ -231,30 +195,3 @@ function mergedText({ people, z, quality, spectype, secure, conflict }) {
   ]
   return t('Together: {found}', { found: found.filter(Boolean).join(' · ') })
 }
-
-const triedName = (/** @type {string} */ initials, /** @type {number} */ item) => `so-z ${initials} ${item}`
-
-/**
- * The redshift at which the plot of an item starts: the last one tried in this browser, otherwise that of the person's
- * inspection; null for the file's.
- * @param {string} initials @param {Item} item
- * @returns {number | null}
- */
-export function ownRedshift(initials, item) {
-  const tried = lasting.read(triedName(initials, item.id))
-  if (tried && tried.born === item.version.at) return tried.z
-  return item.inspection.mine?.z ?? null
-}
-
-/**
- * Keep a redshift that was tried.
- * @param {string} initials @param {Item} item @param {number} z @param {number} known the file's
- */
-export function keepTried(initials, item, z, known) {
-  const starts = item.inspection.mine?.z ?? known
-  if (z === starts) forgetTried(initials, item.id)
-  else lasting.set(triedName(initials, item.id), JSON.stringify({ z, born: item.version.at }))
-}
-
-/** @param {string} initials @param {number} item */
-const forgetTried = (initials, item) => lasting.remove(triedName(initials, item))

@@ -5,6 +5,7 @@ import { address } from '../common/address.js'
 import { fill, h } from '../common/dom.js'
 import { dateAndTime, windowText } from '../common/format.js'
 import { drawHeader } from '../common/item_header.js'
+import { Keys } from '../common/keys.js'
 import { t, tn, word } from '../common/language.js'
 import { openPicture } from '../common/panels.js'
 import { Aids } from '../evidence/aids.js'
@@ -15,27 +16,24 @@ import { SpectrumView } from '../spectrum/view.js'
 import { Beside } from '../trace/beside.js'
 import { windowOf, windowsOf } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
-import { keepTried, ownRedshift } from './inspection.js'
+import { inspectionButton, keepTried, ownRedshift } from './own_inspection.js'
 import { choicesOf, comparedItem, pictureURL } from './items.js'
+
+const nothingLeft = () =>
+  t(
+    'Every item under this filter is done, waits for another person, or is in a blind session of ' +
+      'yours. Press {key} to widen the filter, or add more in the Library tab.',
+    { key: Keys.of('filter') },
+  )
 
 const LEAST_SHOWN = 120 // Å in the window plot around a line that a text names
 
 /**
  * @typedef {Object} ItemViewOptions
  * @property {import('./state.js').ReviewState} state
+ * @property {import('./statements.js').Statements} statements
  * @property {import('../common/notices.js').Notices} notices
- * @property {() => Record<string, import('../trace/statements.js').SpansOfText>} spans what is known of the texts
- * @property {(name: string) => string | undefined} pictureOf a picture that the server has just drawn
- * @property {(lo: number, hi: number, final: boolean) => void} onDrag a window is dragged on the spectrum
- * @property {() => void} onGuide
- * @property {(medium: string) => void} onMedium the person states the medium of the wavelengths
- * @property {(id: string) => void} onConfirm the person confirms an answer of which the drafter cannot tell
- * @property {() => HTMLElement | null} inspectionButton the button that opens the person's inspection
- * @property {() => void} onCopyLink
- * @property {() => void} onCurrent the current version is to be shown, in place of an earlier one
- * @property {(id: number) => void} onBeside another trace of the spectrum is to be shown next to this one
- * @property {() => void} onCloseBeside
- * @property {Object<string, Function>} cards what the cards of the trace report, see `TraceView`
+ * @property {import('./state.js').Act} act
  */
 
 export class ItemView {
@@ -43,17 +41,11 @@ export class ItemView {
   #drawn = ''
 
   /** @param {ItemViewOptions} options */
-  constructor(options) {
-    const { state, notices, spans, pictureOf, onDrag, onGuide, onMedium, onConfirm, inspectionButton, cards } = options
+  constructor({ state, statements, notices, act }) {
     this.state = state
-    this.on = options
+    this.statements = statements
     this.notices = notices
-    this.pictureOf = pictureOf
-    this.spans = spans
-    this.onGuide = onGuide
-    this.onMedium = onMedium
-    this.onConfirm = onConfirm
-    this.inspectionButton = inspectionButton
+    this.act = act
     /** @type {Record<string, StepThreads>} comments by step */
     this.threads = {}
     this.header = h('header.item')
@@ -61,7 +53,16 @@ export class ItemView {
     this.tracePane = h('section', { 'aria-label': t('Trace') })
     this.spectrumPane = h('section.spectrum', { 'aria-label': t('Spectrum') })
     this.trace = new TraceView(this.tracePane, {
-      ...cards,
+      onText: (id, text) => act('card-text', id, text),
+      onAnswer: (id, change) => act('card-answer', id, change),
+      onWindow: (id, lo, hi, visit) => act('card-window', id, lo, hi, visit),
+      onLabel: (id, label) => act('card-label', id, label),
+      onMark: (id, mark) => act('card-mark', id, mark),
+      onAdd: (id, kind) => act('card-add', id, kind),
+      onMove: (id, by) => act('card-move', id, by),
+      onRemove: (id) => act('card-remove', id),
+      onUpdate: (id) => act('card-update', id),
+      onComment: (id) => act('card-comment', id),
       onSelect: (id) => this.select(id, { scroll: false }),
       onPicture: openPicture,
       onMistyped: (message) => notices.toast(message),
@@ -72,12 +73,12 @@ export class ItemView {
     this.beside = new Beside({
       pane: this.tracePane,
       onSelect: (id, how) => this.select(id, how),
-      onChoose: options.onBeside,
-      onClose: options.onCloseBeside,
+      onChoose: (id) => act('beside', id),
+      onClose: () => act('close-beside'),
       onChange: () => this.#besideChanged(),
     })
     this.spectrum = new SpectrumView(this.spectrumPane, {
-      onWindow: (lo, hi, { final }) => onDrag(lo, hi, final),
+      onWindow: (lo, hi, { final }) => act('drag-window', lo, hi, final),
       onSelect: (id) => this.select(id, { zoomTo: false }),
       onState: (/** @type {any} */ spectrum) => {
         keepForNextVisit(spectrum)
@@ -90,7 +91,11 @@ export class ItemView {
     })
     this.aids = new Aids({ name: 'review', view: () => this.spectrum, notices })
     this.evidence = new Evidence({ aids: this.aids, name: 'review', panes: ['lines', 'loci', 'templates', 'similar'] })
-    state.addEventListener('steps', (event) => this.#stepsChanged(/** @type {CustomEvent} */ (event).detail))
+    state.on('item', ({ sameItem }) => this.#show(sameItem))
+    state.on('version', () => this.#show(true))
+    state.on('steps', (change) => this.#stepsChanged(change))
+    state.on('opening', () => this.drawHeader())
+    statements.addEventListener('change', () => this.#showSpans())
   }
 
   /** The selected step. */
@@ -104,9 +109,12 @@ export class ItemView {
   }
 
   /** Draw the current item. @param {boolean} sameItem whether the view of the spectrum and the selection stay */
-  show(sameItem) {
+  #show(sameItem) {
     const { current } = this.state
-    if (!current) return
+    if (!current) {
+      this.#showNothing()
+      return
+    }
     if (!sameItem) {
       this.threads = {}
       this.beside.forget()
@@ -124,7 +132,7 @@ export class ItemView {
     fill(
       this.versionLine,
       h('span', {}, t('Version {version} of {of}, to read only.', { version: reading.number, of: reading.of })),
-      h('button', { type: 'button', onClick: this.on.onCurrent }, t('Show the current version')),
+      h('button', { type: 'button', onClick: () => this.act('current-version') }, t('Show the current version')),
     )
   }
 
@@ -140,18 +148,22 @@ export class ItemView {
       {
         type: 'button',
         title: t('Copy the link to what is in front: item, step and range'),
-        onClick: this.on.onCopyLink,
+        onClick: () => this.act('copy-link'),
       },
       t('Copy link'),
     )
-    const buttons = [this.#othersButton(current.others), spectrum && this.inspectionButton(), evidence]
+    const buttons = [
+      this.#othersButton(current.others),
+      spectrum && inspectionButton(item, () => this.act('inspect')),
+      evidence,
+    ]
     drawHeader(this.header, {
       item,
       spectrum,
       buttons,
       facts: [copyLink],
-      onGuide: this.onGuide,
-      onMedium: this.onMedium,
+      onGuide: () => this.act('guide'),
+      onMedium: (medium) => this.act('medium', medium),
       toast,
     })
   }
@@ -164,13 +176,13 @@ export class ItemView {
     return this.beside.button({ label, title, choices: () => choicesOf(others) })
   }
 
-  /** @param {string} title @param {string} text */
-  showNothing(title, text) {
+  #showNothing() {
+    const mine = this.state.filter.mine === 'true'
     this.spectrumPane.classList.add('absent')
     this.versionLine.hidden = true
     this.beside.forget()
-    fill(this.header, h('strong.name', {}, title))
-    fill(this.tracePane, h('p.empty', {}, text))
+    fill(this.header, h('strong.name', {}, mine ? t('Nothing waits for you') : t('No item fits this filter')))
+    fill(this.tracePane, h('p.empty', {}, nothingLeft()))
     this.aids.show(null)
     this.evidence.update()
   }
@@ -189,9 +201,10 @@ export class ItemView {
       editedBy: reading ? {} : this.#editedBy(),
       marks: reading ? {} : marks.mine,
       hints: measured ? hints : Object.fromEntries(steps.map((step) => [step.id, []])),
-      pictureURL: (step) => this.pictureOf(step.picture) ?? pictureURL(trajectory, step.picture, step.arguments),
+      pictureURL: (step) =>
+        this.state.pictures.get(step.picture) ?? pictureURL(trajectory, step.picture, step.arguments),
       overviewURL: pictureURL(trajectory, trajectory.overview, {}),
-      spans: reading ? {} : this.spans(),
+      spans: reading ? {} : this.statements.spans,
       shared: this.beside.draw(comparedItem(current, steps), current.spectrum),
       editable,
       markable: !item.hidden && !reading && standing.round !== null,
@@ -233,7 +246,7 @@ export class ItemView {
       open &&
       h(
         'button',
-        { type: 'button', onClick: () => this.onConfirm(answer.id) },
+        { type: 'button', onClick: () => this.act('confirm-answer', answer.id) },
         t('Confirm {verdict}: I can tell from the data', { verdict: answer.verdict }),
       )
     return h('div.note.cannot-tell.open', { role: 'note' }, explained, h('p', {}, consequence), confirm)
@@ -306,7 +319,8 @@ export class ItemView {
   }
 
   /** Draw the steps as they are now. If the selected one is gone, select the one in its place. */
-  #stepsChanged(/** @type {{before: Step[], inCard: boolean}} */ { before, inCard }) {
+  /** @param {{before: Step[], inCard: boolean}} change */
+  #stepsChanged({ before, inCard }) {
     const { steps } = this.state
     const { selected, state: shown } = this.trace
     shown.editedBy = this.#editedBy()
@@ -375,9 +389,8 @@ export class ItemView {
     if (!this.state.reading) this.trace.refresh({ hints })
   }
 
-  /** @param {Record<string, import('../trace/statements.js').SpansOfText>} spans by step */
-  showSpans(spans) {
-    if (!this.state.reading) this.trace.refresh({ spans })
+  #showSpans() {
+    if (!this.state.reading) this.trace.refresh({ spans: this.statements.spans })
   }
 
   /** Light up the wavelengths of a part of a text. @param {Span | null} span */

@@ -1,4 +1,4 @@
-// Items of the queue with their spectra: fetched once, kept for a while, and fetched ahead.
+// Openings of items with their spectra: fetched once, kept for a while, and fetched ahead.
 
 import { address } from '../common/address.js'
 import { Cache, getAtlas, getSpectrum } from '../common/data.js'
@@ -23,32 +23,73 @@ function asStated(spectrum, person) {
 export class Items {
   #items = new Cache(40)
   #spectra = new Cache(24)
-  #hints = new Cache(40)
+  #checks = new Cache(40)
   #pictures = new Cache(40)
+  #drops = 0 // an opening that was requested before a drop may be older than what was dropped
 
-  /** @param {() => boolean} verdictFirst whether the answer is hidden until the person has given a verdict */
-  constructor(verdictFirst) {
-    this.verdictFirst = verdictFirst
+  /** @param {import('./state.js').ReviewState} state */
+  constructor(state) {
+    this.state = state
+    state.on('changed', ({ id }) => this.drop(id))
+    state.on('verdict-first', () => {
+      this.#drops += 1
+      this.#items.clear()
+    })
   }
 
   #query() {
-    return this.verdictFirst() ? '?verdict_first=true' : ''
+    return this.state.verdictFirst ? '?verdict_first=true' : ''
+  }
+
+  /** Whether an item is here, or on its way. @param {number} id */
+  has(id) {
+    return this.#items.has(id)
   }
 
   /** Everything that is drawn at once. @param {number} id @returns {Promise<LoadedItem>} */
   load(id) {
     return this.#items.get(id, async () => {
-      const item = await getJSON(`/api/v1/item/${id}${this.#query()}`)
-      const { spectrum: sha256, survey, task } = item.row
-      const spectrum = sha256 ? this.#spectra.get(sha256, () => getSpectrum(`/api/v1/spectrum/${sha256}`)) : null
-      const [data, atlas] = await Promise.all([spectrum, getAtlas(survey, task)])
-      return { item, spectrum: data && asStated(data, item.trajectory.medium_set_by), atlas }
+      const { query } = this.state
+      return this.#withData(await getJSON(`/api/v1/item/${id}/opening?${query}`), query)
     })
   }
 
-  /** @param {number} id @param {string} stamp of the item @returns {Promise<Record<string, Hint[]>>} by step */
-  hintsOf(id, stamp) {
-    return this.#hints.get(`${id}/${stamp}`, async () => (await getJSON(`/api/v1/item/${id}/hints`)).hints)
+  /** The same as it is now on the server. @param {number} id @returns {Promise<LoadedItem>} */
+  async reload(id) {
+    const { query } = this.state
+    const drops = this.#drops
+    const opening = await getJSON(`/api/v1/item/${id}/opening?${query}`)
+    return drops === this.#drops ? this.admit(opening, query) : this.#withData(opening, query)
+  }
+
+  /**
+   * Keep an opening in place of an earlier one. If the item itself is the same, it stays: the page has noted its own
+   * marks in it, which the server may not have yet.
+   * @param {Opening} opening @param {string} query the list for which it was requested
+   * @returns {Promise<LoadedItem>}
+   */
+  async admit(opening, query) {
+    const { id, stamp } = opening.item
+    const known = this.#items.has(id) ? await this.load(id).catch(() => null) : null
+    const item = known && known.item.stamp === stamp && known.item.hidden === opening.item.hidden ? known.item : null
+    const loaded = this.#withData({ ...opening, item: item ?? opening.item }, query)
+    this.#items.set(id, loaded)
+    return loaded
+  }
+
+  /** @param {Opening} opening @param {string} query @returns {Promise<LoadedItem>} */
+  async #withData(opening, query) {
+    const { item, checks } = opening
+    const { spectrum: sha256, survey, task } = item.row
+    if (checks) this.#checks.set(checksKey(item), Promise.resolve(checks))
+    const spectrum = sha256 ? this.#spectra.get(sha256, () => getSpectrum(`/api/v1/spectrum/${sha256}`)) : null
+    const [data, atlas] = await Promise.all([spectrum, getAtlas(survey, task)])
+    return { item, spectrum: data && asStated(data, item.trajectory.medium_set_by), atlas, opening, query }
+  }
+
+  /** What the data say about the present version of an item. @param {Item} item @returns {Promise<Checks>} */
+  checksOf(item) {
+    return this.#checks.get(checksKey(item), () => getJSON(`/api/v1/item/${item.id}/checks${this.#query()}`))
   }
 
   /** @param {number} id */
@@ -61,22 +102,14 @@ export class Items {
     return getJSON(`/api/v1/item/${id}/version/${number}${this.#query()}`)
   }
 
-  /** Other traces of the same spectrum. @param {number} id @returns {Promise<OtherTrace[]>} */
-  async others(id) {
-    return (await getJSON(`/api/v1/item/${id}/others${this.#query()}`)).others
-  }
-
   /** The item has changed: fetch it again when it is next used. Its spectrum never changes. @param {number} id */
   drop(id) {
+    this.#drops += 1
     this.#items.drop(id)
   }
 
-  dropAll() {
-    this.#items.clear()
-  }
-
   /**
-   * Fetch what is likely to be opened soon, while the browser is idle: the items with their spectra, then hints, then
+   * Fetch what is likely to be opened soon, while the browser is idle: the items with their spectra, then checks, then
    * pictures one at a time. Ends early when `signal` is aborted.
    * @param {number[]} ids @param {(item: Item) => (string | null)[]} pictures @param {AbortSignal} signal
    */
@@ -93,7 +126,7 @@ export class Items {
       }
       for (const item of items) {
         await whenIdle(signal)
-        if (!item.hidden) await this.hintsOf(item.id, item.stamp)
+        if (!item.hidden) await this.checksOf(item)
         for (const url of pictures(item)) if (url) await this.#prefetchPicture(url, signal)
       }
     } catch {
@@ -109,6 +142,9 @@ export class Items {
     await this.#pictures.get(url, () => loadPicture(url, signal))
   }
 }
+
+/** Checks are those of a version of the item. @param {Item} item */
+const checksKey = ({ id, version }) => `${id}/${version.id}`
 
 /** @param {AbortSignal} signal */
 async function whenIdle(signal) {

@@ -4,20 +4,12 @@
 import { address } from '../common/address.js'
 import { t } from '../common/language.js'
 import { timeOfDay } from '../common/format.js'
-import { Refused, getJSON, postJSON, postRepeatable } from '../common/http.js'
+import { Refused, postJSON, postRepeatable } from '../common/http.js'
 import { outbox, passes } from '../status/outbox.js'
 
 const RENEW_EVERY = 60_000 // ms; a lease runs for 15 minutes
 
 /** @typedef {{lease: string, stamp: string, finished?: boolean}} HeldLease */
-
-/**
- * @typedef {Object} LeaseOptions
- * @property {import('./state.js').ReviewState} state
- * @property {import('../common/notices.js').Notices} notices
- * @property {() => Promise<void>} onOutdated the item has changed on the server since it was fetched
- * @property {(message: string) => void} onRefused the item cannot be leased
- */
 
 /** Whether the rules leave this person nothing to do on an item. @param {Item} item */
 const nothingToDo = (item) => Boolean(item.may.edit) && item.may.verbs.every((verb) => verb.refusal) && !item.hidden
@@ -30,12 +22,10 @@ const heldText = (message, until) =>
   t('{message} Their lease ends at {until} at the latest.', { message, until: timeOfDay(until) })
 
 export class Lease {
-  /** @param {LeaseOptions} options */
-  constructor({ state, notices, onOutdated, onRefused }) {
+  /** @param {{state: import('./state.js').ReviewState, notices: import('../common/notices.js').Notices}} options */
+  constructor({ state, notices }) {
     this.state = state
     this.notices = notices
-    this.onOutdated = onOutdated
-    this.onRefused = onRefused
     /** @type {HeldLease | null} */
     this.held = null
     /** @type {Refused | null} why the item shown could not be leased: another person has it */
@@ -43,19 +33,16 @@ export class Lease {
     /** @type {Promise<void> | null} the request for a lease that is under way */
     this.taking = null
     setInterval(() => this.renew(), RENEW_EVERY)
+    state.on('opening', ({ held }) => this.#show(held))
+    state.on('steps', () => this.want())
   }
 
-  /**
-   * An item is shown: load it again if it has changed since it was fetched, and say who is working on it.
-   * @param {Item} item @param {() => boolean} isShown
-   */
-  async check(item, isShown) {
-    if (!item.standing.round) return
-    const { stamp, held } = await getJSON(`/api/v1/item/${item.id}/present`)
-    if (!isShown()) return
+  /** Say who is working on the item shown. @param {Opening['held']} held */
+  #show(held) {
+    const { item } = this.state
+    if (!item?.standing.round) return
     if (held && !nothingToDo(item)) this.notices.show(heldText(held.message, held.until), { until: 'lease' })
-    if (stamp !== item.stamp) await this.onOutdated()
-    else if (this.state.dirty) this.want()
+    if (this.state.dirty) this.want()
   }
 
   /** The person has begun to change the item: lease it, unless that was requested already. */
@@ -91,10 +78,10 @@ export class Lease {
       }
       this.held = lease
       this.notices.happened('lease')
-      if (lease.stamp !== item.stamp) await this.onOutdated()
+      if (lease.stamp !== item.stamp) this.state.dispatch('outdated', { item })
     } catch (error) {
       if (!(error instanceof Refused) || error.temporary || !isWanted()) throw error
-      this.#refused(error, item)
+      this.refuse(error, item)
     }
   }
 
@@ -103,7 +90,7 @@ export class Lease {
   }
 
   /** Another person has the item, or the rules changed. @param {Refused} error @param {Item} item */
-  #refused(error, item) {
+  refuse(error, item) {
     this.refusal = error.kind === 'held' ? error : null
     const unsent = this.state.dirty ? t(' Your text is kept, unsent.') : ''
     const message = this.heldByOther ? heldText(error.message, error.detail.until) : error.message
@@ -112,7 +99,7 @@ export class Lease {
       onClick: () => this.#retake(item),
       until: 'lease',
     })
-    this.onRefused(message)
+    this.state.dispatch('refused', { message })
   }
 
   /** @param {Item} item */
@@ -133,6 +120,15 @@ export class Lease {
       if (this.refusal) throw this.refusal
     }
     return this.held?.lease ?? ''
+  }
+
+  /**
+   * The lease on an item if it is held or on its way; null: none is.
+   * @param {number} id @returns {Promise<string | null>}
+   */
+  async known(id) {
+    await this.taking
+    return this.heldOn(id)
   }
 
   /** The lease on an item, if it is shown and its lease is held. @param {number} id */

@@ -2,10 +2,13 @@
 // likely to be opened next is fetched ahead.
 
 import { getJSON } from '../common/http.js'
-import { painted } from '../common/idle.js'
-import { sentences, t } from '../common/language.js'
-import { linkTo, linkToOpen, setAddress, setNoItem, takeBatch } from '../common/links.js'
-import { comparedItem, picturesOf } from './items.js'
+import { painted, pause } from '../common/idle.js'
+import { t } from '../common/language.js'
+import { linkToOpen, setNoItem, takeBatch } from '../common/links.js'
+import { changeBetween } from './changes.js'
+import { picturesOf } from './items.js'
+
+const SETTLE = 120 // ms that an item fetched ahead has to stay before it is compared with the server: next may be held
 
 /**
  * @typedef {Object} NavigationOptions
@@ -14,33 +17,33 @@ import { comparedItem, picturesOf } from './items.js'
  * @property {import('./queue.js').Queue} queue
  * @property {import('./value_order.js').ValueOrder} order
  * @property {import('./lease.js').Lease} lease
- * @property {import('./editing.js').Editing} editing
+ * @property {import('./recovery.js').Recovery} recovery
+ * @property {import('./linked.js').Linked} linked
  * @property {import('../common/notices.js').Notices} notices
- * @property {import('./item_view.js').ItemView} view
- * @property {(loaded: LoadedItem, sameItem: boolean, reading?: Reading | null) => void} draw
- * @property {(reading: Reading | null) => void} drawVersion draw an earlier version of the item; null: the current one
- * @property {() => void} drawNothing no item is left under the filter
  */
 
 export class Navigation {
   #ticket = 0 // of the last item opened: only that one is drawn
   #filtered = 0 // how often the filter has changed
   #abort = new AbortController() // aborted when another item is opened
-  #besideTicket = 0 // of the second trace chosen last
 
   /** @param {NavigationOptions} options */
-  constructor({ state, items, queue, order, lease, editing, notices, view, draw, drawVersion, drawNothing }) {
+  constructor({ state, items, queue, order, lease, recovery, linked, notices }) {
     this.state = state
     this.items = items
     this.queue = queue
     this.order = order
     this.lease = lease
-    this.editing = editing
+    this.recovery = recovery
+    this.linked = linked
     this.notices = notices
-    this.view = view
-    this.draw = draw
-    this.drawVersion = drawVersion
-    this.drawNothing = drawNothing
+    const report = (/** @type {unknown} */ error) => notices.error(error)
+    state.on('filter', () => this.#refilter().catch(report))
+    state.on('outdated', ({ item }) => this.#refreshOutdated(item).catch(report))
+    state.on('verdict-first', () => {
+      queue.load().catch(report)
+      if (state.item) this.open(state.item.id).catch(report)
+    })
   }
 
   /**
@@ -55,39 +58,41 @@ export class Navigation {
     const [waiting] = await Promise.all([link?.item ?? this.#first(), this.queue.load()])
     if (ticket !== this.#ticket) return
     const id = waiting ?? this.queue.rows.find((row) => !row.blind)?.id
-    if (id) await this.open(id, link)
+    if (id) await this.open(id, { link })
     else this.#nothing()
   }
 
   /**
    * @param {number} id
-   * @param {import('../common/links.js').ItemLink | null} link what else to show of it
+   * @param {{link?: import('../common/links.js').ItemLink | null, brought?: LoadedItem | null}} [options] `link`: what
+   *   else to show of it; `brought`: the item as an answer has just brought it
    */
-  async open(id, link = null) {
+  async open(id, { link = null, brought = null } = {}) {
     const ticket = ++this.#ticket
     this.#abort.abort()
     this.#abort = new AbortController()
     const lease = this.leave()
+    const fetchedAhead = brought === null && this.items.has(id)
     /** @type {string[]} */
     const ignored = []
     let loaded
     let reading
     try {
-      loaded = await this.items.load(id)
-      reading = await this.#versionOf(loaded.item, link?.version ?? null, ignored)
+      loaded = brought ?? (await this.items.load(id))
+      reading = await this.linked.versionOf(loaded.item, link?.version ?? null, ignored)
     } catch (error) {
       this.lease.release(lease)
       this.notices.error(error)
       return
     }
-    if (ticket === this.#ticket) this.draw(loaded, false, reading)
+    if (ticket === this.#ticket) this.#draw(loaded, false, reading)
     // The person waits for the picture alone; every other request comes after it.
     await painted()
     const released = this.lease.release(lease)
     if (ticket !== this.#ticket) return
-    this.#setAddress({ byAddress: link !== null })
-    this.#afterPaint(ticket, loaded.item, released).catch((error) => this.notices.error(error))
-    await this.#showLinked(link, ignored, () => ticket === this.#ticket)
+    this.linked.setAddress({ byAddress: link !== null })
+    this.#afterPaint(ticket, loaded, fetchedAhead, released).catch((error) => this.notices.error(error))
+    await this.linked.show(link, ignored, () => ticket === this.#ticket)
   }
 
   /**
@@ -96,155 +101,67 @@ export class Navigation {
    */
   async follow(link) {
     const { item } = this.state
-    if (!item || item.id !== link.item) return this.open(link.item, link)
+    if (!item || item.id !== link.item) return this.open(link.item, { link })
     const ticket = this.#ticket
-    /** @type {string[]} */
-    const ignored = []
-    const reading = await this.#versionOf(item, link.version, ignored)
-    if (ticket !== this.#ticket || !this.state.isShown(item.id)) return
-    if (!link.beside) this.view.beside.close()
-    this.#read(reading)
-    await this.#showLinked(link, ignored, () => ticket === this.#ticket)
-  }
-
-  /** Show the current version again, after an earlier one. */
-  readCurrent() {
-    this.#read(null)
-  }
-
-  /** @param {Reading | null} reading */
-  #read(reading) {
-    if (reading?.number !== this.state.reading?.number) this.drawVersion(reading)
-    this.#setAddress()
+    return this.linked.follow(link, item, () => ticket === this.#ticket && this.state.isShown(item.id))
   }
 
   /**
-   * Show another trace of the spectrum next to the one in front.
-   * @param {number} id @param {() => boolean} [isWanted] whether the person still waits for it
-   * @returns {Promise<string>} why it cannot be shown; "": it is
+   * @param {LoadedItem} loaded @param {boolean} refreshed whether it is the present state of the item shown
+   * @param {Reading | null} [reading] an earlier version
    */
-  async openBeside(id, isWanted = () => true) {
-    const { item } = this.state
-    if (!item) return ''
-    if (item.hidden) return t('A second trace is shown once you have given your own verdict.')
-    const ticket = ++this.#besideTicket
-    try {
-      const others = await this.items.others(item.id)
-      if (!others.some((other) => other.id === id))
-        return t('Item {other} is no trace of this spectrum that you may see, so it is not shown next to it.', {
-          other: id,
-        })
-      const loaded = await this.items.load(id)
-      if (ticket !== this.#besideTicket) return ''
-      if (isWanted() && this.state.isShown(item.id) && !loaded.item.hidden) this.view.beside.open(comparedItem(loaded))
-      this.#setAddress()
-      return ''
-    } catch (error) {
-      return /** @type {Error} */ (error).message
-    }
-  }
-
-  closeBeside() {
-    this.view.beside.close()
-    this.#setAddress()
-  }
-
-  /** The link to what is in front, from "#" on. */
-  link() {
-    const { item, reading } = this.state
-    if (!item) return ''
-    const { selected: step, beside } = this.view
-    return linkTo({
-      ...{ item: item.id, version: reading?.number ?? null, step },
-      ...{ range: this.view.chosenRange(), beside: /** @type {number | undefined} */ (beside.shown?.key) ?? null },
-    })
-  }
-
-  /** The address names what stays in front while the person works: item, version and second trace. */
-  #setAddress({ byAddress = false } = {}) {
-    const { item, reading } = this.state
-    if (!item) return
-    const beside = /** @type {number | undefined} */ (this.view.beside.shown?.key)
-    setAddress(linkTo({ item: item.id, version: reading?.number ?? null, beside: beside ?? null }), { byAddress })
+  #draw(loaded, refreshed, reading = null) {
+    const sameItem = refreshed && this.state.isShown(loaded.item.id)
+    this.state.setCurrent(loaded, sameItem, reading)
+    this.recovery.begin(loaded.item, refreshed) // before "item": what is drawn is the draft
+    this.state.dispatch('item', { sameItem })
   }
 
   /**
-   * The version that a link names; null for the current one, and where it cannot be shown.
-   * @param {Item} item @param {number | null} number @param {string[]} ignored gets the reason
-   * @returns {Promise<Reading | null>}
+   * What follows once an item is painted. One that was fetched ahead is compared with the server first.
+   * @param {number} ticket @param {LoadedItem} loaded @param {boolean} fetchedAhead @param {Promise<void>} released
    */
-  async #versionOf(item, number, ignored) {
-    if (number === null || number === item.version.number) return null
-    try {
-      return await this.items.version(item.id, number)
-    } catch (error) {
-      ignored.push(/** @type {Error} */ (error).message)
-      return null
-    }
-  }
-
-  /**
-   * Show second trace, step and range of a link; what cannot be shown is named in a notice.
-   * @param {import('../common/links.js').ItemLink | null} link @param {string[]} ignored gets the reasons
-   * @param {() => boolean} isWanted
-   */
-  async #showLinked(link, ignored, isWanted) {
-    if (!link) return
-    if (link.ignored.length)
-      ignored.push(
-        t('A part of the link cannot be read and was ignored: {parts}.', {
-          parts: link.ignored.join(', ').slice(0, 80),
-        }),
-      )
-    if (link.beside) ignored.push(await this.openBeside(link.beside, isWanted))
-    if (!isWanted()) return
-    if (link.step && !this.view.steps.some((step) => step.id === link.step))
-      ignored.push(t('This version has no step {step}, which the link names.', { step: link.step }))
-    else if (link.step) this.view.select(link.step)
-    if (link.range) ignored.push(this.view.showRange(link.range))
-    const told = sentences(...ignored)
-    if (told) this.notices.show(told)
-  }
-
-  /** @param {number} ticket @param {Item} item @param {Promise<void>} released */
-  async #afterPaint(ticket, item, released) {
-    const { id } = item
+  async #afterPaint(ticket, loaded, fetchedAhead, released) {
+    const { item } = loaded
     const { current } = this.state
     const { signal } = this.#abort
-    const isShown = () => ticket === this.#ticket && this.state.isShown(id)
+    const isShown = () => ticket === this.#ticket && this.state.isShown(item.id)
     if (!current) return
     // While a key is held down, only this is awaited.
     for (const soon of current.ahead.slice(0, 1)) this.items.load(soon).catch(() => {})
-    this.#loadOthers(item, isShown).catch(() => {}) // the header shows none
-    const place = this.order.opened(id).then(() => this.#placeOf(id))
-    place.catch(() => {}) // reported where it is awaited
-    this.queue.setCurrent(id, null)
-    if (item.row.spectrum && !item.hidden) this.#loadHints(item, isShown).catch((error) => this.notices.error(error))
+    this.queue.setCurrent(item.id, null)
+    const noted = this.order.opened(item.id)
+    this.#loadChecks(item, isShown).catch((error) => this.notices.error(error))
     await released // it may be the lease of the same item
-    await this.lease.check(item, isShown)
-    const found = await place
-    if (!isShown() || !this.state.current) return
-    this.state.current.place = found
-    const { before, next, back } = found
-    this.queue.setCurrent(id, before)
-    this.queue.check().catch(() => {}) // the connection strip shows a server that is away
+    let present = loaded
+    if (fetchedAhead) {
+      await pause(SETTLE)
+      if (!isShown()) return
+      present = await this.items.reload(item.id)
+    }
+    await noted
+    if (!isShown()) return
+    if (present.item.stamp !== item.stamp) this.#drawChanged(present)
+    await this.#arrived(present, isShown)
+    if (!isShown() || !this.state.current?.place) return
+    const { next, back } = this.state.current.place
     const likely = [...next.slice(0, 2), ...back, ...next.slice(2)]
     await this.items.prefetch(likely, (other) => picturesOf(other.trajectory), signal)
   }
 
-  /** @param {Item} item @param {() => boolean} isShown */
-  async #loadOthers(item, isShown) {
-    if (!item.row.spectrum || item.hidden) return
-    const others = await this.items.others(item.id)
-    if (!isShown() || !this.state.current || !others.length) return
-    this.state.current.others = others
-    this.view.drawHeader()
+  /** Pass on what came with an item. @param {LoadedItem} loaded @param {() => boolean} isShown */
+  async #arrived({ item, opening, query }, isShown) {
+    this.state.arrive(opening)
+    const byNumber = query === this.state.query ? opening.place : this.#placeByNumber(item.id)
+    const place = await this.#inOrder(item.id, Promise.resolve(byNumber))
+    if (isShown()) this.state.setPlace(place)
   }
 
   /** @param {Item} item @param {() => boolean} isShown */
-  async #loadHints(item, isShown) {
-    const hints = await this.items.hintsOf(item.id, item.stamp)
-    if (isShown()) this.editing.setHints(hints)
+  async #loadChecks(item, isShown) {
+    if (item.hidden) return
+    const checks = await this.items.checksOf(item)
+    if (isShown()) this.state.dispatch('checks', checks)
   }
 
   /** Draw the present state of the item shown. What is being typed stays. */
@@ -253,11 +170,26 @@ export class Navigation {
     if (!item) return
     this.items.drop(item.id)
     const loaded = await this.items.load(item.id)
-    if (!this.state.isShown(item.id)) return
-    this.draw(loaded, true)
-    if (loaded.item.row.spectrum && !loaded.item.hidden) {
-      this.#loadHints(loaded.item, () => this.state.isShown(item.id)).catch((error) => this.notices.error(error))
-    }
+    const isShown = () => this.state.isShown(item.id)
+    if (!isShown()) return
+    this.#draw(loaded, true)
+    this.#loadChecks(loaded.item, isShown).catch((error) => this.notices.error(error))
+    this.state.arrive(loaded.opening)
+  }
+
+  /** Draw an item that others have changed, and say what they did. @param {LoadedItem} loaded */
+  #drawChanged(loaded) {
+    const { item: before, me } = this.state
+    this.#draw(loaded, true)
+    this.#loadChecks(loaded.item, () => this.state.isShown(loaded.item.id)).catch((error) => this.notices.error(error))
+    if (before) this.notices.toast(changeBetween(before, loaded.item, me.initials))
+  }
+
+  /** @param {Item} before */
+  async #refreshOutdated(before) {
+    await this.refresh()
+    const { item, me } = this.state
+    if (item?.id === before.id) this.notices.toast(changeBetween(before, item, me.initials))
   }
 
   /** Send what is typed and give up the lease; the caller releases it. */
@@ -266,8 +198,12 @@ export class Navigation {
     return this.lease.leave()
   }
 
-  /** Open this item, or the next one under the filter. @param {number | null} id @returns {Promise<void>} */
-  async next(id = null) {
+  /**
+   * Open this item, or the next one under the filter.
+   * @param {number | null} [id] @param {LoadedItem | null} [brought] the item as an answer has just brought it
+   * @returns {Promise<void>}
+   */
+  async next(id = null, brought = null) {
     const { current } = this.state
     // The key was pressed before the server sent the next items. Request them; else the first waiting item would open.
     if (id === null && current && !current.place && !current.ahead.length) {
@@ -275,7 +211,7 @@ export class Navigation {
     }
     const known = current?.place ? current.place.next[0] : current?.ahead[0]
     const to = id ?? known ?? (await this.#first())
-    if (to && !this.state.isShown(to)) return this.open(to)
+    if (to && !this.state.isShown(to)) return this.open(to, { brought: brought?.item.id === to ? brought : null })
     await this.queue.load()
     if (!this.queue.rows.length) return this.#nothing()
     this.notices.toast(t('That was the last item under this filter.'))
@@ -287,7 +223,7 @@ export class Navigation {
     if (this.order.on) return this.next()
     const shown = this.state.item?.id
     const after = shown === undefined ? '' : `&after=${shown}`
-    const found = await getJSON(`/api/v1/first?${this.queue.query()}${after}`)
+    const found = await getJSON(`/api/v1/first?${this.state.query}${after}`)
     if (!found.id || found.id === shown) {
       this.notices.toast(shown === undefined ? t('Nothing waits for you.') : t('No other item waits for you.'))
       return
@@ -297,7 +233,9 @@ export class Navigation {
   }
 
   async back() {
-    const to = this.state.current?.place?.back[0]
+    const { current } = this.state
+    if (current && !current.place) current.place = await this.#placeOf(current.item.id)
+    const to = current?.place?.back[0]
     if (!to) {
       this.notices.toast(t('This is the first item under this filter.'))
       return
@@ -307,17 +245,15 @@ export class Navigation {
   }
 
   /** The filter has changed. */
-  async refilter() {
+  async #refilter() {
     const change = ++this.#filtered
-    this.state.forgetPlace()
     await this.queue.load()
     if (change !== this.#filtered) return
     const { current } = this.state
     if (!current) return this.start()
     const place = await this.#placeOf(current.item.id)
     if (change !== this.#filtered || current !== this.state.current) return
-    current.place = place
-    this.queue.setCurrent(current.item.id, place.before)
+    this.state.setPlace(place)
   }
 
   /** Show only the items of a filter, and open the first one. @param {Record<string, string>} filter */
@@ -335,12 +271,23 @@ export class Navigation {
     this.lease.release(this.leave())
     this.state.clear()
     setNoItem()
-    this.drawNothing()
+  }
+
+  /** @param {number} id @returns {Promise<Place>} */
+  #placeByNumber(id) {
+    return getJSON(`/api/v1/place/${id}?${this.state.query}`)
   }
 
   /** @param {number} id */
-  async #placeOf(id) {
-    const byNumber = getJSON(`/api/v1/place/${id}?${this.queue.query()}`)
+  #placeOf(id) {
+    return this.#inOrder(id, this.#placeByNumber(id))
+  }
+
+  /**
+   * The place of an item in the order that the person has chosen.
+   * @param {number} id @param {Promise<Place>} byNumber
+   */
+  async #inOrder(id, byNumber) {
     if (!this.order.on) return byNumber
     try {
       return await this.order.place(id, byNumber)
@@ -358,6 +305,6 @@ export class Navigation {
     } catch (error) {
       this.notices.error(error)
     }
-    return (await getJSON(`/api/v1/first?${this.queue.query()}`)).id
+    return (await getJSON(`/api/v1/first?${this.state.query}`)).id
   }
 }

@@ -2,15 +2,13 @@
 // number that grows with every change is requested often, the list only when that number has changed.
 
 import { number } from '../common/format.js'
-import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
-import { FilterChips, FilterForm, STATE_TONES, queryOf } from '../common/filters.js'
+import { FilterChips, FilterForm, STATE_TONES } from '../common/filters.js'
 import { getJSON } from '../common/http.js'
 import { Keys } from '../common/keys.js'
 import { nameInQueue } from '../common/item_header.js'
 import { t, tn, withCommas, withParts, word } from '../common/language.js'
 
-const FILTER = 'so-filter'
 const CHECK_EVERY = 10_000 // ms
 const PAGE = 60
 const LARGEST_PAGE = 200 // rows of one answer
@@ -20,21 +18,17 @@ export class Queue {
   #loading = false
   #ticket = 0
   #loaded = Promise.resolve()
+  /** The list shows what the last decision on this page has changed. */
+  #decisionShown = false
 
-  /**
-   * @param {Person} me
-   * @param {() => boolean} verdictFirst whether rows whose answer is hidden have neutral names
-   * @param {{onOpen: (id: number) => void, onFilter: () => void, onStamp: (stamp: number) => void}} callbacks
-   *   `onStamp`: the number that grows with every change on the server
-   */
-  constructor({ tasks, initials }, verdictFirst, callbacks) {
+  /** @param {import('./state.js').ReviewState} state @param {import('./state.js').Act} act */
+  constructor(state, act) {
+    const { tasks, initials } = state.me
     this.root = h('aside.queue')
-    this.on = callbacks
-    this.verdictFirst = verdictFirst
+    this.state = state
+    this.act = act
     this.tasks = tasks
     this.initials = initials
-    /** @type {Record<string, string>} */
-    this.filter = lasting.read(FILTER) ?? { mine: 'true' }
     /** @type {QueueRow[]} */
     this.rows = []
     this.total = 0
@@ -67,16 +61,29 @@ export class Queue {
       onScroll: () => this.#loadMore().catch(() => {}),
     })
     fill(this.root, this.title, this.chips.root, this.form, this.pinned, this.list)
-    setInterval(() => this.check().catch(() => {}), CHECK_EVERY) // the connection strip shows a server that is away
+    const quietly = () => {} // the connection strip shows a server that is away
+    setInterval(() => this.check().catch(quietly), CHECK_EVERY)
+    state.on('item', () => this.#setShown(state.item?.row ?? null))
+    state.on('place', ({ before }) => state.item && this.setCurrent(state.item.id, before))
+    state.on('opening', ({ stamp }) => {
+      // After a decision only others can have changed more: the next regular check is soon enough.
+      if (!this.#decisionShown) this.#compare(stamp).catch(quietly)
+      this.#decisionShown = false
+    })
+    state.on('changed', ({ id, change, listed }) => {
+      if (listed === false) this.#remove(id)
+      else this.#update(id, change)
+      this.#decisionShown = listed !== undefined
+    })
+    state.on('read', ({ id }) => this.#update(id, { unread: false }))
+  }
+
+  get filter() {
+    return this.state.filter
   }
 
   get onlyMine() {
     return this.filter.mine === 'true'
-  }
-
-  /** The filter as a query string; the order of the items is no part of it. */
-  query() {
-    return queryOf(this.filter)
   }
 
   /** What the chosen order means for the item shown. @param {string} hint */
@@ -97,7 +104,7 @@ export class Queue {
     this.rows = page.rows
     this.total = page.total
     this.stamp = page.stamp
-    this.on.onStamp(page.stamp)
+    this.state.dispatch('stamp', { stamp: page.stamp })
     this.#draw()
   }
 
@@ -106,8 +113,7 @@ export class Queue {
     const ticket = ++this.#ticket
     this.#loading = true
     try {
-      const hidden = this.verdictFirst() ? '&verdict_first=true' : ''
-      const page = await getJSON(`/api/v1/queue?${this.query()}${hidden}${after}`)
+      const page = await getJSON(`/api/v1/queue?${this.state.query}${after}`)
       return ticket === this.#ticket ? page : null
     } catch (error) {
       if (ticket === this.#ticket) throw error
@@ -123,23 +129,28 @@ export class Queue {
     const shown = this.root.parentElement?.getClientRects().length
     if (document.hidden || this.#loading || this.stamp === null || !shown) return
     const { stamp } = await getJSON('/api/v1/queue/stamp')
-    this.on.onStamp(stamp)
-    if (stamp !== this.stamp && this.root.getClientRects().length) await this.refresh()
+    this.state.dispatch('stamp', { stamp })
+    await this.#compare(stamp)
+  }
+
+  /** Load the list again if the server has another number for its changes. @param {number} stamp */
+  async #compare(stamp) {
+    if (this.stamp !== null && stamp !== this.stamp && this.root.getClientRects().length) await this.refresh()
   }
 
   /** Load the rows again; those further down, which were fetched by scrolling, stay, and so does the scroll. */
   async refresh() {
     if (this.#loading) return
-    const query = this.query()
+    const { query } = this.state
     const page = await this.#fetch(`&limit=${Math.min(LARGEST_PAGE, Math.max(PAGE, this.rows.length))}`)
-    if (!page || query !== this.query()) return // another filter was chosen meanwhile
+    if (!page || query !== this.state.query) return // another filter was chosen meanwhile
     const last = page.rows.at(-1)?.id ?? Infinity
     const further = page.rows.length < page.total ? this.rows.filter((row) => row.id > last) : []
     const { scrollTop } = this.list
     this.rows = [...page.rows, ...further]
     this.total = page.total
     this.stamp = page.stamp
-    this.on.onStamp(page.stamp)
+    this.state.dispatch('stamp', { stamp: page.stamp })
     this.#draw()
     this.list.scrollTop = scrollTop
   }
@@ -157,12 +168,23 @@ export class Queue {
    * Redraw a changed row in place; the list keeps its order and scroll.
    * @param {number} id @param {Partial<QueueRow>} change
    */
-  update(id, change) {
+  #update(id, change) {
     const row = this.rows.find((r) => r.id === id)
     if (!row) return
     Object.assign(row, change)
     if (id === this.shown?.id) Object.assign(this.shown, change)
     this.list.querySelector(`[data-item="${id}"]`)?.replaceWith(this.#row(row))
+  }
+
+  /** An item is no longer in the list. @param {number} id */
+  #remove(id) {
+    const rest = this.rows.filter((row) => row.id !== id)
+    if (rest.length === this.rows.length) return
+    this.rows = rest
+    this.total -= 1
+    this.list.querySelector(`[data-item="${id}"]`)?.remove()
+    if (rest.length) this.#drawTitle()
+    else this.#draw()
   }
 
   /** @param {number | null} id @param {number | null} place how many items come before it, if known */
@@ -181,9 +203,9 @@ export class Queue {
   }
 
   /** The item shown has this row now; null: no item is shown. @param {QueueRow | null} row */
-  setShown(row) {
+  #setShown(row) {
     this.shown = row && { ...row }
-    if (row) this.update(row.id, row)
+    if (row) this.#update(row.id, row)
     else this.setCurrent(null, null)
   }
 
@@ -259,9 +281,7 @@ export class Queue {
 
   /** @param {Record<string, string>} filter */
   #apply(filter) {
-    this.filter = filter
-    lasting.set(FILTER, JSON.stringify(this.filter))
-    this.on.onFilter()
+    this.state.setFilter(filter)
   }
 
   #draw() {
@@ -318,7 +338,7 @@ export class Queue {
         role: 'option',
         'aria-selected': String(row.id === this.current),
         title: row.name,
-        onClick: () => this.on.onOpen(row.id),
+        onClick: () => this.act('open', row.id),
       },
       h('div.name', {}, nameInQueue(row.name), row.snr !== null && h('span.snr', {}, `S/N ${Math.round(row.snr)}`)),
       h(

@@ -1,10 +1,9 @@
-// What the texts of the item shown say about its tool calls and data. The server compares them some time after the item
-// was drawn, and after each change, so that nobody waits for it.
+// What the texts of the item shown say about its tool calls and data. Those of the saved version come with its checks;
+// a changed text is compared by the server some time after the change, so that nobody waits for it.
 
 import { postRepeatable } from '../common/http.js'
 import { textOf } from '../trace/statements.js'
 
-const AFTER_OPENING = 500 // ms
 const AFTER_A_CHANGE = 400 // ms
 
 /** @typedef {{step: string, text: string}} Disagreement  a sentence about the text of a step */
@@ -26,17 +25,26 @@ export class Statements extends EventTarget {
     this.spans = {}
     /** @type {Disagreement[]} */
     this.disagreements = []
-    state.addEventListener('steps', () => this.#later(AFTER_A_CHANGE))
+    state.on('steps', () => this.#later())
+    state.on('item', ({ sameItem }) => this.#begin(sameItem))
+    state.on('checks', (checks) => this.#savedCompared(checks))
   }
 
-  /** An item was drawn. @param {boolean} sameItem whether what is known still holds */
-  begin(sameItem) {
+  /** An item was drawn. @param {boolean} sameItem whether what is known may still hold */
+  #begin(sameItem) {
     if (!sameItem) {
       this.#compared = null
       this.spans = {}
       this.disagreements = []
     }
-    this.#later(AFTER_OPENING)
+    clearTimeout(this.#timer)
+    if (this.state.dirty) this.#later()
+  }
+
+  /** The texts of the version shown were compared. @param {Checks} checks */
+  #savedCompared({ spans, disagreements }) {
+    const { item, dirty, steps } = this.state
+    if (item && !dirty) this.#known(steps, spans, disagreements)
   }
 
   /** The disagreements of the text as it is now; null where they are not known yet. */
@@ -51,10 +59,9 @@ export class Statements extends EventTarget {
     if (this.known === null) await this.#compare()
   }
 
-  /** @param {number} delay */
-  #later(delay) {
+  #later() {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#compare(), delay)
+    this.#timer = setTimeout(() => this.#compare(), AFTER_A_CHANGE)
   }
 
   #compare() {
@@ -68,15 +75,20 @@ export class Statements extends EventTarget {
     try {
       const { spans, disagreements } = await postRepeatable(`/api/v1/item/${item.id}/statements`, { steps })
       if (!this.state.isShown(item.id)) return
-      this.spans = Object.fromEntries(
-        steps.filter(({ id }) => id in spans).map((step) => [step.id, { text: textOf(step), list: spans[step.id] }]),
-      )
-      this.disagreements = disagreements
-      this.#compared = steps
-      this.dispatchEvent(new Event('change'))
-      if (this.state.steps !== steps) this.#later(AFTER_A_CHANGE)
+      this.#known(steps, spans, disagreements)
+      if (this.state.steps !== steps) this.#later()
     } catch {
       // Deciding does not need it: the server compares again, and refuses what is not confirmed.
     }
+  }
+
+  /** @param {Step[]} steps @param {Record<string, Span[]>} spans by step @param {Disagreement[]} disagreements */
+  #known(steps, spans, disagreements) {
+    this.spans = Object.fromEntries(
+      steps.filter(({ id }) => id in spans).map((step) => [step.id, { text: textOf(step), list: spans[step.id] }]),
+    )
+    this.disagreements = disagreements
+    this.#compared = steps
+    this.dispatchEvent(new Event('change'))
   }
 }

@@ -33,19 +33,18 @@ export class ValueOrder {
   #nothing = null
 
   /**
-   * @param {import('./queue.js').Queue} queue
-   * @param {() => boolean} verdictFirst
-   * @param {() => void} onNothing no item of the filter can be chosen, so they come by number
+   * @param {{state: import('./state.js').ReviewState, queue: import('./queue.js').Queue,
+   *   notices: import('../common/notices.js').Notices}} options
    */
-  constructor(queue, verdictFirst, onNothing) {
+  constructor({ state, queue, notices }) {
+    this.state = state
     this.queue = queue
-    this.verdictFirst = verdictFirst
-    this.onNothing = onNothing
+    this.notices = notices
     queue.hint = MEANING
   }
 
   get on() {
-    return this.queue.filter.order === 'value'
+    return this.state.filter.order === 'value'
   }
 
   /** An item is shown; the choice that it came from is used up. @param {number} id */
@@ -70,7 +69,7 @@ export class ValueOrder {
    * @param {number | null} shown @returns {Promise<Chosen>}
    */
   async next(shown) {
-    const query = this.queue.query() + (this.verdictFirst() ? '&verdict_first=true' : '')
+    const { query } = this.state
     const now = Date.now()
     const known = this.#next
     if (known && known.query === query && now - known.at < CHOICE_LASTS) {
@@ -93,8 +92,9 @@ export class ValueOrder {
    */
   async place(id, byNumber) {
     const [{ id: next }, place] = await Promise.all([this.next(id), byNumber])
-    const query = this.queue.query()
-    if (next === null && this.#nothing !== query) this.onNothing()
+    const { query } = this.state
+    if (next === null && this.#nothing !== query)
+      this.notices.toast(t('No item here can be chosen by value of information; the next ones come by number.'))
     this.#nothing = next === null ? query : null
     const before = this.#opened.at(-2)
     return { ...place, next: next === null ? place.next : [next], back: before ? [before] : place.back }

@@ -14,15 +14,19 @@ export class WorkTime {
   /** @type {number | null} the last activity; null while the item is not visible */
   #last = null
 
-  /** @param {() => boolean} isVisible whether the item is on the screen */
-  constructor(isVisible) {
+  /**
+   * @param {import('./state.js').ReviewState} state
+   * @param {() => boolean} isVisible whether the item is on the screen
+   */
+  constructor(state, isVisible) {
     this.isVisible = isVisible
+    state.on('item', () => this.#show(state.item?.id ?? null))
     for (const kind of ACTIVITY) addEventListener(kind, () => this.#active(), { capture: true, passive: true })
     document.addEventListener('visibilitychange', () => this.#active(0))
   }
 
   /** An item is shown; null: none is. @param {number | null} id */
-  show(id) {
+  #show(id) {
     if (id === this.#item) return
     this.#active(0)
     this.#item = id

@@ -41,6 +41,7 @@ export const aboutOf = ({ item, name }) => (item === null ? name : `#${item} ${n
  * Gives and takes the leases of items.
  * @typedef {Object} Leases
  * @property {(item: number) => Promise<string>} nameOf take or renew the lease; throws `Refused` if others have it
+ * @property {(item: number) => Promise<string | null>} known the lease if it is held or on its way
  * @property {(item: number) => void} lost the server does not know the lease of the item any more
  * @property {(item: number) => boolean} inUse whether the lease of the item is needed on the screen
  */
@@ -216,7 +217,8 @@ export class Outbox extends EventTarget {
   }
 
   /**
-   * Send the next part of an entry. A lease that has ended is requested again once.
+   * Send the next part of an entry. A lease that has ended is requested again once. A decision needs none: without one
+   * the server takes it with the decision.
    * @param {Entry} entry @param {(why: string) => void} wait
    */
   async #post(entry, wait) {
@@ -225,10 +227,12 @@ export class Outbox extends EventTarget {
     for (let attempt = 0; ; attempt += 1) {
       try {
         if (leased && item !== null && !entry.lease) {
-          entry.lease = await repeat(wait, () => this.#nameOfLease(item))
+          entry.lease = path.endsWith('/decide')
+            ? ((await this.#leases?.known(item)) ?? null)
+            : await repeat(wait, () => this.#nameOfLease(item))
           this.#store(entry)
         }
-        const lease = leased ? { lease: entry.lease ?? '' } : {}
+        const lease = leased ? { lease: entry.lease } : {}
         return await repeat(wait, () => postRepeatable(path, { ...body, ...lease }))
       } catch (error) {
         if (!(error instanceof Refused) || error.kind !== 'lease_lost' || attempt || item === null) throw error

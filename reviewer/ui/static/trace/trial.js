@@ -73,7 +73,7 @@ export function chipOf({
 
 /**
  * The chips of a zoom's card; null where its window is not the one that was tried.
- * @param {Step} step @param {import('./view.js').TraceState} state @param {(url: string) => void} onPicture
+ * @param {Step} step @param {import('./shown.js').TraceState} state @param {(url: string) => void} onPicture
  */
 export function trialChips(step, { trial, tried, ...state }, onPicture) {
   if (!trial?.of_this_version) return null

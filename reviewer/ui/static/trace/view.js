@@ -4,66 +4,11 @@
 import { cap, fill, h, part } from '../common/dom.js'
 import { Keys, isComposing } from '../common/keys.js'
 import { languageTag, t, tn, TRACE, word } from '../common/language.js'
+import { MARKS } from './shown.js'
 import { diffWords } from './steps.js'
 import { marked, spanList, spansOf, staleIn, textOf } from './statements.js'
 import { trialLine } from './trial.js'
 import { drawZoom, hintList, showEdges } from './zoom_card.js'
-
-export const MARKS = [
-  { mark: 'supported', short: t('supported'), key: 'y', good: true },
-  { mark: 'not supported', short: t('unsupported'), key: '1' },
-  { mark: 'hallucinated feature', short: t('hallucinated'), key: '2' },
-  { mark: 'wrong frame', short: t('wrong frame'), key: '3' },
-  { mark: 'needless zoom', short: t('needless'), key: '4', zoomOnly: true },
-]
-
-/**
- * What the person does with the cards. A trace that cannot be edited needs `onSelect` and `onPicture` only.
- * @typedef {Object} TraceCallbacks
- * @property {(id: string) => void} onSelect
- * @property {(url: string) => void} onPicture
- * @property {(id: string, text: string) => void} [onText]
- * @property {(id: string, change: Partial<Step>) => void} [onAnswer]
- * @property {(id: string, lo: number, hi: number, visit: string) => void} [onWindow] `visit`: of the card's fields
- * @property {(id: string, label: string) => void} [onLabel]
- * @property {(id: string, mark: string) => void} [onMark]
- * @property {(after: string | null, kind: 'zoom' | 'think') => void} [onAdd]
- * @property {(id: string, by: number) => void} [onMove]
- * @property {(id: string) => void} [onRemove]
- * @property {(span: Span | null) => void} [onPoint] a part of a text is pointed at; null: no longer
- * @property {(span: Span) => void} [onSpan] a part of a text is chosen
- * @property {(id: string) => void} [onComment] the comments about a step are to be shown
- * @property {(id: string) => void} [onUpdate] the numbers in the texts of a step are to be written anew
- * @property {(id: string) => void} [onShared] the same window in the trace next to this one is chosen
- * @property {(message: string) => void} [onMistyped] an edge of a window cannot be read
- */
-
-/**
- * What a trace shows.
- * @typedef {Object} TraceState
- * @property {Step[]} steps
- * @property {Map<string, Step>} originals the steps of the first version
- * @property {Record<string, string>} editedBy initials
- * @property {Record<string, Mark>} marks
- * @property {Record<string, Hint[] | undefined>} hints undefined while they are being measured
- * @property {Record<string, import('./statements.js').SpansOfText>} [spans] parts of the texts that are tied to pixels
- * @property {Record<string, StepThreads>} [threads] comments about the steps
- * @property {Record<string, {id: string, name: string, title: string}>} [shared] by step: the step with the same window
- *   in the trace next to this one
- * @property {boolean} editable
- * @property {boolean} markable
- * @property {any[]} [offered] the marks to choose from
- * @property {boolean} [hidden] whether only the windows are shown
- * @property {string[]} [faults] repaired while reading
- * @property {string | null} [overviewURL]
- * @property {(step: Step) => string | null} [pictureURL]
- * @property {any} [meta] of the spectrum: whether its medium is assumed
- * @property {Trial | null} [trial] the evidence on trial
- * @property {string} [drafter] name of the policy that wrote the first version
- * @property {Step[]} [tried] the steps of the version that was tried; undefined: `steps`
- * @property {(outcome: TrialOutcome, what: 'texts' | 'picture') => string} [trialURL] of what the policy wrote, or of
- *   the picture of the edited window
- */
 
 /** What the number on an answer is. */
 const SCORE = t(
@@ -74,8 +19,10 @@ const SCORE = t(
 /** A number with its sign and one decimal. */
 const signed = (value) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(1)}`
 
+/** @typedef {import('./shown.js').TraceState} TraceState */
+
 export class TraceView {
-  /** @param {HTMLElement} root @param {TraceCallbacks} callbacks */
+  /** @param {HTMLElement} root @param {import('./shown.js').TraceCallbacks} callbacks */
   constructor(root, callbacks) {
     this.root = root
     this.root.classList.add('trace')

@@ -108,7 +108,7 @@ export function drawZoom(card, step, trace) {
 
 /**
  * The texts that quote another window than this zoom's, and its hints, as list items; hints may still be measured.
- * @param {any} step @param {import('./view.js').TraceState} state
+ * @param {any} step @param {import('./shown.js').TraceState} state
  */
 export function hintList(step, { steps, spans, hints: measured }) {
   if (step.pending) return []

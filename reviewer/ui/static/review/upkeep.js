@@ -1,0 +1,110 @@
+// What the Review tab does by itself: it starts, follows the address and the connection, sends what waits, and lets go
+// of the item when the page is closed.
+
+import { checkServer, getJSON, signIn } from '../common/http.js'
+import { sentences, t } from '../common/language.js'
+import { followLinks } from '../common/links.js'
+import { whenBack } from '../common/tabs.js'
+import { onTheme } from '../common/theme.js'
+import { aboutOf, outbox } from '../status/outbox.js'
+import { ConnectionStrip } from '../status/page_status.js'
+
+/**
+ * @typedef {Object} UpkeepParts
+ * @property {HTMLElement} root
+ * @property {import('./state.js').ReviewState} state
+ * @property {import('../common/notices.js').Notices} notices
+ * @property {import('../status/page_status.js').TopBar} topBar
+ * @property {import('./item_view.js').ItemView} view
+ * @property {import('./queue.js').Queue} queue
+ * @property {import('./lease.js').Lease} lease
+ * @property {import('./recovery.js').Recovery} recovery
+ * @property {import('./navigation.js').Navigation} navigation
+ * @property {import('./decision_bar.js').DecisionBar} bar
+ * @property {import('../help/tour.js').Tour} tour
+ * @property {() => boolean} isActive whether the tab is in front and no dialog over it
+ */
+
+export class Upkeep {
+  /** @param {UpkeepParts} parts */
+  constructor(parts) {
+    const { bar, lease, navigation, notices, queue, recovery, root, state, view } = parts
+    this.parts = parts
+    outbox.addEventListener('sent', (event) => {
+      const { entry, body } = /** @type {CustomEvent} */ (event).detail
+      if (entry.restored) this.#sentLate(entry, body).catch((error) => notices.error(error))
+    })
+    outbox.addEventListener('refused', (event) => {
+      const { entry } = /** @type {CustomEvent} */ (event).detail
+      notices.toast(sentences(t('{what}: not accepted.', { what: aboutOf(entry) }), entry.refused))
+    })
+    outbox.begin(state.me.initials, lease)
+    root.addEventListener('pointerdown', ({ target }) => {
+      if (!(target instanceof Node && bar.root.contains(target))) state.seeRound()
+    })
+    onTheme((theme) => view.spectrum.setTheme(theme))
+    followLinks({
+      onItem: (link) => navigation.follow(link).catch((error) => notices.error(error)),
+      onBatch: (batch) => navigation.showFilter({ batch }).catch((error) => notices.error(error)),
+    })
+    new ConnectionStrip(state.me, () => this.#reconnected())
+    whenBack(root, () => queue.refresh().catch(() => {})) // the connection strip shows that the server does not answer
+    addEventListener('beforeunload', (event) => {
+      if (recovery.onlyOnPage || outbox.onlyOnPage) event.preventDefault()
+      lease.release(navigation.leave())
+    })
+    document.addEventListener('visibilitychange', () => (document.hidden ? state.draft?.flush() : lease.renew()))
+  }
+
+  async start() {
+    const { isActive, navigation, notices, state, tour } = this.parts
+    const { backups, clock, problems } = state.me
+    try {
+      await navigation.start()
+      const leftOut = problems.length ? [t('Task files left out: {problems}', { problems: problems.join(' · ') })] : []
+      const warnings = [clock, backups, ...leftOut].filter(Boolean)
+      if (warnings.length) notices.show(warnings.join(' · '))
+      if (isActive() && state.current) tour.startOnce()
+    } catch (error) {
+      notices.error(error)
+    }
+  }
+
+  /** The server answers this person again: send what is unsent, and request a lease that has run out or is missing. */
+  #reconnected() {
+    const { lease, recovery, state } = this.parts
+    recovery.flush()
+    if (!state.current) this.start()
+    else if (state.dirty && !lease.held && !lease.heldByOther) lease.want()
+    else lease.renew()
+  }
+
+  /**
+   * Something that an earlier page had left was sent: no other part of this page knows of it.
+   * @param {import('../status/outbox.js').Entry} entry @param {Record<string, any>} body
+   */
+  async #sentLate({ item, kind, name, version }, body) {
+    const { navigation, notices, queue, recovery, state } = this.parts
+    if (item === null) return
+    if (kind === 'decision' && version) recovery.forgetComment(item, version.id, body.comment)
+    state.itemChanged(item)
+    notices.toast(t('#{item} {name}: sent.', { item, name }))
+    await queue.refresh()
+    if (state.isShown(item)) await navigation.refresh()
+  }
+
+  /**
+   * The person has set a password, which ended their session: sign in with it.
+   * @param {string} initials @param {string} password
+   */
+  async signInAgain(initials, password) {
+    const { state, topBar } = this.parts
+    try {
+      await signIn(initials, password)
+      Object.assign(state.me, await getJSON('/api/v1/me'))
+      topBar.setPerson(state.me)
+    } catch {
+      checkServer() // nobody is signed in: the strip says so
+    }
+  }
+}
