@@ -25,8 +25,9 @@ from agent.batch.sources import SourceError, SpectrumFile
 from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.record import Medium, medium_text
+from agent.tables import CsvTable
 from agent.tasks import Task
-from agent.text import CsvTable, OneLine
+from agent.text import OneLine
 from agent.trajectory import Trajectory
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.batch.lines import write_atomic
 from agent.batch.report import escaped
-from agent.batch.report import table as markdown_table
+from agent.tables import markdown_table
 from training.bench import report_sections, table
 from training.bench.behaviour import Behaviour
 from training.bench.parts import Group, groups

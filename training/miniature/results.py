@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from agent.batch.lines import write_atomic
-from agent.batch.report import table as markdown_table
+from agent.tables import markdown_table
 from agent.trajectory.steps import Think
 from training.bench.answers import Run as BenchRun
 from training.bench.outcomes import Outcome

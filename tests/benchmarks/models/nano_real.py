@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from agent.batch.report import table as markdown_table
 from agent.policies.nano.folder import ABSTAIN
 from agent.simulate import CLASSES
+from agent.tables import markdown_table
 from tests.benchmarks.real_spectra import real_spectra
 from tests.benchmarks.results import Block, Results, markdown
 from training.data.records import Question
