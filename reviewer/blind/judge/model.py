@@ -16,7 +16,6 @@ from typing import Any
 from agent.conversation import Stop, Usage
 from agent.language import tr
 from agent.policies.openai.endpoint import Endpoint
-from agent.policies.openai.replicas import Replicas
 from reviewer.blind.judge.answers import UnreadableAnswer, read_preference, read_score, split_reasoning
 from reviewer.blind.judge.length import prompt_tokens
 from reviewer.blind.judge.prompts import Briefing, Message, TraceForJudge, prompts
@@ -82,7 +81,7 @@ class Judge:
     """
 
     def __init__(
-        self, name: str, endpoint: Endpoint | Replicas, rubric: Rubric, configuration: JudgeSettings | None = None
+        self, name: str, endpoint: Endpoint, rubric: Rubric, configuration: JudgeSettings | None = None
     ) -> None:
         self.name = name
         self.endpoint = endpoint
