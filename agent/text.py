@@ -5,12 +5,8 @@ could control the terminal, and a direction mark could show another name."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import TextIO
 
 LONGEST = 480
 """Characters of a message; what is longer loses its middle, as which file it was stands at its beginning and
@@ -65,38 +61,3 @@ def whole_number(text: str) -> int | None:
     ``int`` itself raises on thousands of digits, and ``str.isdigit`` accepts characters such as ².
     """
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None
-
-
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-
-
-class CsvTable:
-    """A CSV file being written: the heading, then the rows; lines end in a line feed."""
-
-    def __init__(self, out: TextIO, heading: Sequence[str]) -> None:
-        self._out = out
-        self.row(heading)
-
-    def row(self, cells: Iterable[object]) -> None:
-        line = io.StringIO(newline="")
-        # csv quotes a carriage return only if lines end in one; unquoted it would begin a new row.
-        csv.writer(line, lineterminator="\r\n").writerow([cell(value) for value in cells])
-        self._out.write(line.getvalue().removesuffix("\r\n") + "\n")
-
-
-def cell(value: object) -> str:
-    """Format a value for a table: empty for None, all digits of a float, text that is no formula.
-
-    Text keeps its line feeds and all that UTF-8 and CSV can hold; NUL and lone surrogates are removed.
-    """
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        return repr(float(value)) if isinstance(value, float) else str(value)
-    text = value.replace("\0", "").encode("utf-8", "replace").decode()
-    return f"'{text}" if is_formula(text) else text
-
-
-def is_formula(text: str) -> bool:
-    """Return whether a spreadsheet might calculate this text instead of showing it."""
-    return text.startswith(("\t", "\r", "\n")) or text.lstrip().startswith(_FORMULA)

@@ -22,8 +22,9 @@ from agent.batch import candidates
 from agent.batch.candidates import Candidate
 from agent.cli.command import CannotRun
 from agent.spectrum import Spectrum, SpectrumError
+from agent.tables import CsvTable, cell, is_formula
 from agent.tasks import TaskError
-from agent.text import LONGEST, CsvTable, cell, is_formula, one_line, whole_number
+from agent.text import LONGEST, one_line, whole_number
 from agent.trajectory import Answer, Drafter, Think, Trajectory, TrajectoryError, new_step_id
 from reviewer.backup.archive import write_archive
 from reviewer.backup.restore import restore

@@ -26,8 +26,8 @@ from agent.errors import Refusal
 from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.record import Medium, medium_text
+from agent.tables import CsvTable
 from agent.tasks import Task
-from agent.text import CsvTable
 from agent.trajectory import Trajectory
 
 if TYPE_CHECKING:

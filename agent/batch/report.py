@@ -6,7 +6,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -21,6 +21,7 @@ from agent.measure.values import signed
 from agent.plot import pixels_sha256
 from agent.spectrum import Spectrum
 from agent.spectrum.record import medium_text
+from agent.tables import markdown_table
 from agent.trajectory import Trajectory
 from agent.trajectory.messages import png_of
 from agent.trajectory.steps import Answer, Step, Think, Zoom
@@ -179,12 +180,6 @@ def quoted(text: str) -> str:
     return "\n".join(written)
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table of escaped cells."""
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
 def _escaped(line: str) -> str:
     marked = _AT_START.sub(r"\1\\\2", _ANYWHERE.sub(r"\\\g<0>", line))
     return re.sub("[&<]", lambda found: _ENTITIES[found[0]], marked)
@@ -232,7 +227,7 @@ def markdown(
         f"**Question:** {_question(trajectory)}",
         f"**Verdict:** {_verdict(trajectory)}",
         "## Object",
-        table(["", ""], _object(trajectory, spectrum)),
+        markdown_table(["", ""], _object(trajectory, spectrum)),
         "## Pictures and texts",
         *_picture("The full spectrum", trajectory.overview, names or {}),
     ]
@@ -242,7 +237,7 @@ def markdown(
             parts += _step(step, hints or {}, names or {})
     if trajectory.faults:
         parts += ["## Faults", "\n".join(f"- {escaped(f)}" for f in trajectory.faults)]
-    parts += ["## Repeating it", table(["", ""], _reproducibility(trajectory))]
+    parts += ["## Repeating it", markdown_table(["", ""], _reproducibility(trajectory))]
     return "\n\n".join(parts) + "\n"
 
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,6 @@ from agent.language import tr
 if TYPE_CHECKING:
     from agent.vllm import Build, Server, Service, VllmLog
     from agent.vllm.flags import Adapter
-    from agent.vllm.server import Ready
 
 
 def add(parser: ArgumentParser) -> None:
@@ -68,8 +67,8 @@ def add(parser: ArgumentParser) -> None:
         default=1,
         metavar="N",
         help=tr(
-            "separate servers, one per GPU, at the ports from --port on; each is started again when it "
-            "ends, and the clients choose among them (default 1)"
+            "copies of the model, one per GPU, behind one address; vLLM distributes the requests, and with "
+            "--engine ray Ray Serve does, on all machines of a cluster (default 1)"
         ),
     )
     parser.add_argument(
@@ -77,10 +76,7 @@ def add(parser: ArgumentParser) -> None:
         type=_whole(1),
         default=1,
         metavar="N",
-        help=tr(
-            "copies of the model inside one server, one per GPU, behind one address; vLLM chooses among "
-            "them, and all end together (default 1)"
-        ),
+        help=tr("the same as --replicas, under vLLM's name for it (default 1)"),
     )
     parser.add_argument(
         "--engine",
@@ -132,20 +128,19 @@ def run(arguments: Namespace) -> int:
         "pixels",
         "tool_calls",
     )
+    on_ray = arguments.engine == "ray"
     try:
         service = Service(
             **{name: getattr(arguments, name) for name in names},
             adapters=tuple(arguments.adapter),
-            data_parallel=arguments.data_parallel,
+            data_parallel=arguments.data_parallel * (1 if on_ray else arguments.replicas),
             extra=tuple(arguments.extra),
         )
         build = find_build(arguments.python)
-        if arguments.engine == "ray":
+        if on_ray:
             return _serve_on_ray(service, build, arguments)
         if arguments.address is not None:
             raise CannotRun(tr("--address has no effect without --engine ray"))
-        if arguments.replicas > 1:
-            return _serve_replicas(service, build, arguments)
         return _serve(service, build, arguments)
     except ServeError as error:
         raise CannotRun(str(error)) from error
@@ -183,11 +178,10 @@ def _run(
 ) -> int:
     """Run one child process until it ends or a signal asks to stop; ``show`` prints what it serves once it answers."""
     from agent.vllm import Server
-    from agent.vllm.replicas import log_file
-    from agent.vllm.server import POLL_SECONDS, wait_until_ready
+    from agent.vllm.server import POLL_SECONDS, default_log, wait_until_ready
 
     report = _reporter()
-    file = arguments.log or log_file(None, service)
+    file = arguments.log or default_log(service)
     with _stop_requests() as requests, Server(line, variables, file, stop_signal) as server:
         report(tr("{title}; its complete log: {log}", title=title, log=server.log))
         if wait_until_ready(server, service, log, report, requests.any, answers):
@@ -209,40 +203,10 @@ def _run(
     return DONE
 
 
-def _serve_replicas(service: Service, build: Build, arguments: Namespace) -> int:
-    from agent.vllm import command
-    from agent.vllm.replicas import Replica, environments, log_file, run_replicas, services, to_json, to_text
-
-    number = arguments.replicas
-    each = tuple(zip(services(service, number), environments(service, build, number, os.environ), strict=True))
-    if arguments.dry_run:
-        _show_all([(command(one, build), variables) for one, variables in each], arguments.json)
-        return DONE
-    for one, _ in each:
-        _check_port(one)
-    replicas = [Replica(one, build, variables, log_file(arguments.log, one)) for one, variables in each]
-    report = _reporter()
-    report(
-        tr(
-            "{number} servers of vLLM {version} start; their complete logs: {log} ...",
-            number=number,
-            version=build.version,
-            log=log_file(arguments.log, service),
-        )
-    )
-
-    def show(ready: Sequence[Ready]) -> None:
-        print(json.dumps(to_json(ready)) if arguments.json else to_text(ready), flush=True)
-
-    with _stop_requests() as requests:
-        return DONE if run_replicas(replicas, report, show, requests.any, requests.repeated) else CHECK_FAILED
-
-
 def _serve_on_ray(service: Service, build: Build, arguments: Namespace) -> int:
     from agent.vllm import VllmLog
     from agent.vllm.on_ray import application, check_ray, ray_environment, run_command
-    from agent.vllm.replicas import servers_toml
-    from agent.vllm.server import has_written
+    from agent.vllm.server import has_written, servers_toml
 
     configuration = application(service, build, arguments.replicas)
     if arguments.dry_run:
@@ -254,7 +218,7 @@ def _serve_on_ray(service: Service, build: Build, arguments: Namespace) -> int:
     url, name = f"{service.url}/v1", service.served_name
 
     def show(server: Server) -> None:
-        lines = servers_toml(name, [url], name)
+        lines = servers_toml(name, url, name)
         facts = {"url": url, "models": [name], "context": service.context_length, "servers_toml": lines}
         facts |= {"replicas": arguments.replicas, "ray": version, "vllm": build.version, "log": str(server.log)}
         text = tr(
@@ -338,12 +302,6 @@ def _check_port(service: Service) -> None:
 def _show(line: list[str], variables: dict[str, str], as_json: bool) -> None:
     found = {"command": line, "environment": _own(variables)}
     print(json.dumps(found) if as_json else _as_words(line, variables))
-
-
-def _show_all(commands: Sequence[tuple[list[str], dict[str, str]]], as_json: bool) -> None:
-    found = [{"command": line, "environment": _own(variables)} for line, variables in commands]
-    text = "\n".join(_as_words(line, variables) for line, variables in commands)
-    print(json.dumps({"replicas": found}) if as_json else text)
 
 
 def _own(variables: dict[str, str]) -> dict[str, str]:

@@ -27,7 +27,6 @@ from agent.language import deferred, joined
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint
 from agent.policies.openai.health import Health
-from agent.policies.openai.replicas import Replicas
 from agent.policies.yes_no import pieces_of_score
 from agent.tool import TOOL_BLOCK, TOOL_NAME, TOOL_SCHEMA
 from agent.trajectory import Drafter
@@ -313,7 +312,7 @@ class Native:
 
     def __init__(
         self,
-        endpoint: Endpoint | Replicas,
+        endpoint: Endpoint,
         sampling: Sampling | None = None,
         guidance: Guidance | None = None,
         stream: bool = True,
@@ -447,7 +446,7 @@ TOOL_USE = {
 """What the health of a server of this dialect says about the tools of a request."""
 
 
-def health_of(endpoint: Endpoint | Replicas, in_words: bool | None) -> Health:
+def health_of(endpoint: Endpoint, in_words: bool | None) -> Health:
     """Return the health of a server of this dialect, with whether the model sees the tools of a request."""
     health = endpoint.check()
     if not health.ok:

@@ -28,7 +28,6 @@ from agent.policies.nano.policy import Nano
 from agent.policies.native import Guidance, Native, health_of
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.openai.health import Health
-from agent.policies.openai.replicas import Replicas, open_endpoint
 from agent.policies.servers import Dialect, RosterError, Server, checked_url, read_servers
 from agent.policies.spec_o3 import SpecO3
 from agent.policies.specialist.policy import NAME as SPECIALIST
@@ -175,8 +174,6 @@ class Roster:
         for entry in self._servers.values():
             server = entry.server
             where = urlsplit(server.url).netloc
-            if len(server.urls) > 1:
-                where = deferred("{names} and {n} more", names=where, n=len(server.urls) - 1)
             note = deferred("{model}, at {where}", model=server.model or deferred("the model it serves"), where=where)
             found.append(Entry(server.key, server.title or server.key, "server", server.dialect, note, True))
         if self.local is not None:
@@ -295,11 +292,11 @@ class _ServerEntry:
         self.server = server
         self._clock = clock
         self._lock = threading.Lock()
-        self._endpoint: tuple[str | None, Endpoint | Replicas] | None = None
+        self._endpoint: tuple[str | None, Endpoint] | None = None
         self._checking = threading.Lock()
         self._last: tuple[float, Health] | None = None
 
-    def endpoint(self) -> Endpoint | Replicas:
+    def endpoint(self) -> Endpoint:
         """Return the shared endpoint, made again when the key has changed.
 
         :raises PolicyError: its key cannot be read
@@ -310,7 +307,7 @@ class _ServerEntry:
             raise PolicyError(problem.sentence) from problem
         with self._lock:
             if self._endpoint is None or self._endpoint[0] != key:
-                self._endpoint = key, open_endpoint(self.server.urls, self.server.model, key)
+                self._endpoint = key, Endpoint(self.server.url, self.server.model, key)
             return self._endpoint[1]
 
     def health(self) -> Health:

@@ -2,7 +2,7 @@
 
 [[server]]
 key = "spec-o3-7b"                      # name for --policy and the web page
-url = "http://gpu.example.org:8000/v1"  # address of its OpenAI-compatible API; or urls = ["...", "..."], several
+url = "http://gpu.example.org:8000/v1"  # address of its OpenAI-compatible API
 model = "Maxwell-Jia/spec-o3-7b"        # default: the model it serves
 dialect = "spec-o3"                     # the default; "native" for models with tool calls of their own
 title = "Spec-o3 7B"                    # default: the key
@@ -35,7 +35,7 @@ RESERVED_KEYS = ("baseline", "local", "nano", "openai", "replay", "specialist")
 """Keys that already have another meaning."""
 
 _ADDRESS = deferred("an address, for example http://127.0.0.1:8000/v1")
-_ADDRESSES = deferred("a list of addresses of servers with the same model, each once")
+_ADDRESSES = deferred("a list with one address")
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -47,10 +47,10 @@ class RosterError(Refusal, ValueError):
 
 
 class Server(Table):
-    """A server with an OpenAI-compatible API, or several with the same model. ``temperature`` and ``max_tokens`` are
-    its defaults, None for the program's. The key itself is not part of it.
+    """A server with an OpenAI-compatible API. ``temperature`` and ``max_tokens`` are its defaults, None for the
+    program's. The key itself is not part of it.
 
-    One of ``url`` and ``urls`` is given; then ``urls`` are all addresses, and ``url`` is the first of them.
+    ``urls``, a list with one address, is an older spelling of ``url``.
     """
 
     key: Annotated[Text, Field(description="a text")]
@@ -81,10 +81,15 @@ class Server(Table):
     @field_validator("urls")
     @classmethod
     def _check_urls(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
-        normal = tuple(_normal_url(url) for url in urls)
-        if twice := next((url for url in normal if normal.count(url) > 1), None):
-            raise Mismatch(f"{twice!r:.80} twice", _ADDRESSES)
-        return normal
+        if len(urls) > 1:
+            raise Mismatch(
+                deferred("{n} addresses", n=len(urls)),
+                deferred(
+                    "one: `spec-o3 serve --replicas N`, Ray Serve or a proxy gives several copies of a model one "
+                    "address (Several GPUs, in docs/live.md)"
+                ),
+            )
+        return tuple(map(_normal_url, urls))
 
     @field_validator("api_key_env")
     @classmethod
@@ -118,15 +123,11 @@ class Server(Table):
     @model_validator(mode="after")
     def _complete_addresses(self) -> Self:
         if self.url and self.urls:
-            raise Mismatch(
-                deferred("both"), deferred("one of them: url for one address, urls for several"), field="url, urls"
-            )
+            raise Mismatch(deferred("both"), deferred("url alone"), field="url, urls")
         if not (self.url or self.urls):
-            raise Mismatch(
-                deferred("nothing"), deferred("{address}, or several in urls", address=_ADDRESS), field="url"
-            )
+            raise Mismatch(deferred("nothing"), _ADDRESS, field="url")
         # The model is frozen for everybody else.
-        self.__dict__.update(url=self.url or self.urls[0], urls=self.urls or (self.url,))
+        self.__dict__.update(url=self.url or self.urls[0], urls=())
         return self
 
     @model_validator(mode="after")

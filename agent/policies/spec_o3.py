@@ -15,7 +15,6 @@ from PIL import Image
 from agent.conversation import Conversation, Piece, Remark
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
-from agent.policies.openai.replicas import Replicas
 from agent.policies.yes_no import pieces_of_score
 from agent.text import one_line
 from agent.tool import TOOL_BLOCK
@@ -69,7 +68,7 @@ class SpecO3:
     :param stream: request each turn piece by piece; False: whole, where nobody watches it being written
     """
 
-    def __init__(self, endpoint: Endpoint | Replicas, sampling: Sampling | None = None, stream: bool = True) -> None:
+    def __init__(self, endpoint: Endpoint, sampling: Sampling | None = None, stream: bool = True) -> None:
         self.endpoint = endpoint
         self.sampling = sampling or Sampling()
         self.stream = stream

@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -16,7 +17,7 @@ from numpy.random import Generator
 from agent.language import tr
 from agent.simulate import emitters, stars
 from agent.simulate.atoms import interstellar_lines
-from agent.simulate.instrument import SURVEYS, Survey, observe
+from agent.simulate.instrument import SURVEYS, Exposure, Survey, observe
 from agent.simulate.profiles import C_KM_S, FloatArray, grid, reddening
 from agent.simulate.stars import Recipe
 from agent.spectrum import Spectrum
@@ -115,8 +116,17 @@ def simulate(
     flux, facts = _RECIPES[kind](observed / (1 + true_redshift), rng)
     flux = flux * reddening(observed, float(facts["e_bv"]))
     interstellar_lines(flux, observed, float(facts["e_bv"]))
-    exposure = observe(observed, flux, instrument, snr, rng)
     rounded = {key: round(value, 4) if isinstance(value, float) else value for key, value in facts.items()}
+    meta = {"kind": kind, "seed": seed, "redshift_true": round(true_redshift, 6), **rounded}
+    name, label = f"simulated-{kind}-{seed:04d}.fits", f"simulated {LOOK_ALIKES.get(kind, kind.upper())}"
+    exposure = observe(observed, flux, instrument, snr, rng)
+    return spectrum_of(exposure, instrument, survey, snr, meta, name=name, redshift=redshift, catalogue_class=label)
+
+
+def spectrum_of(
+    exposure: Exposure, instrument: Survey, survey: str, snr: float, meta: Mapping[str, Any], **fields: Any
+) -> Spectrum:
+    """Return an exposure as a spectrum whose ``survey`` and ``meta`` say that it is simulated."""
     return Spectrum(
         wavelength=instrument.wavelength,
         flux=exposure.flux,
@@ -124,17 +134,9 @@ def simulate(
         mask=exposure.mask,
         flux_unit=instrument.flux_unit,
         survey=f"simulated {survey}",
-        name=f"simulated-{kind}-{seed:04d}.fits",
-        redshift=redshift,
         snr={"median": float(snr)},
-        catalogue_class=f"simulated {LOOK_ALIKES.get(kind, kind.upper())}",
-        meta={
-            "simulated": True,
-            "kind": kind,
-            "seed": seed,
-            "redshift_true": round(true_redshift, 6),
-            **rounded,
-        },
+        meta={"simulated": True, **meta},
+        **fields,
     )
 
 

@@ -19,7 +19,7 @@ from agent.language import tr
 from agent.simulate import KINDS, simulate, truth
 from agent.spectrum import Spectrum
 from agent.spectrum.readers import own
-from agent.text import CsvTable
+from agent.tables import CsvTable
 
 LABELS = "labels.csv"
 PER_SEED = 1_000_000

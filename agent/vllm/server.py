@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -220,6 +221,21 @@ def has_written(url: str, model: str) -> bool:
         return False
 
 
+def default_log(service: Service) -> Path:
+    """Return the file for the complete log of a server, by its port."""
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    return state / "spec-o3" / f"vllm-{service.port}.log"
+
+
+def servers_toml(key: str, url: str, model: str) -> str:
+    """Return the lines for servers.toml; the key is made of the last part of ``key``."""
+    from agent.policies.servers import RESERVED_KEYS
+
+    name = re.sub(r"[^a-z0-9._-]+", "-", key.rpartition("/")[2].lower()).strip("-._")[:60] or "model"
+    name = f"{name}-server" if name in RESERVED_KEYS else name
+    return f'[[server]]\nkey = "{name}"\nurl = "{url}"\nmodel = "{model}"'
+
+
 @dataclass(frozen=True)
 class Started:
     """The moment before a server starts: the clock, and MiB in use on each GPU."""
@@ -255,8 +271,10 @@ class Ready:
         return None if self.cache_tokens is None else self.cache_tokens / self.service.context_length
 
     def to_json(self) -> dict[str, Any]:
+        url, name = f"{self.service.url}/v1", self.service.served_name
         return {
-            "url": f"{self.service.url}/v1",
+            "url": url,
+            "servers_toml": servers_toml(name, url, name),
             "models": [self.service.served_name, *(adapter.name for adapter in self.service.adapters)],
             "context": self.service.context_length,
             "cache_tokens": self.cache_tokens,

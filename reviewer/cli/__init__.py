@@ -29,7 +29,7 @@ COMMANDS = (
     ),
     lazy(
         "annotations",
-        "Write tasks for Label Studio or Argilla, and import the annotations made there.",
+        "Write tasks for Label Studio, and import the annotations made there.",
         "reviewer.cli.annotations",
     ),
     lazy("certify", "Certify error bounds of a policy's verdicts on labelled spectra.", "reviewer.cli.certify"),

@@ -1,4 +1,4 @@
-"""``spec-o3 annotations``: tasks for Label Studio and Argilla, and the annotations that people made there."""
+"""``spec-o3 annotations``: tasks for Label Studio, and the annotations that people made there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def add_import(parser: ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help=tr("exports of Label Studio (JSON, JSON-MIN, CSV, TSV) or records of Argilla (JSON)"),
+        help=tr("exports of Label Studio (JSON, JSON-MIN, CSV, TSV)"),
     )
     parser.add_argument(
         "--person",
@@ -124,7 +124,6 @@ def run_tasks(arguments: Namespace) -> int:
             made = write_tasks(
                 store,
                 arguments.file,
-                arguments.form,
                 chosen,
                 tasks=load_all()[0],
                 verdict_first=store.settings.get(RULE, ()),
@@ -150,8 +149,8 @@ def run_tasks(arguments: Namespace) -> int:
 
 
 SUBCOMMANDS: tuple[Command, ...] = (
-    Command("import", "Import annotations of Label Studio or Argilla as comments.", add_import, run_import),
-    Command("tasks", "Write items as tasks for Label Studio or records for Argilla.", add_tasks, run_tasks),
+    Command("import", "Import annotations of Label Studio as comments.", add_import, run_import),
+    Command("tasks", "Write items as tasks for Label Studio.", add_tasks, run_tasks),
 )
 
 

@@ -16,7 +16,6 @@ from reviewer.cli.draft import add_costs, spent_text
 if TYPE_CHECKING:
     from agent.conversation import Stop
     from agent.policies.openai.endpoint import Endpoint
-    from agent.policies.openai.replicas import Replicas
     from agent.policies.servers import Server
     from reviewer.agreement.values import Estimate
     from reviewer.blind.judge.model import Judge
@@ -211,18 +210,18 @@ def _judge(arguments: Namespace, session: BlindSession) -> Judge:
     return Judge(name, endpoint, session.rubric, settings)
 
 
-def _endpoint_and_settings(arguments: Namespace) -> tuple[Endpoint | Replicas, JudgeSettings]:
+def _endpoint_and_settings(arguments: Namespace) -> tuple[Endpoint, JudgeSettings]:
     """Return the server, and the settings: those of the preset, overridden by options.
 
     :raises CannotRun: a setting that cannot be used
     """
-    from agent.policies.openai.replicas import open_endpoint
+    from agent.policies.openai.endpoint import Endpoint
     from agent.policies.servers import RosterError
     from reviewer.blind.judge.settings import JudgeSettings, preset_settings
 
     try:
         server = _server(arguments)
-        endpoint = open_endpoint(server.urls, arguments.model or server.model, server.api_key())
+        endpoint = Endpoint(server.url, arguments.model or server.model, server.api_key())
         if arguments.preset is None:
             chosen = JudgeSettings(reasoning=arguments.reasoning or "server")
         else:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from agent.text import CsvTable, whole_number
+from agent.tables import CsvTable
+from agent.text import whole_number
 from reviewer.rules.inspection import Inspection, Merged, scales_of_surveys
 from reviewer.store import Store
 from reviewer.store.inspections import InspectedItem

@@ -1,4 +1,4 @@
-"""The form of the Library tab that imports annotations of Label Studio and Argilla as comments."""
+"""The form of the Library tab that imports annotations of Label Studio as comments."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class AnnotationsForm:
 def build(store: Store, local: bool) -> AnnotationsForm:
     """Build the form and its handlers."""
     about = tr(
-        "What people wrote and chose in Label Studio (JSON, JSON-MIN, CSV, TSV) or Argilla (JSON) becomes a comment on "
-        "the item. An annotation that was imported before is not added again. The command spec-o3 annotations tasks "
-        "writes the tasks for these programs."
+        "What people wrote and chose in Label Studio (JSON, JSON-MIN, CSV, TSV) becomes a comment on the item. An "
+        "annotation that was imported before is not added again. The command spec-o3 annotations tasks writes the "
+        "tasks for Label Studio."
     )
     markup(f'<h3>{escape(tr("Import annotations"))}</h3><p class="about">{escape(about)}</p>')
-    files = gr.File(label=tr("Exports of Label Studio or Argilla"), file_count="multiple", height=84)
+    files = gr.File(label=tr("Exports of Label Studio"), file_count="multiple", height=84)
     with gr.Row(equal_height=True):
         authors = gr.Textbox(
             label=tr("Authors who are people here, one per line"),
@@ -115,7 +115,7 @@ def _message(found: ImportedAnnotations, dry_run: bool) -> str:
     more = len(found.items) - MOST_LINKS
     if more > 0:
         links += " " + escape(trn("and {n} more item", "and {n} more items", more))
-    kind: Kind = "look" if found.problems or found.unfinished else "note" if dry_run else "good"
+    kind: Kind = "look" if found.problems else "note" if dry_run else "good"
     return line(kind, said, f" {links}" if links else "")
 
 

@@ -15,8 +15,10 @@ from urllib.parse import quote
 
 import gradio as gr
 from gradio.context import Context
+from markupsafe import Markup
 
 from agent.language import current, tr, trn
+from agent.tables import HtmlRow, html_table
 from reviewer.errors import message
 from reviewer.rules.people import Person, Role
 from reviewer.store import NotAllowed, Store
@@ -91,10 +93,7 @@ def table(headings: list[str], rows: list[list[str]], empty: str) -> str:
     """A table as HTML, from cells that are HTML already; ``empty`` is the text shown if there are no rows."""
     if not rows:
         return f'<p class="so-none">{escape(empty)}</p>'
-    # A column of buttons has no heading.
-    head = "".join(f"<th scope='col'>{escape(heading)}</th>" if heading else "<td></td>" for heading in headings)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<div class="so-table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return html_table(headings, [HtmlRow([Markup(cell) for cell in row]) for row in rows], frame="so-table")
 
 
 def pill(text: str, colour: Literal["", "grey", "green", "amber", "red"] = "") -> str:

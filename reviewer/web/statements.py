@@ -11,10 +11,10 @@ from agent.hints.spans import Span, SpanReader
 from agent.language import current, localized, tr
 from agent.trajectory import Trajectory
 from agent.trajectory.statements import disagreements, sentence, text_of_step
+from reviewer.pictures import as_stated
 from reviewer.store import Item
 from reviewer.web.context import Context
 from reviewer.web.models.opening import Checks
-from reviewer.web.pictures import as_stated
 
 
 def checks_of(context: Context, item: Item) -> Checks:

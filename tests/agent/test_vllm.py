@@ -23,8 +23,7 @@ from agent.tool import TOOL_BLOCK
 from agent.vllm import CONTEXT, Build, Service, command, conversation_tokens, environment, picture_tokens
 from agent.vllm.flags import LARGEST_OVERVIEW, LARGEST_ZOOM, PROMPT, TURNS, Adapter, ServeError, find_build
 from agent.vllm.log import VllmLog
-from agent.vllm.replicas import Replica
-from agent.vllm.server import Started, tree_memory, wait_until_ready
+from agent.vllm.server import tree_memory, wait_until_ready
 from tests.support.cli import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -369,15 +368,10 @@ class LastMoment:
         return True
 
 
-def test_what_a_server_writes_just_before_it_answers_is_read(monkeypatch):
+def test_what_a_server_writes_just_before_it_answers_is_read():
     server, log, printed = LastMoment(), VllmLog(), []
     assert wait_until_ready(server, Service("m"), log, printed.append, lambda: False, server.answers)
     assert (log.tokens, printed) == (340_224, ["the cache holds 340,224 tokens"])
-    replica = Replica(Service("m"), CPU, {}, server.log, _server=server, _started=Started.now(CPU))
-    monkeypatch.setattr("agent.vllm.replicas.is_healthy", server.answers)
-    replica.step(printed.append)
-    assert replica.ready.cache_tokens == 340_224
-    assert printed[1:] == ["port 8000: the cache holds 340,224 tokens"]
 
 
 def test_the_cache_sizes_of_all_copies_are_added_up():

@@ -1,11 +1,10 @@
-"""``spec-o3 serve --replicas`` and ``--engine ray`` with a stand-in for vLLM: real processes and real kills."""
+"""``spec-o3 serve --replicas`` and ``--engine ray`` with a stand-in for vLLM in real processes."""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,8 +17,7 @@ from agent.policies.servers import read_servers
 from agent.vllm import Build, Service, command
 from agent.vllm.flags import Adapter, ServeError
 from agent.vllm.on_ray import application, check_ray, run_command
-from agent.vllm.replicas import RESTARTS, environments, servers_toml, services
-from agent.vllm.server import Gpu
+from agent.vllm.server import servers_toml
 from tests.support.cli import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,12 +44,12 @@ def wait_for(check: Callable[[], object], seconds: float = 30.0) -> object:
 
 
 class Serve:
-    """``spec-o3 serve --replicas`` in a process of its own. ``record(port)`` is what a server was started with."""
+    """``spec-o3 serve --replicas`` in a process of its own. ``record`` is what the server was started with."""
 
     def __init__(self, folder: Path, behaviour: str, *arguments: str) -> None:
         self.records = folder / "records"
         self.records.mkdir()
-        self.port = free_port(2)
+        self.port = free_port()
         self.errors = folder / "stderr"
         variables = {**os.environ, "PYTHONPATH": str(FAKE), "FAKE_VLLM": behaviour, "FAKE_VLLM_TOLD": str(self.records)}
         variables.pop("CUDA_VISIBLE_DEVICES", None)
@@ -65,16 +63,9 @@ class Serve:
             text=True,
         )
 
-    def record(self, number: int) -> dict:
-        file = self.records / f"{self.port + number}.json"
+    def record(self) -> dict:
+        file = self.records / f"{self.port}.json"
         return dict(wait_for(lambda: json.loads(file.read_text() or "null") if file.exists() else None))
-
-    def kill(self, number: int) -> None:
-        """Kill a server and wait until it is replaced, or given up."""
-        pid = self.record(number)["pid"]
-        said = self.errors.read_text().count("vLLM ended")
-        os.kill(pid, signal.SIGKILL)
-        wait_for(lambda: self.errors.read_text().count("vLLM ended") > said)
 
     def ended(self) -> tuple[int, str]:
         self.process.wait(60)
@@ -101,129 +92,32 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Serve]]:
                     os.kill(pid, signal.SIGKILL)
 
 
-def test_each_server_has_its_port_and_gpu_and_one_that_is_killed_is_started_again(serve, tmp_path):
-    server = serve("well", "--replicas", "2", "--json")
+@pytest.mark.parametrize("option", ["--replicas", "--data-parallel"])
+def test_copies_on_this_machine_are_one_server_with_one_address(serve, tmp_path, option):
+    server = serve("well", option, "2", "--json")
     ready = json.loads(server.process.stdout.readline())
-    assert ready["urls"] == [f"http://127.0.0.1:{server.port + number}/v1" for number in (0, 1)]
+    assert ready["url"] == f"http://127.0.0.1:{server.port}/v1"
     (tmp_path / "servers.toml").write_text(ready["servers_toml"])
     (listed,) = read_servers(tmp_path / "servers.toml")
-    assert (listed.urls, listed.model) == (tuple(ready["urls"]), "someone/spec-o3-3b")
-    first, second = (server.record(number) for number in (0, 1))
-    assert (first["gpus"], second["gpus"]) == ("0", "1")
-    server.kill(0)
-    again = wait_for(lambda: (found := server.record(0))["pid"] != first["pid"] and found)
-    wait_for(lambda: f"port {server.port}: answers again" in server.errors.read_text())
-    assert server.record(1)["pid"] == second["pid"]
-    assert not runs(first["worker"])
-    server.process.send_signal(signal.SIGTERM)
-    status, stderr = server.ended()
-    assert status == 0
-    assert f"port {server.port}: vLLM ended: " in stderr
-    assert "It is started again, for time 1 of 3 in 10 min" in stderr
-    for record in (again, second):
-        wait_for(lambda one=record: not runs(one["pid"]) and not runs(one["worker"]))
-    # The log of the process that was killed is kept.
-    assert (tmp_path / f"vllm-{server.port}.before.log").exists()
-
-
-def test_a_server_that_ends_too_often_is_given_up_and_the_command_ends_with_the_last(serve):
-    server = serve("well", "--replicas", "2", "--json")
-    assert server.process.stdout.readline()
-    for number in (0, 1):
-        for _ in range(RESTARTS + 1):
-            pid = server.record(number)["pid"]
-            server.kill(number)
-            text = server.errors.read_text()
-            if f"port {server.port + number}: vLLM ended" in text and "not started again" in text.splitlines()[-1]:
-                break
-            wait_for(lambda n=number, before=pid: server.record(n)["pid"] != before)
-        if number == 0:
-            assert server.process.poll() is None
-            assert runs(server.record(1)["pid"])
-    status, stderr = server.ended()
-    assert status == 1
-    assert stderr.count("It ended 4 times within 10 minutes and is not started again") == 2
-
-
-def test_a_server_that_ends_before_it_ever_answered_ends_all(serve):
-    status, stderr = serve("no memory", "--replicas", "2").ended()
-    assert status == 2
-    assert "ended before it answered: the GPU ran out of memory" in stderr
-    assert "Traceback" not in stderr
-
-
-def test_a_stop_during_the_start_ends_all(serve):
-    server = serve("slow", "--replicas", "2")
-    records = [server.record(number) for number in (0, 1)]
+    assert (listed.url, listed.model) == (ready["url"], "someone/spec-o3-3b")
+    record = server.record()
     server.process.send_signal(signal.SIGTERM)
     assert server.ended()[0] == 0
-    wait_for(lambda: not any(runs(record["pid"]) for record in records))
+    wait_for(lambda: not runs(record["pid"]) and not runs(record["worker"]))
 
 
-def test_a_port_in_use_is_reported_before_anything_is_started(tmp_path):
-    first = free_port(2)
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", first + 1))
-        other.listen()
-        server = Serve(tmp_path, "well", "--replicas", "2", "--port", str(first))
-        status, stderr = server.ended()
-    server.process.communicate()
-    assert status == 2
-    assert f"port {first + 1} on 127.0.0.1: another program listens there" in stderr
-    assert not list(server.records.iterdir())
-
-
-def test_the_text_for_a_person_has_the_lines_for_servers_toml(serve):
-    server = serve("well", "--replicas", "2")
-    lines = []
-    while not (lines and lines[-1].startswith("One that ends")):
-        lines.append(server.process.stdout.readline())
-        assert lines[-1]
-    text = "".join(lines)
-    assert "at 2 addresses" in text
-    assert f'urls = ["http://127.0.0.1:{server.port}/v1", "http://127.0.0.1:{server.port + 1}/v1"]' in text
-    server.process.send_signal(signal.SIGTERM)
+def test_copies_are_vllms_data_parallelism_and_both_options_multiply(serve):
+    server = serve("well", "--replicas", "2", "--data-parallel", "3", "--dry-run", "--json")
+    line = json.loads(server.process.stdout.readline())["command"]
     assert server.ended()[0] == 0
-
-
-def test_dry_run_prints_the_command_of_each_server(serve):
-    server = serve("well", "--replicas", "2", "--dry-run", "--json")
-    found = json.loads(server.process.stdout.readline())["replicas"]
-    assert server.ended()[0] == 0
-    assert [one["environment"]["CUDA_VISIBLE_DEVICES"] for one in found] == ["0", "1"]
-    ports = [one["command"][one["command"].index("--port") + 1] for one in found]
-    assert ports == [str(server.port), str(server.port + 1)]
-
-
-def shares(service: Service, number: int, given: dict[str, str] | None = None) -> list[str]:
-    return [one["CUDA_VISIBLE_DEVICES"] for one in environments(service, GPU, number, given or {})]
-
-
-def test_the_gpus_are_shared_out_and_too_few_are_reported(monkeypatch):
-    four = tuple(Gpu(index, "H100", 81559, 0, "580", "9.0") for index in range(4))
-    monkeypatch.setattr("agent.vllm.replicas.gpus", lambda: four)
-    assert shares(Service("m"), 4) == ["0", "1", "2", "3"]
-    assert shares(Service("m", data_parallel=2), 2) == ["0,1", "2,3"]
-    assert shares(Service("m", extra=("--tensor-parallel-size", "2")), 2) == ["0,1", "2,3"]
-    assert shares(Service("m", extra=("--tensor-parallel-size=2",)), 2) == ["0,1", "2,3"]
-    assert shares(Service("m"), 2, {"CUDA_VISIBLE_DEVICES": "5, 7,GPU-1"}) == ["5", "7"]
-    with pytest.raises(ServeError, match="--replicas 5 needs 5 GPUs, 1 per server: found 4; use fewer replicas"):
-        shares(Service("m"), 5)
-    with pytest.raises(ServeError, match="needs 4 GPUs, 2 per server: found 3 in CUDA_VISIBLE_DEVICES"):
-        shares(Service("m", data_parallel=2), 2, {"CUDA_VISIBLE_DEVICES": "1,2,3"})
-    assert "CUDA_VISIBLE_DEVICES" not in environments(Service("m"), CPU, 2, {})[0]
-
-
-def test_the_ports_follow_each_other_and_must_exist():
-    assert [one.port for one in services(Service("m", port=9000), 3)] == [9000, 9001, 9002]
-    with pytest.raises(ServeError, match="the last port would be 65537, expected 65535 or less"):
-        services(Service("m", port=65534), 4)
+    assert line[line.index("--data-parallel-size") + 1] == "6"
+    assert line[line.index("--port") + 1] == str(server.port)
 
 
 @pytest.mark.parametrize(("name", "key"), [("a/Spec-O3_7B", "spec-o3_7b"), ("openai", "openai-server"), ("µ", "model")])
 def test_the_key_for_servers_toml_is_valid(tmp_path, name, key):
     file = tmp_path / "servers.toml"
-    file.write_text(servers_toml(name, ["http://a:1/v1"], "m"))
+    file.write_text(servers_toml(name, "http://a:1/v1", "m"))
     assert read_servers(file)[0].key == key
 
 

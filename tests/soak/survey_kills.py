@@ -3,7 +3,7 @@ the results exactly once.
 
     python -m tests.soak.survey_kills [--kills 200] [--spectra 4000] [--seed 1] [--folder FOLDER]
 
-A cluster of two logical nodes, four workers, two servers with one model, and the driver, which is
+A cluster of two logical nodes, four workers, a model server, and the driver, which is
 ``spec-o3 inspect --engine ray`` and is started again by the same command. Prints Markdown; exit status 1 after a fault.
 """
 
@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.benchmarks.results import Results
@@ -44,8 +44,8 @@ class Survey:
 
     folder: Path
     address: str
-    ports: tuple[int, int]
-    servers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    port: int
+    server: subprocess.Popen[bytes] | None = None
     driver: subprocess.Popen[bytes] | None = None
     starts: int = 0
 
@@ -56,14 +56,10 @@ class Survey:
         command += ["--servers", str(self.folder / "servers.toml"), "--table", str(self.folder / "table.csv")]
         return [*command, "--engine", "ray", "--address", self.address, "--workers", str(WORKERS), "--json"]
 
-    def start_server(self, number: int) -> None:
-        command = [sys.executable, "-m", "tests.support.model_server", "--port", str(self.ports[number])]
-        command += ["--delay", str(SERVER_DELAY), "--record", str(self.folder / f"asked-{number}.txt")]
-        server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        if number < len(self.servers):
-            self.servers[number] = server
-        else:
-            self.servers.append(server)
+    def start_server(self) -> None:
+        command = [sys.executable, "-m", "tests.support.model_server", "--port", str(self.port)]
+        command += ["--delay", str(SERVER_DELAY), "--record", str(self.folder / "asked.txt")]
+        self.server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def start_driver(self) -> None:
         self.starts += 1
@@ -74,10 +70,10 @@ class Survey:
     def kill(self, part: str, rng: random.Random) -> bool:
         """Kill one of a kind; return False if there is none now."""
         if part == "server":
-            number = rng.randrange(2)
-            self.servers[number].kill()
-            self.servers[number].wait()
-            self.start_server(number)
+            assert self.server is not None
+            self.server.kill()
+            self.server.wait()
+            self.start_server()
             return True
         if part == "worker":
             there = workers()
@@ -106,13 +102,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary, two_nodes() as address, ExitStack() as ended:
         folder = arguments.folder or Path(temporary)
         write_spectra(folder, arguments.spectra)
-        survey = Survey(folder, address, (free_port(), free_port()))
-        urls = ", ".join(f'"http://127.0.0.1:{port}/v1"' for port in survey.ports)
-        servers = f'[[server]]\nkey = "spec-o3"\nurls = [{urls}]\nmodel = "spec-o3"\n'
+        survey = Survey(folder, address, free_port())
+        servers = f'[[server]]\nkey = "spec-o3"\nurl = "http://127.0.0.1:{survey.port}/v1"\nmodel = "spec-o3"\n'
         (folder / "servers.toml").write_text(servers, encoding="utf-8")
-        for number in range(2):
-            survey.start_server(number)
-        ended.callback(lambda: [one.kill() for one in (*survey.servers, survey.driver) if one is not None])
+        survey.start_server()
+        ended.callback(lambda: [part.kill() for part in (survey.server, survey.driver) if part is not None])
         survey.start_driver()
         kills, done_at_kills = killing(survey, arguments.kills, rng)
         status = finish(survey)

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from agent.batch.report import escaped
-from agent.batch.report import table as markdown_table
 from agent.json_lines import write_atomic
+from agent.tables import markdown_table
 from training.bench import report_sections, table
 from training.bench.behaviour import Behaviour
 from training.bench.parts import Group, groups

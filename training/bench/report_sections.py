@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.batch.report import escaped
-from agent.batch.report import table as markdown_table
+from agent.tables import markdown_table
 from training.bench import table
 from training.bench.behaviour import Behaviour, rows
 from training.bench.calibration import MEASURES, NOT_GIVEN

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.batch.report import escaped
-from agent.batch.report import table as markdown_table
 from agent.language import tr
-from agent.text import CsvTable
+from agent.tables import CsvTable, markdown_table
 from training.bench.answers import FILE, Cost, Run
 from training.bench.calibration import MEASURES, Calibration, calibrations
 from training.bench.compare import Comparison, compare, compare_runs

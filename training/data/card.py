@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from agent.tables import markdown_table
 from training.data.records import Dropped, Example
 from training.data.splits import AnyRecord, label_of, task_of
 
@@ -236,9 +237,8 @@ def markdown(card: DataCard) -> str:
     """Return a document with a heading."""
     parts = ["# Data card", _summary(card)]
     for table in _tables(card):
-        lines = [table.head, ["---"] * len(table.head), *table.rows]
         parts.append(f"## {table.title}")
-        parts.append("\n".join(f"| {' | '.join(map(_escaped, line))} |" for line in lines))
+        parts.append(markdown_table(_escaped(table.head), map(_escaped, table.rows)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -312,5 +312,5 @@ def _aligned(column: Sequence[str]) -> list[str]:
     return [cell.rjust(width) if numbers else cell.ljust(width) for cell in column]
 
 
-def _escaped(cell: str) -> str:
-    return " ".join(cell.replace("|", "\\|").split())
+def _escaped(cells: Sequence[str]) -> list[str]:
+    return [" ".join(cell.replace("|", "\\|").split()) for cell in cells]

@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from agent.batch.report import table as markdown_table
 from agent.json_lines import write_atomic
+from agent.tables import markdown_table
 from agent.trajectory.steps import Think
 from training.bench.answers import Run as BenchRun
 from training.bench.outcomes import Outcome

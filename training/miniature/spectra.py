@@ -16,10 +16,12 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
+from agent import simulate
 from agent.lines import air_to_vacuum
 from agent.simulate.atoms import balmer_wavelength
 from agent.simulate.instrument import SURVEYS, observe
 from agent.simulate.profiles import (
+    C_KM_S,
     FloatArray,
     absorb_gaussian,
     emit_disc,
@@ -138,20 +140,11 @@ def spectrum_of(
     ratio = round(float(rng.uniform(*(snr or pair.snr))), 1)
     pair.add(flux, wavelength, rng, member)
     flux *= reddening(wavelength, float(rng.uniform(*e_bv)))
-    exposure = observe(wavelength * (1 + rng.normal(0, 30) / 299_792.458), flux, instrument, ratio, rng)
-    return Spectrum(
-        wavelength=instrument.wavelength,
-        flux=exposure.flux,
-        ivar=exposure.ivar,
-        mask=exposure.mask,
-        flux_unit=instrument.flux_unit,
-        survey=f"simulated {SURVEY}",
-        name=f"simulated-{task.replace('_', '-')}-{'yes' if member else 'no'}-{seed:08d}.fits",
-        redshift=0.0,
-        snr={"median": ratio},
-        catalogue_class=f"simulated {pair.yes if member else pair.no}",
-        meta={"simulated": True, "seed": seed, "shape": pair.yes if member else pair.no},
-    )
+    shape = pair.yes if member else pair.no
+    exposure = observe(wavelength * (1 + rng.normal(0, 30) / C_KM_S), flux, instrument, ratio, rng)
+    name = f"simulated-{task.replace('_', '-')}-{'yes' if member else 'no'}-{seed:08d}.fits"
+    meta, about = {"seed": seed, "shape": shape}, {"redshift": 0.0, "catalogue_class": f"simulated {shape}"}
+    return simulate.spectrum_of(exposure, instrument, SURVEY, ratio, meta, name=name, **about)
 
 
 SHAPES: tuple[Shape, ...] = ("two peaks", "one peak", "three lines", "one line", "broad", "narrow", "no line")
@@ -182,19 +175,8 @@ def practice_spectrum(number: int) -> tuple[Spectrum, Shape, float, tuple[float,
         fwhm = rng.uniform(16, 30) if shape == "broad" else rng.uniform(6, 10)
         absorb_gaussian(flux, wavelength, centre, rng.uniform(0.35, 0.7) * fwhm * AREA, fwhm)
     snr = round(float(rng.uniform(15, 50)), 1)
-    exposure = observe(wavelength, flux, instrument, snr, rng)
-    spectrum = Spectrum(
-        wavelength=instrument.wavelength,
-        flux=exposure.flux,
-        ivar=exposure.ivar,
-        mask=exposure.mask,
-        flux_unit=instrument.flux_unit,
-        survey=f"simulated {SURVEY}",
-        name=f"simulated-practice-{number:08d}.fits",
-        redshift=0.0,
-        snr={"median": snr},
-        meta={"simulated": True, "shape": shape},
-    )
+    exposure, name = observe(wavelength, flux, instrument, snr, rng), f"simulated-practice-{number:08d}.fits"
+    spectrum = simulate.spectrum_of(exposure, instrument, SURVEY, snr, {"shape": shape}, name=name, redshift=0.0)
     middle, half = centre + rng.uniform(-40, 40), rng.uniform(80, 140)
     return spectrum, shape, centre, (round(middle - half, 1), round(middle + half, 1))
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 from training.data.records import Example, Question
 from training.miniature.examples import Errors
@@ -22,6 +22,7 @@ from training.miniature.model import Size
 from training.miniature.spectra import questions
 from training.run import CardFiles, Run
 from training.settings import ModelSettings
+from training.stages import BETA2, OnMessage, Rounds, grpo_settings, once, save_random, start_of, steps
 
 
 @dataclass(frozen=True)
@@ -35,18 +36,10 @@ class Learning:
 
 
 @dataclass(frozen=True)
-class Rounds:
-    """The GRPO stage, with fields as in ``training.grpo.GrpoSettings``."""
+class Reward(Rounds):
+    """The GRPO stage."""
 
-    spectra: int
-    rounds: int
-    prompts: int
-    rollouts: int
-    mini_batch: int
-    rate: float
     warmup: int
-    validation: int
-    validate_rounds: int
     loss: Literal["dapo", "grpo"] = "grpo"
     schedule: Literal["constant", "linear", "cosine"] = "linear"
     per_device: int = 16
@@ -68,7 +61,7 @@ class Scale:
     size: Size
     practice: Learning
     sft: Learning
-    grpo: Rounds
+    grpo: Reward
     bench: int
     errors: Errors = field(default_factory=lambda: Errors(misread=0.35, astray=0.2))
     turns: int = 5
@@ -84,7 +77,7 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
             Size(picture=(8, 12), vocabulary=500, context=1024, paper=True),
             practice=Learning(spectra=8, steps=3, batch=4, rate=2e-3),
             sft=Learning(spectra=6, steps=3, batch=2, rate=1e-3),
-            grpo=Rounds(
+            grpo=Reward(
                 6, 2, prompts=2, rollouts=2, mini_batch=2, rate=1e-4, warmup=1, validation=3, validate_rounds=1
             ),
             bench=6,
@@ -98,7 +91,7 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
             practice=Learning(spectra=4000, steps=1000, batch=32, rate=1e-3),
             sft=Learning(spectra=2000, steps=500, batch=12, rate=5e-4),
             # One update per round: few questions at a time move the model towards the answer that most of them have.
-            grpo=Rounds(
+            grpo=Reward(
                 2000,
                 60,
                 prompts=32,
@@ -141,15 +134,8 @@ BRANCHES = (
 MODELS = ("base", *(branch.name for branch in BRANCHES))
 """What is put on the bench, in the order of the table."""
 
-BETA2 = 0.95
-"""How long AdamW remembers the size of gradients: twenty steps, not the usual thousand. In trials from random
-weights seeing was learned with it; what else differed between the trials was not separated."""
-
 AT_ONCE = 60
 """Bench questions that are inspected together."""
-
-OnMessage = Callable[[str], None]
-"""Receives one line of progress."""
 
 
 def folder_of(proof: Path, seed: int) -> Path:
@@ -168,8 +154,8 @@ class Seed:
 
     def do(self) -> None:
         """:raises ModelError, RunError, JournalError: as the stages' own commands would"""
-        self._once("random", self._random)
-        self._once("base", self._base)
+        once(self.folder / "random", self._random)
+        once(self.folder / "base", self._base)
         for branch in BRANCHES:
             if branch.grpo:
                 self._grpo(branch)
@@ -178,33 +164,16 @@ class Seed:
         for model in MODELS:
             self._bench(model)
 
-    def _once(self, name: str, make: Callable[[Path], None]) -> None:
-        """Make the folder; it exists once it is complete."""
-        folder = self.folder / name
-        if folder.is_dir():
-            return
-        unfinished = self.folder / f"{name}.unfinished"
-        shutil.rmtree(unfinished, ignore_errors=True)
-        make(unfinished)
-        unfinished.rename(folder)
-
     def _random(self, folder: Path) -> None:
-        import torch
-
         from training.miniature.examples import phrases, texts
-        from training.miniature.model import model_for, processor_for
 
         self.report("tokenizer and random weights")
-        size = self.scale.size
         # A hundred examples contain every text of the script.
         some = [*self._practised(100)]
         for branch in BRANCHES:
             some += self._inspected(branch, 100)
         prompts = sorted({one.trajectory.prompt for one in some if len(one.trajectory.prompt) > 60})
-        processor = processor_for(texts(some), size, phrases(prompts))
-        torch.manual_seed(self.seed)
-        model_for(processor.tokenizer, size).save_pretrained(folder)
-        processor.save_pretrained(folder)
+        save_random(folder, texts(some), phrases(prompts), self.scale.size, self.seed)
 
     def _base(self, folder: Path) -> None:
         run, learning = self.folder / "practice", self.scale.practice
@@ -244,46 +213,34 @@ class Seed:
         )
         self.report(f"{folder.name}: drawing the pictures")
         given = examples()
-        train(settings, given, card=_card(given), start=_start(folder), on_step=self._steps(folder.name))
+        train(settings, given, card=_card(given), start=start_of(folder), on_step=steps(folder.name, self.report))
 
     def _grpo(self, branch: Branch) -> None:
         from training.grpo.learning import train
-        from training.grpo.settings import GrpoSettings
 
         folder, scale = self.folder / branch.name, self.scale
         if Run(folder).finished:
             return
         grpo = scale.grpo
-        settings = GrpoSettings(
-            model=_model(self.folder / branch.start),
-            output=str(folder),
-            seed=self.seed,
+        settings = grpo_settings(
+            _model(self.folder / branch.start),
+            folder,
+            self.seed,
+            grpo,
+            scale.size.context,
+            max_turns=scale.turns,
+            turn_tokens=scale.turn_tokens,
             with_tool=branch.with_tool,
-            prompts=grpo.prompts,
-            rollouts=grpo.rollouts,
-            mini_batch=grpo.mini_batch,
             per_device=grpo.per_device if grpo.prompts * grpo.rollouts % grpo.per_device == 0 else grpo.rollouts,
-            rounds=grpo.rounds,
-            learning_rate=grpo.rate,
             warmup=grpo.warmup,
             schedule=grpo.schedule,
             stratified=True,
             loss=grpo.loss,
             kl=grpo.kl,
-            validate_rounds=grpo.validate_rounds,
-            max_turns=scale.turns,
-            turn_tokens=scale.turn_tokens,
-            mask_unfinished=True,
-            prompt_tokens=scale.size.context // 2,
-            response_tokens=scale.size.context // 2,
-            writing_batch=grpo.prompts * grpo.rollouts,
-            gradient_checkpointing=False,
             save_rounds=max(1, scale.checkpoints // 10),
-            keep_checkpoints=1,
-            traces=2,
         )
         selected, validation = questions("grpo", grpo.spectra), questions("validation", grpo.validation)
-        train(settings, selected, _card(selected), _start(folder), self._steps(folder.name), validation)
+        train(settings, selected, _card(selected), start_of(folder), steps(folder.name, self.report), validation)
 
     def _bench(self, model: str) -> None:
         from agent.batch.run import Job, Outcome
@@ -366,13 +323,6 @@ class Seed:
             for number, question in enumerate(selected)
         ]
 
-    def _steps(self, name: str) -> Callable[[int, int, Mapping[str, Any]], None]:
-        def on_step(step: int, steps: int, numbers: Mapping[str, Any]) -> None:
-            key = "reward" if "reward" in numbers else "loss"
-            self.report(f"{name}: step {step} of {steps}, {key} {float(numbers[key]):.3f}")
-
-        return on_step
-
 
 def _model(folder: Path) -> ModelSettings:
     return ModelSettings(name=str(folder), frozen=(), dtype="float32")
@@ -383,7 +333,3 @@ def _card(records: Sequence[Example] | Sequence[Question]) -> CardFiles:
 
     found = card(records)
     return CardFiles(json.loads(json.dumps(found.to_json())), found.markdown())
-
-
-def _start(folder: Path) -> Any:
-    return "resume" if (folder / "settings.yaml").is_file() else "new"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from agent.batch.report import escaped, table
+from agent.batch.report import escaped
+from agent.tables import markdown_table
 from training.data.card import UNKNOWN_SURVEY
 from training.model_card.licences import licence
 from training.model_card.scores import TASK_TYPE, cell, results
@@ -104,7 +105,7 @@ def _scores(facts: Mapping[str, Any]) -> Iterator[str]:
         for task in one["tasks"]:
             measured = [cell(task[name]) for name in ("f1", "precision", "recall", "accuracy")]
             rows.append([escaped(task["task"]), str(task["n"]), str(task["positives"]), *measured])
-        yield table(["task", "questions", "positives", "F1", "precision", "recall", "accuracy"], rows)
+        yield markdown_table(["task", "questions", "positives", "F1", "precision", "recall", "accuracy"], rows)
 
 
 def _conditions(one: Mapping[str, Any]) -> str:
@@ -131,10 +132,10 @@ def _data(facts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{data['rows']:,} {kind}{simulated}, of {data['sources']:,} spectra."
         labels = [name for name in ("YES", "NO", "none") if any(name in of for of in data["classes"].values())]
         rows = [[escaped(task), *(str(of.get(label, 0)) for label in labels)] for task, of in data["classes"].items()]
-        yield table(["task", *labels], rows)
-        yield table(["survey", "rows"], [[escaped(name), str(rows)] for name, rows in data["surveys"].items()])
+        yield markdown_table(["task", *labels], rows)
+        yield markdown_table(["survey", "rows"], [[escaped(name), str(rows)] for name, rows in data["surveys"].items()])
         if left_out := data.get("left_out"):
-            yield table(["left out", "rows"], [[escaped(one["reason"]), str(one["rows"])] for one in left_out])
+            yield markdown_table(["left out", "rows"], [[escaped(one["reason"]), str(one["rows"])] for one in left_out])
     inputs = [(stage, one) for stage in facts["stages"] for one in stage.get("data", ())]
     if inputs:
         rows = [
@@ -147,7 +148,7 @@ def _data(facts: Mapping[str, Any]) -> Iterator[str]:
             ]
             for stage, one in inputs
         ]
-        yield table(["stage", "input", "kind", "content", "SHA-256"], rows)
+        yield markdown_table(["stage", "input", "kind", "content", "SHA-256"], rows)
         if any(one["kind"] == "export" for _, one in inputs):
             yield "The hash of an export is that of its manifest, which has the hash of each of its files."
     elif data is None:
@@ -170,9 +171,11 @@ def _training(facts: Mapping[str, Any]) -> Iterator[str]:
 
     yield "## Training"
     if facts["stages"]:
-        yield table(["stage", "name", "from", "method", "seed"], [_lineage_row(stage) for stage in facts["stages"]])
+        yield markdown_table(
+            ["stage", "name", "from", "method", "seed"], [_lineage_row(stage) for stage in facts["stages"]]
+        )
     if rows := list(_curve_rows(facts["curve"], "epochs" if facts["kind"] == "specialist" else "steps")):
-        yield table(["", ""], rows)
+        yield markdown_table(["", ""], rows)
     if facts["kind"] in ("sft", "grpo"):
         yield f"Command: `spec-o3 {facts['kind']} --config settings.yaml`; settings, of paths only the last part:"
     if facts["settings"]:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agent.batch.report import table
 from agent.json_lines import write_atomic
 from agent.policies.nano.folder import ABSTAIN, CONFIG, GENERATION
 from agent.simulate import CLASSES
 from agent.statistics import wilson
+from agent.tables import markdown_table
 from training.model_card.card import write
 from training.model_card.facts import facts_of
 from training.nano.scoring import Judged, counts
@@ -101,10 +101,10 @@ def about(version: str, judged: Sequence[Judged], failed: dict[str, str]) -> str
         "spectrographs and all settings are in `docs/nano.md`.\n\n"
         f"## Simulated test spectra\n\n{len(judged)} questions that were not trained on; percent, the accuracy with "
         "its 95 % Wilson interval.\n\n"
-        f"{table(['task', 'questions', 'F1', 'accuracy', 'left to a person because'], rows)}\n\n"
-        f"## Confused kinds\n\n{table(['task', 'kind', 'answer', 'number'], confused)}\n\n"
+        f"{markdown_table(['task', 'questions', 'F1', 'accuracy', 'left to a person because'], rows)}\n\n"
+        f"## Confused kinds\n\n{markdown_table(['task', 'kind', 'answer', 'number'], confused)}\n\n"
         "## Log odds and right answers\n\nHow often the answer is right, by the distance of its log odds from 0.\n\n"
-        f"{table(['distance', 'answers', 'right'], sure)}\n"
+        f"{markdown_table(['distance', 'answers', 'right'], sure)}\n"
     )
 
 

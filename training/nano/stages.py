@@ -6,8 +6,7 @@ Each stage continues from its last checkpoint. Uses training.sft and training.gr
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,14 +16,14 @@ from typing import Any, Literal
 from agent.errors import Refusal
 from agent.json_lines import write_atomic
 from agent.language import tr
-from training.miniature.model import Size, model_for, processor_for, shrunk
-from training.miniature.stages import BETA2
+from training.miniature.model import Size, shrunk
 from training.model_card.card import README
 from training.nano.package import SCORES, package
 from training.nano.spectra import questions
 from training.nano.teacher import Shrink, Traces, phrases
-from training.run import Run, Start
+from training.run import Run
 from training.settings import ModelSettings, to_mapping
+from training.stages import BETA2, OnMessage, Rounds, grpo_settings, once, save_random, start_of, steps
 
 RANDOM, SFT, GRPO, FINISHED = "random", "sft", "grpo", "nano"
 SETTINGS = "nano.json"
@@ -44,17 +43,9 @@ class Cold:
 
 
 @dataclass(frozen=True)
-class Reward:
-    """The GRPO stage, with fields as in ``training.grpo.GrpoSettings``."""
+class Reward(Rounds):
+    """The GRPO stage."""
 
-    spectra: int
-    rounds: int
-    prompts: int
-    rollouts: int
-    mini_batch: int
-    rate: float
-    validation: int
-    validate_rounds: int
     checkpoints: int
 
 
@@ -124,9 +115,6 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
     }
 )
 
-OnMessage = Callable[[str], None]
-"""Receives one line of progress."""
-
 
 @dataclass(frozen=True)
 class Stages:
@@ -143,21 +131,10 @@ class Stages:
 
     def random(self) -> Path:
         """Make tokenizer and random weights, unless they are there; return their folder."""
-        import torch
-
-        folder = self.folder / RANDOM
-        if folder.is_dir():
-            return folder
-        unfinished = folder.with_name(f"{RANDOM}.unfinished")
-        shutil.rmtree(unfinished, ignore_errors=True)
         # The bytes of any text have tokens; all other text of a trace is a phrase.
         texts = [*phrases(), "Error: The specified wavelength range is invalid or outside the available data range"]
-        processor = processor_for(texts, self.scale.size, phrases())
-        torch.manual_seed(self.seed)
-        model_for(processor.tokenizer, self.scale.size).save_pretrained(unfinished)
-        processor.save_pretrained(unfinished)
-        unfinished.rename(folder)
-        return folder
+        make = partial(save_random, texts=texts, phrases=phrases(), size=self.scale.size, seed=self.seed)
+        return once(self.folder / RANDOM, make)
 
     def sft(self) -> Path:
         """Learn from the traces of the script, unless that is done; return the folder of the model.
@@ -185,7 +162,7 @@ class Stages:
                 workers=cold.workers,
             )
             traces = Traces("sft", cold.traces, self.shrink)
-            train(settings, traces, start=_start(run), on_step=self._steps(SFT))
+            train(settings, traces, start=start_of(run.folder), on_step=steps(SFT, self.report))
         return run.model
 
     def grpo(self) -> Path:
@@ -194,38 +171,27 @@ class Stages:
         :raises ModelError, RunError: as ``training.grpo.learning.train``
         """
         from training.grpo.learning import train
-        from training.grpo.settings import GrpoSettings
 
         run, reward = Run(self.folder / GRPO), self.scale.grpo
         if not run.finished:
-            start, context = self.sft(), self.scale.size.context
-            settings = GrpoSettings(
-                model=self._model(start),
-                output=str(run.folder),
-                seed=self.seed,
-                prompts=reward.prompts,
-                rollouts=reward.rollouts,
-                mini_batch=reward.mini_batch,
+            settings = grpo_settings(
+                self._model(self.sft()),
+                run.folder,
+                self.seed,
+                reward,
+                self.scale.size.context,
+                max_turns=self.scale.turns,
+                turn_tokens=self.scale.turn_tokens,
                 per_device=reward.rollouts,
-                rounds=reward.rounds,
-                learning_rate=reward.rate,
                 warmup=1,
                 loss="grpo",
                 kl=0.0,
-                validate_rounds=reward.validate_rounds,
-                max_turns=self.scale.turns,
-                turn_tokens=self.scale.turn_tokens,
-                mask_unfinished=True,
-                prompt_tokens=context // 2,
-                response_tokens=context // 2,
-                writing_batch=reward.prompts * reward.rollouts,
-                gradient_checkpointing=False,
                 save_rounds=reward.checkpoints,
-                keep_checkpoints=1,
-                traces=2,
             )
             selected, validation = questions("grpo", reward.spectra), questions("validation", reward.validation)
-            train(settings, selected, start=_start(run), on_step=self._steps(GRPO), validation=validation)
+            train(
+                settings, selected, start=start_of(run.folder), on_step=steps(GRPO, self.report), validation=validation
+            )
         return run.model
 
     def package(self) -> Path:
@@ -244,17 +210,6 @@ class Stages:
 
     def _model(self, folder: Path) -> ModelSettings:
         return ModelSettings(name=str(folder), frozen=(), dtype=self.scale.dtype)
-
-    def _steps(self, name: str) -> Callable[[int, int, Mapping[str, Any]], None]:
-        def on_step(step: int, steps: int, numbers: Mapping[str, Any]) -> None:
-            key = "reward" if "reward" in numbers else "loss"
-            self.report(f"{name}: step {step} of {steps}, {key} {float(numbers[key]):.4f}")
-
-        return on_step
-
-
-def _start(run: Run) -> Start:
-    return "resume" if (run.folder / "settings.yaml").is_file() else "new"
 
 
 class StagesError(Refusal, ValueError):

@@ -187,7 +187,7 @@ class ChatApi:
                 url=self.url,
                 info_seconds=INFO_SECONDS,
             )
-            raise ServerFailure(sentence, how="late") from None
+            raise ServerFailure(sentence, late=True) from None
         except Exception as error:
             raise unreachable(error, self.url, INFO_SECONDS) from error
         if answer.status_code >= 400:

@@ -372,7 +372,7 @@ class Endpoint:
             return self.model
         health = self._facts if self._facts and self._facts.ok else await self.examined()
         if not health.ok:
-            raise ServerFailure(health.sentence, retry=health.late, how="late" if health.late else "")
+            raise ServerFailure(health.sentence, retry=health.late, late=health.late)
         return health.model
 
     async def examined(self) -> Health:

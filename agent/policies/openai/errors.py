@@ -12,7 +12,6 @@ import ssl
 import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
 from urllib.parse import urlsplit
 
 from agent.conversation import ConversationTooLong, PolicyError
@@ -103,17 +102,14 @@ _BLIND = re.compile(r"not a multimodal|does not support (?:image|vision)|image i
 
 class ServerFailure(PolicyError):
     """A request failed: one sentence for the user. ``retry``: another try may succeed, ``after`` so many seconds
-    if the server says so. ``how``: "late", it did not answer in time; "lost", it took the request and closed the
-    connection; "" otherwise.
+    if the server says so. ``late``: it did not answer in time.
     """
 
-    def __init__(
-        self, sentence: str, retry: bool = False, after: float | None = None, how: Literal["", "late", "lost"] = ""
-    ) -> None:
+    def __init__(self, sentence: str, retry: bool = False, after: float | None = None, late: bool = False) -> None:
         super().__init__(sentence)
         self.retry = retry
         self.after = after
-        self.how = how
+        self.late = late
 
 
 class ContextExceeded(ServerFailure, ConversationTooLong):
@@ -320,7 +316,7 @@ def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailu
                 seconds=seconds,
             ),
             retry=True,
-            how="late",
+            late=True,
         )
     if wrong := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
         return ServerFailure(
@@ -340,7 +336,6 @@ def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailu
     return ServerFailure(
         deferred("{where} closed the connection without an answer. Its log says why.", where=where),
         retry=True,
-        how="lost",
     )
 
 
@@ -351,7 +346,6 @@ def broken_off(where: str) -> ServerFailure:
             "{where} broke off in the middle of its answer: it was stopped, or crashed. Its log says why.", where=where
         ),
         retry=True,
-        how="lost",
     )
 
 

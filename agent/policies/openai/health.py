@@ -26,8 +26,7 @@ class Health:
 
     ``model`` is the model to use, "" if there is none. ``server`` and ``version`` are "" if the server does not report
     them. ``context`` in tokens; ``running`` and ``waiting`` requests of all clients; None: not reported.
-    ``addresses``: how many of several addresses can be used, for example "2 of 3"; "" if there is one. ``late``: it did
-    not answer in time, which a busy server does not either.
+    ``late``: it did not answer in time, which a busy server does not either.
     """
 
     ok: bool
@@ -38,7 +37,6 @@ class Health:
     context: int | None = None
     running: int | None = None
     waiting: int | None = None
-    addresses: str = ""
     late: bool = False
 
 
@@ -50,7 +48,7 @@ async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
     try:
         listed = await fetch("/models")
     except ServerFailure as failure:
-        return Health(False, failure.sentence, wanted or "", late=failure.how == "late")
+        return Health(False, failure.sentence, wanted or "", late=failure.late)
     models = _models(listed)
     if models is None:
         sentence = deferred(

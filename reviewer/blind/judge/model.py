@@ -17,7 +17,6 @@ from agent.conversation import Stop, Usage
 from agent.errors import Refusal
 from agent.language import tr
 from agent.policies.openai.endpoint import Endpoint
-from agent.policies.openai.replicas import Replicas
 from reviewer.blind.judge.answers import UnreadableAnswer, read_preference, read_score, split_reasoning
 from reviewer.blind.judge.length import prompt_tokens
 from reviewer.blind.judge.prompts import Briefing, Message, TraceForJudge, prompts
@@ -83,7 +82,7 @@ class Judge:
     """
 
     def __init__(
-        self, name: str, endpoint: Endpoint | Replicas, rubric: Rubric, configuration: JudgeSettings | None = None
+        self, name: str, endpoint: Endpoint, rubric: Rubric, configuration: JudgeSettings | None = None
     ) -> None:
         self.name = name
         self.endpoint = endpoint

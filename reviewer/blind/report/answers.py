@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
-from agent.text import cell
+from agent.tables import cell
 from reviewer.blind.analysis import primary_results, primary_sources
 from reviewer.blind.plan import CANNOT_TELL, Dimension, Score
 from reviewer.blind.report.names import Names

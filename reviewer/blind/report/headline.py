@@ -7,11 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from markupsafe import Markup
+
+from agent.tables import HtmlRow, html_table
 from reviewer.agreement.values import Estimate
 from reviewer.blind.analysis import excluded_scorers, excluded_traces
 from reviewer.blind.report.claims import ORDINAL, TITLES, Analysis, Claims, Comparison, claimed
 from reviewer.blind.report.judges import JudgeStatistics
-from reviewer.blind.report.markup import TableRow, many, table_of
+from reviewer.blind.report.markup import many
 from reviewer.blind.report.method import version_sentence
 from reviewer.blind.report.model import IN_WORDS, p_value, population
 from reviewer.blind.report.preferences import PairStatistics
@@ -47,34 +50,34 @@ def _primary_table(found: Claims) -> str:
     if found.unchanged:
         text += f" Not needed, as they would change nothing: {', '.join(name.lower() for name in found.unchanged)}."
     caption = f"Primary comparison. {one.subject}"
-    return f"{table_of(_HEAD, rows, caption, 'headline')}<p class='faint'>{escape(text)}</p>"
+    return f"{html_table(_HEAD, rows, caption, 'headline')}<p class='faint'>{escape(text)}</p>"
 
 
-def _row(one: Analysis, first: bool) -> TableRow:
-    about = f"<small>{escape(one.about)}</small>" if one.about else ""
-    unit = " <small>log odds</small>" if one.name == ORDINAL and one.estimate.value is not None else ""
+def _row(one: Analysis, first: bool) -> HtmlRow:
+    about = Markup("<small>{}</small>").format(one.about) if one.about else ""
+    unit = Markup(" <small>log odds</small>") if one.name == ORDINAL and one.estimate.value is not None else ""
     cells = (
-        f"<span>{_value(one.estimate)}{unit}</span>",
+        _value(one.estimate, unit),
         _p(p_value(one.estimate)),
-        escape(_where(one.estimate).removeprefix("for ")),
+        _where(one.estimate).removeprefix("for "),
         *(f"{n}" for n in (one.spectra, one.scorers, one.answers)),
-        escape(_sentence(one.claim)),
+        _sentence(one.claim),
     )
-    return TableRow(f"{escape(one.name)}{about}", cells, "first-row" if first else "")
+    return HtmlRow(cells, Markup("{}{}").format(one.name, about), "first-row" if first else "")
 
 
 def _others(others: Sequence[Comparison]) -> str:
     if not others:
         return ""
     rows = [
-        TableRow(
-            escape(one.subject),
+        HtmlRow(
             (
-                f"<span>{_value(one.estimate)}</span>",
+                _value(one.estimate),
                 *(_p(p_value(one.estimate)), _p(one.adjusted)),
-                escape(_where(one.estimate).removeprefix("for ")),
-                *(f"{one.estimate.n} {escape(one.estimate.n_of)}", escape(_sentence(one.claim))),
+                _where(one.estimate).removeprefix("for "),
+                *(f"{one.estimate.n} {one.estimate.n_of}", _sentence(one.claim)),
             ),
+            one.subject,
         )
         for one in others
     ]
@@ -85,18 +88,19 @@ def _others(others: Sequence[Comparison]) -> str:
         f"method ({many(tested, 'test')}), and claims follow from the adjusted ones; intervals are not adjusted. The "
         "primary comparison is not among them."
     )
-    return f"{table_of(_HEAD_OTHERS, rows, 'Other comparisons', 'headline')}<p class='faint'>{escape(text)}</p>"
+    return f"{html_table(_HEAD_OTHERS, rows, 'Other comparisons', 'headline')}<p class='faint'>{escape(text)}</p>"
 
 
-def _value(one: Estimate) -> str:
+def _value(one: Estimate, unit: str = "") -> Markup:
+    """Return the value with its interval; ``unit`` is markup behind it."""
     if one.value is None:
-        return "undefined"
+        return Markup("<span>undefined</span>")
     value, _, interval = value_with_interval(one).partition(" ")
-    return f'<span class="value">{value}</span> {interval}'.strip()
+    return Markup('<span><span class="value">{}</span> {}{}</span>').format(value, interval, unit)
 
 
 def _p(p: float | None) -> str:
-    return "" if p is None else escape(p_text(p).removeprefix("p = ").removeprefix("p "))
+    return "" if p is None else p_text(p).removeprefix("p = ").removeprefix("p ")
 
 
 def _where(one: Estimate) -> str:

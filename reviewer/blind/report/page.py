@@ -9,12 +9,14 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from markupsafe import Markup
+
+from agent.tables import HtmlRow, html_table
 from reviewer.blind.plan import DIMENSIONS
 from reviewer.blind.report.claims import TITLES
 from reviewer.blind.report.exclusions import exclusions, fingerprint_tables
 from reviewer.blind.report.figures import all_figures, section_figures
 from reviewer.blind.report.headline import headline, summary
-from reviewer.blind.report.markup import TableRow, table_of
 from reviewer.blind.report.method import ReportData, judge_settings, method, rubric_text, scored_traces
 from reviewer.blind.report.model import IN_WORDS, p_value
 from reviewer.blind.report.scores import DESCRIPTION
@@ -178,26 +180,26 @@ def _table(caption: str, rows: Sequence[Row]) -> str:
     dimensions = dict(Counter(dimension for dimension, _ in columns))
     groups = [(TITLES[one], n) for one, n in dimensions.items()] if len(dimensions) > 1 else []  # type: ignore[index]
     head = ["", *(name for _, name in columns)]
-    body = (TableRow(escape(of), [_cell(given.get(one)) for one in columns]) for of, given in cells.items())
-    return table_of(head, body, caption, groups=groups)
+    body = (HtmlRow([_cell(given.get(column)) for column in columns], of) for of, given in cells.items())
+    return html_table(head, body, caption, groups=groups)
 
 
-def _cell(row: Row | None) -> str:
+def _cell(row: Row | None) -> Markup:
     if row is None:
-        return ""
+        return Markup()
     one, n = row.estimate, f"n = {row.estimate.n} {row.n_of}"
     if (p := p_value(one)) is not None:
         n += f"; {p_text(p)}"
     if one.value is None:
-        return f"undefined<small>{escape(one.reason)}; {escape(n)}</small>"
-    value = f'<span class="value">{two_decimals(one.value)}</span>'
+        return Markup("undefined<small>{}; {}</small>").format(one.reason, n)
+    value = Markup('<span class="value">{}</span>').format(two_decimals(one.value))
     if one.reason == DESCRIPTION:
-        return f"{value}<small>{escape(n)}</small>"
+        return value + Markup("<small>{}</small>").format(n)
     if one.low is None or one.high is None:
-        return f"{value}<small>no interval: {escape(one.reason)}; {escape(n)}</small>"
+        return value + Markup("<small>no interval: {}; {}</small>").format(one.reason, n)
     more = f"; {one.reason}" if one.reason else ""
-    ends = f'<span class="ends">({two_decimals(one.low)} to {two_decimals(one.high)})</span>'
-    return f"{value} {ends}<small>{escape(n)}{escape(more)}</small>"
+    ends = Markup('<span class="ends">({} to {})</span>').format(two_decimals(one.low), two_decimals(one.high))
+    return Markup("{} {}<small>{}{}</small>").format(value, ends, n, more)
 
 
 @dataclass

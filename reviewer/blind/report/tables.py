@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from agent.text import CsvTable
+from agent.tables import CsvTable
 from reviewer.blind.plan import CANNOT_TELL, SESSION_FORMAT
 from reviewer.blind.report.model import p_value
 from reviewer.blind.report.names import Names

@@ -1,1 +1,1 @@
-"""Annotations of our items in Label Studio and Argilla: tasks for them, and their answers as comments."""
+"""Annotations of our items in Label Studio: tasks for them, and their answers as comments."""

@@ -10,13 +10,12 @@ from typing import Any, TextIO
 
 from agent.language import tr
 from agent.trajectory.json_rows import elements
-from reviewer.exchange.annotations import argilla, label_studio
+from reviewer.exchange.annotations import label_studio
 from reviewer.exchange.annotations.values import AnnotationProblem, AnnotationsError, Found
 
 _FORMS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[..., Iterator[Found]]], ...] = (
     (label_studio.is_task, label_studio.of_task),
     (label_studio.is_minimal, label_studio.of_minimal),
-    (argilla.is_record, argilla.of_record),
 )
 _LONGEST_CELL = 2**24
 
@@ -25,7 +24,7 @@ def read_annotations(path: Path, questions: Sequence[str] = ()) -> Iterator[Foun
     """Yield what a file has: annotations, and what cannot be used or is left out.
 
     :param questions: only these; empty: all
-    :raises AnnotationsError: it cannot be read, or no row of it is of Label Studio or Argilla
+    :raises AnnotationsError: it cannot be read, or no row of it is of Label Studio
     """
     known = False
     try:
@@ -34,7 +33,7 @@ def read_annotations(path: Path, questions: Sequence[str] = ()) -> Iterator[Foun
             for number, row in enumerate(_rows(file), start=1):
                 read = _reader(row)
                 if read is None:
-                    reason = tr("found no task of Label Studio and no record of Argilla")
+                    reason = tr("found no task of Label Studio")
                     yield AnnotationProblem(path.name, tr("row {row}", row=number), reason)
                     continue
                 known = True
@@ -52,8 +51,8 @@ def read_annotations(path: Path, questions: Sequence[str] = ()) -> Iterator[Foun
     if not known:
         raise AnnotationsError(
             tr(
-                "{file}: found no annotations, expected an export of Label Studio (JSON, JSON-MIN, CSV, TSV) or "
-                "records of Argilla (JSON). Nothing was imported.",
+                "{file}: found no annotations, expected an export of Label Studio (JSON, JSON-MIN, CSV, TSV). "
+                "Nothing was imported.",
                 file=path,
             )
         )

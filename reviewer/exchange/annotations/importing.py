@@ -17,6 +17,7 @@ from reviewer.exchange.annotations.files import read_annotations
 from reviewer.exchange.annotations.values import (
     ITEM_FIELD,
     KEY_FIELD,
+    TOOL,
     Annotation,
     AnnotationProblem,
     AnnotationsError,
@@ -72,7 +73,6 @@ class ImportedAnnotations:
     :param items: items that got a comment, in order
     :param known: annotations that were imported before
     :param left_out: number by reason
-    :param unfinished: annotations of which the file does not say whether they were submitted
     :param refused: there are problems, so nothing was written
     """
 
@@ -81,7 +81,6 @@ class ImportedAnnotations:
     known: int = 0
     left_out: Counter[Why] = field(default_factory=Counter)
     problems: list[AnnotationProblem] = field(default_factory=list)
-    unfinished: int = 0
     refused: bool = False
 
 
@@ -91,7 +90,7 @@ def import_annotations(
     """Check all files, then add each annotation that is new as a comment on its item.
 
     :param by: who imports them; None: the owner of the file, on the command line
-    :raises AnnotationsError: a file is none of Label Studio or Argilla; nothing was written
+    :raises AnnotationsError: a file is no export of Label Studio; nothing was written
     :raises NotAllowed: ``by`` is not active
     :raises NotFound: ``people`` names initials that nobody has
     """
@@ -112,7 +111,6 @@ def import_annotations(
                 except Unusable as bad:
                     result.problems.append(AnnotationProblem(path.name, found.place, str(bad)))
                     continue
-                result.unfinished += not found.submitted
                 comments[made.key] = made
     known = store.imported_comments.known(comments)
     new = [one for key, one in comments.items() if key not in known]
@@ -141,10 +139,10 @@ def _comment(found: Annotation, item: int, people: Mapping[str, str]) -> Importe
             tr("found answers of {found} characters, expected {most} at most", found=len(text), most=LONGEST_TEXT)
         )
     # The order of the answers differs between the forms of one export.
-    content = [found.tool, *found.ids, item, sorted(found.answers)]
+    content = [TOOL, *found.ids, item, sorted(found.answers)]
     digest = hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
     person = people.get(found.author)
-    source = f"{found.tool}: {found.author}" if found.author else found.tool
+    source = f"{TOOL}: {found.author}" if found.author else TOOL
     return ImportedComment(item, source, text, found.at, f"annotation:{digest}", person)
 
 
@@ -262,13 +260,6 @@ def in_words(result: ImportedAnnotations, dry_run: bool) -> list[str]:
                 "{n} annotation that cannot be used was skipped.",
                 "{n} annotations that cannot be used were skipped.",
                 bad,
-            )
-        )
-    if result.unfinished:
-        said.append(
-            tr(
-                "The file does not say which answers are drafts or discarded, so all were taken; "
-                "records.to_list(flatten=True) of Argilla says it."
             )
         )
     return said

@@ -79,7 +79,7 @@ def _of_annotation(
     if answers.found:
         at = time_of(annotation.get("updated_at") or annotation.get("created_at"), "updated_at")
         author = _author(annotation.get("completed_by"))
-        yield Annotation("Label Studio", place, ids, data, author, at, tuple(answers.found))
+        yield Annotation(place, ids, data, author, at, tuple(answers.found))
 
 
 def _has_name(result: object) -> bool:
@@ -189,7 +189,7 @@ def of_minimal(file: str, row: Mapping[str, Any], number: int, questions: Sequen
         yield AnnotationProblem(file, place, str(bad))
         return
     author = "" if row["annotator"] is None else str(row["annotator"])
-    yield Annotation("Label Studio", place, (task, annotation), row, author, at, tuple(answers.found))
+    yield Annotation(place, (task, annotation), row, author, at, tuple(answers.found))
 
 
 def _of_cell(cell: object, quoted: Mapping[Region, str]) -> list[str] | None:

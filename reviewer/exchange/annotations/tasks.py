@@ -1,4 +1,4 @@
-"""Writes items as tasks for Label Studio, or as records for Argilla, from which annotations find back to them."""
+"""Writes items as tasks for Label Studio, from whose annotations the items are found again."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from agent.tasks import Task
 from agent.trajectory import Answer, Think, Trajectory, Zoom
-from reviewer.exchange.annotations.argilla import record_id
 from reviewer.exchange.annotations.values import ITEM_FIELD, KEY_FIELD
 from reviewer.rules.workflow import round_of
 from reviewer.store import Item, QueueFilter, Store
 
-Form = Literal["label-studio", "argilla"]
-FORMS: tuple[Form, ...] = get_args(Form)
+FORMS = ("label-studio",)
+"""Values of ``spec-o3 annotations tasks --for``."""
 _PAGE = 200
 
 
@@ -38,7 +37,6 @@ class TasksWritten:
 def write_tasks(
     store: Store,
     path: Path,
-    form: Form,
     chosen: QueueFilter,
     *,
     tasks: Mapping[str, Task],
@@ -66,8 +64,7 @@ def write_tasks(
                 elif item.row.batch in verdict_first and round_of(item.row.state) is not None:
                     numbers["verdict_first"] += 1
                 else:
-                    data = _data(item, tasks.get(item.row.task), address)
-                    row = {"data": data} if form == "label-studio" else _record(item.id, data)
+                    row = {"data": _data(item, tasks.get(item.row.task), address)}
                     out.write(",\n" if numbers["written"] else "[\n")
                     out.write(json.dumps(row, ensure_ascii=False))
                     numbers["written"] += 1
@@ -98,18 +95,6 @@ def _data(item: Item, task: Task | None, address: str) -> dict[str, Any]:
         "version": item.version.number,
         "trace": trace_in_words(trajectory),
         **link,
-    }
-
-
-def _record(item: int, data: Mapping[str, Any]) -> dict[str, Any]:
-    shown = ("question", "trace", "link")
-    return {
-        "id": record_id(item),
-        "fields": {name: data[name] for name in shown if name in data},
-        "metadata": {name: value for name, value in data.items() if name not in shown},
-        "suggestions": {},
-        "responses": {},
-        "vectors": {},
     }
 
 

@@ -1,4 +1,4 @@
-"""What the readers of Label Studio and Argilla have in common: an annotation, and why one is left out."""
+"""An annotation as it is read from a file, and why one is left out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from agent.errors import Refusal
 from agent.language import tr
 from agent.text import one_line
 
-Tool = Literal["Label Studio", "Argilla"]
+TOOL = "Label Studio"
+"""The program, as it stands in the source of a comment."""
 Why = Literal["cancelled", "draft", "prediction", "empty", "other kind"]
 """Why an annotation is left out: its person skipped the task, has not submitted it, is a model, or gave no answer; or
 its answer is no text and no choice."""
@@ -57,17 +58,14 @@ class Annotation:
     :param author: as the tool names the person; empty if it does not
     :param at: when it was given; None: the tool does not say
     :param answers: (question, value) in the order of the tool
-    :param submitted: False: the file does not say whether the person had finished
     """
 
-    tool: Tool
     place: str
     ids: tuple[str, str]
     fields: Mapping[str, Any]
     author: str
     at: datetime | None
     answers: tuple[tuple[str, str], ...]
-    submitted: bool = True
 
     @property
     def text(self) -> str:

@@ -604,7 +604,7 @@ def late(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, times: int) -> Non
 
     async def answer(path: str) -> object:
         if next(left, None) is not None:
-            raise ServerFailure("No answer.", how="late")
+            raise ServerFailure("No answer.", late=True)
         return await get(path)
 
     monkeypatch.setattr(endpoint._api, "get", answer)

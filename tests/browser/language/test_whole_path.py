@@ -26,7 +26,7 @@ LOCALES = {"en": "en-GB", "zh": "zh-CN"}
 PEOPLE = {"RE": ["reviewer", "coordinator"], "AU": ["auditor", "reviewer"], "VO": ["reviewer"], "AD": ["auditor"]}
 WORD = re.compile(r"[A-Za-z]{3,}")
 NAMES = re.compile(
-    r"Label Studio|Argilla|Excel|ShareGPT|LLaMA-Factory|TRL|ECSV|TSV| Lines|-MIN|Parquet|gzip|"
+    r"Label Studio|Excel|ShareGPT|LLaMA-Factory|TRL|ECSV|TSV| Lines|-MIN|Parquet|gzip|"
     r"Krippendorff|alpha|Computing |'s Alpha-Reliability|Fleiss|Psychological Bulletin|"
     r"Balmer absorption|-noise|approved-[0-9]|plate [0-9]|z_max|z_min|Alpha|docs|/[\w./-]+"
 )

@@ -1,4 +1,4 @@
-"""The form of the Library tab that imports annotations of Label Studio and Argilla."""
+"""The form of the Library tab that imports annotations of Label Studio."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
-"""Annotations of Label Studio and Argilla, and tasks for them.
+"""Annotations of Label Studio, and tasks for it.
 
-The files in ``annotations/`` were written by the programs' own code: those of Argilla by ``records.to_json`` and
-``to_list`` of Argilla 2.8 and ``Dataset.to_json``, JSON-MIN and tables by the converter of label-studio-sdk 2.1 from
-``label_studio.json``, which has the fields of an export of Label Studio 1.x.
+The files in ``annotations/`` were written by the programs' own code: JSON-MIN and tables by the converter of
+label-studio-sdk 2.1 from ``label_studio.json``, which has the fields of an export of Label Studio 1.x; the records of
+Argilla by ``to_list`` of Argilla 2.8.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,7 +29,7 @@ from tests.support.blind_campaign import a_store, opened
 from tests.support.campaign import Clock, an_item, people
 
 FILES = Path(__file__).parent / "annotations"
-ANN, BOB = "00000000-0000-0000-0000-000000000a11", "00000000-0000-0000-0000-000000000b22"
+ANN = "00000000-0000-0000-0000-000000000a11"
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 OF_LABEL_STUDIO = (
@@ -129,51 +130,21 @@ def test_only_the_questions_that_are_asked_for_are_imported(store: Store, tmp_pa
     assert of(store, 2) == []
 
 
-# ---- Argilla
+# ---- another program
 
 
-@pytest.mark.parametrize("name", ["argilla_flat.json", "argilla_flat.jsonl"])
-def test_flat_records_of_argilla_say_what_is_a_draft(store: Store, tmp_path: Path, name: str) -> None:
-    found = read(store, here(store, name, tmp_path))
+def test_records_of_argilla_are_imported_through_the_code_of_the_docs(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here(store, "argilla_flat.json", tmp_path).rename(tmp_path / "records.json")
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"become such a file by\n\n```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(code, "docs/formats.md", "exec"), {})
+    assert read(store, tmp_path / "annotations.json").problems == []
     text = "verdict: NO\nfaults: wrong line, no data\nwhy: The line is a sky line.\n  Second line"
-    assert of(store, 1) == [(None, f"Argilla: {ANN}", text)]
-    assert found.left_out == {"draft": 1, "cancelled": 1}
-    assert found.unfinished == 0
-    if name.endswith(".json"):
-        assert of(store, 3) == [(None, f"Argilla: {BOB}", "rating: 4\norder: a, b\nspans: wrong (0 – 5)")]
-
-
-def test_nested_records_of_argilla_do_not_say_what_is_a_draft(store: Store, tmp_path: Path) -> None:
-    found = read(store, here(store, "argilla.json", tmp_path))
-    assert (found.added, found.unfinished) == (4, 4)
-    assert "does not say which answers are drafts" in " ".join(importing.in_words(found, dry_run=False))
-    assert {source for _, source, _ in of(store, 1)} == {f"Argilla: {ANN}", f"Argilla: {BOB}"}
-    # Suggestions of a model are no answers.
-    assert all("model" not in text for _, _, text in of(store, 1))
-    # Argilla does not say when.
-    assert store.comments.of_item(1, "CO").threads[0].comments[0].at == NOW
-
-
-def test_records_of_argilla_1_can_be_imported(store: Store, tmp_path: Path) -> None:
-    assert read(store, FILES / "argilla_1.jsonl").added == 1
-    (thread,) = store.comments.of_item(1, "CO").threads
-    comment = thread.comments[0]
-    assert (comment.source, comment.text) == ("Argilla: ann", "annotation: NO")
-    assert comment.at == datetime(2023, 1, 2, 3, 4, 5, tzinfo=UTC)
-    record = {
-        "id": None,
-        "external_id": "spec-o3-2",
-        "fields": {"text": "1 think"},
-        "metadata": {},
-        "responses": [
-            {"user_id": ANN, "values": {"verdict": {"value": "NO"}, "rank": {"value": [{"value": "a", "rank": 1}]}}},
-            {"user_id": BOB, "values": {"verdict": {"value": "YES"}}, "status": "discarded"},
-        ],
-        "suggestions": [],
-    }
-    found = read(store, written(tmp_path, [record]))
-    assert (found.added, found.left_out) == (1, {"cancelled": 1})
-    assert of(store, 2) == [(None, f"Argilla: {ANN}", "verdict: NO\nrank: 1. a")]
+    assert of(store, 1) == [(None, f"Label Studio: {ANN}", text)]
+    assert of(store, 2) == []  # discarded
 
 
 # ---- again
@@ -339,7 +310,7 @@ def test_a_spectrum_that_several_items_have_names_them(store: Store, tmp_path: P
 def test_the_rest_is_imported_if_problems_are_skipped(store: Store, tmp_path: Path) -> None:
     found = read(store, written(tmp_path, [a_task(99), a_task(1), {"text": "x"}]), skip_bad=True)
     assert (found.added, found.refused, len(found.problems)) == (1, False, 2)
-    assert str(found.problems[1]) == "rows.json: row 3: found no task of Label Studio and no record of Argilla"
+    assert str(found.problems[1]) == "rows.json: row 3: found no task of Label Studio"
     assert len(of(store, 1)) == 1
 
 
@@ -383,18 +354,16 @@ def test_hostile_text_is_imported_as_text(store: Store, tmp_path: Path) -> None:
 # ---- tasks
 
 
-def a_round_trip(store: Store, tmp_path: Path, form: str) -> list[dict[str, Any]]:
+def a_round_trip(store: Store, tmp_path: Path) -> list[dict[str, Any]]:
     path = tmp_path / "tasks.json"
-    made = write_tasks(
-        store, path, form, QueueFilter(batch="november"), tasks=tasks.load(), address="http://desk:7860/"
-    )
+    made = write_tasks(store, path, QueueFilter(batch="november"), tasks=tasks.load(), address="http://desk:7860/")
     assert made.written == 4
     rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return rows
 
 
 def test_tasks_of_label_studio_find_back_to_their_items(store: Store, tmp_path: Path) -> None:
-    rows = a_round_trip(store, tmp_path, "label-studio")
+    rows = a_round_trip(store, tmp_path)
     data = rows[1]["data"]
     assert (data["spec_o3_item"], data["name"], data["task"]) == (2, "spec-0002.fits", "cv")
     assert data["link"] == "http://desk:7860/#item=2"
@@ -409,35 +378,20 @@ def test_tasks_of_label_studio_find_back_to_their_items(store: Store, tmp_path: 
     assert read(store, written(tmp_path, annotated)).items == [1, 2, 3, 4]
 
 
-def test_records_of_argilla_find_back_to_their_items(store: Store, tmp_path: Path) -> None:
-    rows = a_round_trip(store, tmp_path, "argilla")
-    assert rows[2]["id"] == "spec-o3-3"
-    assert set(rows[2]["fields"]) == {"question", "trace", "link"}
-    answer = {"verdict": [{"value": "NO", "user_id": ANN}]}
-    for row in rows:
-        row["responses"] = answer
-    # An Argilla data set that has no metadata fields drops them; the id stays.
-    for row in rows[2:]:
-        row["metadata"] = {}
-    assert read(store, written(tmp_path, rows)).items == [1, 2, 3, 4]
-
-
 def test_tasks_leave_out_what_people_must_judge_without_help(tmp_path: Path) -> None:
     with a_store(tmp_path / "annotations.db") as store:
         opened(store, items=(6, 7), each=3)
         all_items = store.queue.page(QueueFilter(), "").total
-        made = write_tasks(store, tmp_path / "a.json", "label-studio", QueueFilter(), tasks={})
+        made = write_tasks(store, tmp_path / "a.json", QueueFilter(), tasks={})
         assert made.blind > 0
         assert made.written + made.blind == all_items
         assert '"spec_o3_item": 6,' not in (tmp_path / "a.json").read_text(encoding="utf-8")
         batch = store.items.get(1).row.batch
         store.settings.set("CO", RULE, [batch])
-        made = write_tasks(
-            store, tmp_path / "b.json", "label-studio", QueueFilter(), tasks={}, verdict_first=store.settings.get(RULE)
-        )
+        made = write_tasks(store, tmp_path / "b.json", QueueFilter(), tasks={}, verdict_first=store.settings.get(RULE))
         assert made.verdict_first > 0
         with pytest.raises(FileExistsError):
-            write_tasks(store, tmp_path / "b.json", "label-studio", QueueFilter(), tasks={})
+            write_tasks(store, tmp_path / "b.json", QueueFilter(), tasks={})
 
 
 # ---- the command

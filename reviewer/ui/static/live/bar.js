@@ -452,7 +452,6 @@ export class Policies {
     if (!health) return h('p', {}, t('Checking …'))
     const rows = [
       [t('model'), health.model],
-      [t('addresses'), health.addresses],
       [t('server'), health.server],
       [t('version'), health.version],
       [t('context'), health.context && tn('{n} token', '{n} tokens', health.context)],
@@ -480,6 +479,5 @@ function healthText(health) {
       ? t('{running} running, {waiting} waiting', { running: health.running ?? 0, waiting: health.waiting ?? 0 })
       : null
   const server = [health.server, health.version].filter(Boolean).join(' ')
-  const addresses = health.addresses && tn('{n} address', '{n} addresses', health.addresses)
-  return [health.model, server, addresses, busy].filter(Boolean).join(' · ') || health.sentence
+  return [health.model, server, busy].filter(Boolean).join(' · ') || health.sentence
 }
