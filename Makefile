@@ -28,7 +28,7 @@ test-all: test long browser-all test-models
 
 # Of what `make test` leaves out, that which the changes since BASE can touch.
 test-touched: $(VENV)/test
-	$(BIN)/python -m tests.support.touched $(BASE) | tr '\n' '\0' | xargs -0 -r $(MAKE)
+	$(BIN)/python -m tests.touched $(BASE) | tr '\n' '\0' | xargs -0 -r $(MAKE)
 
 lint: $(VENV)/test js
 	$(BIN)/ruff format --check .

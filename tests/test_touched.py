@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.touched import EVERYTHING, changed_since, targets
+from tests.touched import EVERYTHING, changed_since, targets
 
 DESKS = ("find", "live")
 

@@ -1,4 +1,4 @@
-"""Name the make targets beyond `make test` that a change can touch: `python -m tests.support.touched [BASE]`.
+"""Name the make targets beyond `make test` that a change can touch: `python -m tests.touched [BASE]`.
 
 The change is what git says differs from BASE: a commit, else where this branch left the remote's main branch. Without
 either, everything is named.
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 EVERYTHING = ("long", "browser-all", "test-models")
 EVERYWHERE = (
     "pyproject.toml",

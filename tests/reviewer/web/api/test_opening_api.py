@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
-from reviewer.web import app as server
+from reviewer import server
 from reviewer.web.routes import opening as opening_routes
 from tests.reviewer.web.test_review_api import PASSWORD, client_of, drafted
 
