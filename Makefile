@@ -17,7 +17,7 @@ JS := tests/js
 # Tests start hundreds of Pythons. Where this is set, each would compile every module that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all test-touched lint js types unit js-test browser browser-all long test-models planted bench soak messages lock audit clean
+.PHONY: run test test-all test-touched lint js types unit js-test browser browser-all long test-models planted bench soak messages release-check lock audit clean
 
 run: $(VENV)/core
 	$(BIN)/python app.py
@@ -81,9 +81,13 @@ soak: $(VENV)/test
 	sh tests/browser/get-chromium.sh $(BIN)/python
 	$(BIN)/python -m tests.soak
 
-# Brings the catalogues of the other languages up to date with the code; they are then translated by hand.
+# Brings the catalogues of the other languages up to date with the code, and lists what is shown in English until it is translated.
 messages: $(VENV)/test
 	$(BIN)/python -m tests.support.messages
+
+# What a release needs and a commit does not: every message has its translation.
+release-check: $(VENV)/test
+	$(BIN)/python -m tests.support.messages --check
 
 # Renews the lock files; read what changed before you commit it. Needs uv.
 LOCK := uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes \

@@ -13,10 +13,10 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po, write_po
 
 from agent.language import LOCALE, NAMES, Part
@@ -32,6 +32,7 @@ PROGRAM: Mapping[str, tuple[int, ...]] = {
     "Command": (1,),
 }
 """The functions, and the places of the arguments that are messages."""
+PARTS: tuple[Part, ...] = ("program", "page")
 STATIC = "reviewer/ui/static/"
 WIDTH = 120
 
@@ -166,22 +167,42 @@ msgstr ""
 """
 
 
-def main() -> int:
-    """Update all catalogues; say what is left to translate."""
-    missing = 0
+def is_missing(entry: Message) -> bool:
+    """Whether a message of a catalogue is shown in English: it has no translation, or one that is only a guess."""
+    forms = (entry.string,) if isinstance(entry.string, str) else tuple(entry.string or ())
+    return entry.fuzzy or not forms or not all(forms)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Update all catalogues and list what is left to translate.
+
+    With ``--check``, for a release, nothing is written, and the exit status is 1 where a catalogue is not that of the
+    code or a message has no translation.
+    """
+    check, failed = "--check" in arguments, False
     for code in NAMES:
-        for part in ("program", "page"):
-            if code == "en":
-                continue
+        if code == "en":
+            continue
+        number, missing = 0, []
+        for part in PARTS:
             path = LOCALE / code / f"{part}.po"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(updated(code, part))
-            entries = [entry for entry in read(code, part) if entry.id]
-            empty = [entry for entry in entries if not all(entry.string if entry.pluralizable else [entry.string])]
-            missing += len(empty)
-            print(f"{path.relative_to(ROOT)}: {len(entries)} messages, {len(empty)} without translation")
-    return int(missing > 0)
+            text = updated(code, part)
+            if check and not (path.is_file() and path.read_bytes() == text):
+                print(f"{path.relative_to(ROOT)}: not that of the code; run make messages")
+                failed = True
+            elif not check:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(text)
+            entries = [entry for entry in read_po(io.BytesIO(text), locale=code) if entry.id]
+            number += len(entries)
+            missing += [entry for entry in entries if is_missing(entry)]
+        for entry in missing:
+            key = entry.id if isinstance(entry.id, str) else entry.id[0]
+            print(f"no translation: {key!r} ({entry.locations[0][0]})")
+        print(f"{code}: {number} messages, {len(missing)} without translation")
+        failed = failed or bool(missing)
+    return int(check and failed)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
