@@ -10,6 +10,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -41,15 +42,31 @@ NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a disk or change the user")
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """The path of a database with a small campaign."""
-    path = tmp_path / "annotations.db"
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "annotations.db"
     with Store.open(path) as store:
         people(store)
         for number in range(3):
             an_item(store, number)
     return path
+
+
+@pytest.fixture
+def path(made: Path, tmp_path: Path) -> Path:
+    """The path of a database with a small campaign."""
+    return Path(shutil.copyfile(made, tmp_path / "annotations.db"))
+
+
+def client_of(store: Store) -> TestClient:
+    """Return a client of an app on this store, signed in as SO, a coordinator."""
+    # Not for the processes that import this module: it takes seconds.
+    from reviewer.web import app as server
+
+    store.accounts.add_person("SO", "Solo", ["reviewer", "coordinator"], password="correct horse battery")
+    client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
+    client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
+    return client
 
 
 @contextmanager
@@ -140,12 +157,19 @@ def test_a_file_that_cannot_grow_is_reported(path: Path) -> None:
 
 @as_root
 @pytest.mark.parametrize("what", ["file", "folder"])
-def test_a_read_only_file_or_folder_is_named_at_the_start(path: Path, what: str) -> None:
-    held = path.parent
-    for folder in (held, *held.parents[:3]):
-        folder.chmod(0o755)
-    path.chmod(0o444 if what == "file" else 0o666)
-    held.chmod(0o777 if what == "file" else 0o555)
+def test_a_read_only_file_or_folder_is_named_at_the_start(made: Path, what: str) -> None:
+    # Not in pytest's folder: each run of pytest closes that to other users.
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(shutil.copy(made, folder))
+        path.chmod(0o444 if what == "file" else 0o666)
+        path.parent.chmod(0o777 if what == "file" else 0o555)
+        refusal = start_as_nobody(path)
+    assert refusal.startswith(f"{path}: ")
+    assert ("the file is read-only" if what == "file" else "no write permission") in refusal
+
+
+def start_as_nobody(path: Path) -> str:
+    """Return why a user without rights cannot start with this database."""
     code = f"""
 import os, sys
 sys.path.insert(0, {str(ROOT)!r})
@@ -156,9 +180,7 @@ try:
 except CannotWrite as refused:
     print(refused)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=False)
-    assert done.stdout.startswith(f"{path}: "), done
-    assert ("the file is read-only" if what == "file" else "no write permission") in done.stdout
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=True).stdout
 
 
 @as_root
@@ -184,11 +206,8 @@ def test_a_lock_is_waited_for_and_then_reported_and_work_resumes_after_it(path: 
         assert holder.stdout is not None
         assert holder.stdin is not None
         holder.stdout.readline()
-        app = server.build(store, local=True)
         with pytest.raises(CannotWrite, match="it is locked by another program"):
             store.leases.take("RE", 1)
-        answer = TestClient(app, base_url="http://127.0.0.1").post("/sign-in", data={"initials": "RE"})
-        assert "it is locked by another program" in answer.text or answer.status_code == 200
         assert store.items.get(1).standing.round == "screening"
         holder.stdin.close()
         holder.wait()
@@ -198,24 +217,13 @@ def test_a_lock_is_waited_for_and_then_reported_and_work_resumes_after_it(path: 
 def test_two_apps_on_one_database_see_each_others_work(path: Path) -> None:
     with Store.open(path) as first, Store.open(path) as second:
         lease = first.leases.take("RE", 1)
-        with pytest.raises(Exception, match="RE is working on this item"):
+        with pytest.raises(HeldByAnother, match="RE is working on this item"):
             second.leases.take("VO", 1)
-        version = second.items.get(1).version
-        second.reviews.decide(
-            person="RE", item_id=1, version_id=version.id, verb="keep", key="a key of its own", lease_token=lease.token
-        )
+        version = second.items.get(1).version.id
+        decision = {"person": "RE", "item_id": 1, "version_id": version, "key": "a key of its own"}
+        second.reviews.decide(**decision, verb="keep", lease_token=lease.token)
         assert first.items.standing(1).round == "revision"
-        assert (
-            first.reviews.decide(
-                person="RE",
-                item_id=1,
-                version_id=version.id,
-                verb="keep",
-                key="a key of its own",
-                lease_token=lease.token,
-            ).state
-            == "revision"
-        )
+        assert first.reviews.decide(**decision, verb="keep", lease_token=lease.token).state == "revision"
         assert len(first.items.history(1)) == 1
 
 
@@ -386,9 +394,7 @@ def test_a_reader_whose_settings_fail_is_closed(path: Path, monkeypatch: pytest.
 
 def test_an_error_of_the_store_reaches_the_page_as_a_message_with_status_503(path: Path) -> None:
     with Store.open(path) as store:
-        store.accounts.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
-        client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
-        client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
+        client = client_of(store)
         path.rename(path.with_name("away.db"))
         answer = client.post("/api/v1/item/1/lease", json={})
         assert (answer.status_code, answer.json()["kind"]) == (503, "store")
@@ -397,9 +403,7 @@ def test_an_error_of_the_store_reaches_the_page_as_a_message_with_status_503(pat
 
 def test_a_page_of_one_person_is_refused_after_another_has_signed_in(path: Path) -> None:
     with Store.open(path) as store:
-        store.accounts.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
-        client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
-        client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
+        client = client_of(store)
         mine = client.post("/api/v1/item/1/lease", json={}, headers={"X-Spec-O3-Person": "SO"})
         assert mine.status_code == 200
         body = {"base": 1, "steps": [], "comment": "of RE"}
@@ -411,9 +415,7 @@ def test_a_page_of_one_person_is_refused_after_another_has_signed_in(path: Path)
 
 def test_an_autosave_returns_the_text_that_it_replaced(path: Path) -> None:
     with Store.open(path) as store:
-        store.accounts.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
-        client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
-        client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
+        client = client_of(store)
 
         def autosave(comment: str, after: str | None) -> dict[str, object]:
             body = {"base": 1, "steps": [], "comment": comment, "after": after}
@@ -433,9 +435,7 @@ def test_an_upload_that_does_not_fit_on_the_disk_is_refused_before_it_is_stored(
 ) -> None:
     with disk(tmp_path / "disk", 12_000) as folder, Store.open(path) as store:
         monkeypatch.setenv("GRADIO_TEMP_DIR", str(folder))
-        store.accounts.add_person("SO", "Solo", ["coordinator"], password="correct horse battery")
-        client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
-        client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
+        client = client_of(store)
         fits = client.post("/gradio_api/upload", files={"files": ("few.jsonl", b"x" * 1000)})
         assert fits.status_code == 200
         kept = sorted(folder.rglob("*"))
@@ -486,9 +486,14 @@ def claim_everything(shared_path: Path, person: str) -> list[int]:
     return mine
 
 
-def test_processes_that_claim_at_once_get_every_item_once(shared_path):
-    with ProcessPoolExecutor(3, mp_context=SPAWN) as pool:
-        claims = list(pool.map(claim_everything, [shared_path] * 3, ["PA", "PB", "PC"]))
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(3, mp_context=SPAWN) as processes:
+        yield processes
+
+
+def test_processes_that_claim_at_once_get_every_item_once(shared_path, processes):
+    claims = list(processes.map(claim_everything, [shared_path] * 3, ["PA", "PB", "PC"]))
     claimed = sorted(item_id for mine in claims for item_id in mine)
     assert claimed == list(range(1, ITEMS + 1))
     with Store.open(shared_path) as store:
@@ -570,10 +575,9 @@ def open_new(shared_path: Path) -> int:
         return len(store.accounts.people())
 
 
-def test_processes_may_open_a_new_database_at_once(tmp_path):
+def test_processes_may_open_a_new_database_at_once(tmp_path, processes):
     shared_path = tmp_path / "new.db"
-    with ProcessPoolExecutor(3, mp_context=SPAWN) as pool:
-        assert list(pool.map(open_new, [shared_path] * 6)) == [0] * 6
+    assert list(processes.map(open_new, [shared_path] * 6)) == [0] * 6
     with Store.open(shared_path) as store:
         assert store.upkeep.verify() == []
 
@@ -596,7 +600,7 @@ while True:
 """
 
 
-@pytest.mark.parametrize("after", [1, 4, 9])
+@pytest.mark.parametrize("after", [1, 6])
 def test_a_kill_at_any_moment_loses_nothing_that_was_acknowledged(shared_path, after):
     code = WRITER.format(tests=str(ROOT), path=str(shared_path))
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as writer:

@@ -8,6 +8,7 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,15 @@ def content_hash(store: Store, item: int) -> str:
 
 def changed(store: Store, item: int) -> Any:
     return edited(store.items.get(item).version.trajectory, "Seen again.")
+
+
+def refusal(attempt: Callable[..., Any], *arguments: object) -> Exception | None:
+    """Return the exception with which the store refuses an attempt; None if it does not."""
+    try:
+        attempt(*arguments)
+    except (NotAllowed, SignInRefused) as refused:
+        return refused
+    return None
 
 
 # ---- items that a person scores blind
@@ -203,16 +213,14 @@ def test_every_method_that_takes_by_is_listed_here(store: Store) -> None:
     assert taking - FOR_ALL <= set(COORDINATORS)
 
 
-@pytest.mark.parametrize("name", COORDINATORS)
-@pytest.mark.parametrize("by", ["RE", "AU", "GO"])
-def test_only_an_active_coordinator_can(store: Store, name: str, by: str) -> None:
+def test_only_an_active_coordinator_can(store: Store) -> None:
     store.accounts.add_person("GO", "Has gone", ["coordinator"])
     store.accounts.deactivate("CO", "GO")
     opened(store, items=(1, 2), each=3)
     drawn(store, items=(3, 4), each=3)
     end = store.log.head()
-    with pytest.raises(NotAllowed, match="Only a coordinator can do this"):
-        COORDINATORS[name](store, by)
+    for (name, attempt), by in product(COORDINATORS.items(), ("RE", "AU", "GO")):
+        assert "Only a coordinator can do this" in str(refusal(attempt, store, by)), (name, by)
     assert store.log.head() == end
 
 
@@ -257,15 +265,13 @@ LEFT: dict[str, Attempt] = {
 }
 
 
-@pytest.mark.parametrize("name", LEFT)
-def test_an_inactive_person_can_do_nothing(store: Store, name: str) -> None:
+def test_an_inactive_person_can_do_nothing(store: Store) -> None:
     store.accounts.set_password(None, "RE", "a long password")
     opened(store, items=(11, 12), each=3)
     store.accounts.deactivate("CO", "RE")
     end = store.log.head()
-    with pytest.raises((NotAllowed, SignInRefused)):
-        LEFT[name](store)
-    assert [entry.what for entry in store.log.entries(after=end.number)] in ([], ["sign-in refused"])
+    assert [name for name, attempt in LEFT.items() if refusal(attempt, store) is None] == []
+    assert [entry.what for entry in store.log.entries(after=end.number)] == ["sign-in refused"]
 
 
 def test_a_sign_in_is_refused_if_the_account_changes_during_the_check(
