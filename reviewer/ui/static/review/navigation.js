@@ -141,7 +141,8 @@ export class Navigation {
     }
     await noted
     if (!isShown()) return
-    if (present.item.stamp !== item.stamp) this.#drawChanged(present)
+    // Where the page itself has drawn a newer state meanwhile, this answer may be older.
+    if (this.state.item === item && present.item.stamp !== item.stamp) this.#drawChanged(present)
     await this.#arrived(present, isShown)
     if (!isShown() || !this.state.current?.place) return
     const { next, back } = this.state.current.place
