@@ -202,36 +202,47 @@ def command(service: Service, build: Build) -> list[str]:
 
     :raises ServeError: an adapter's folder holds none
     """
-    options: dict[str, str | int | float] = {
-        "--model": service.model,
-        "--served-model-name": service.served_name,
-        "--host": service.host,
-        "--port": service.port,
-        "--max-model-len": service.context_length,
-        "--dtype": _cpu_dtype(Path(service.model)) if build.cpu and service.dtype == "auto" else service.dtype,
-        "--gpu-memory-utilization": service.memory,
-        # One picture per turn, and no memory reserved for videos.
-        "--limit-mm-per-prompt": json.dumps({"image": service.images, "video": 0}),
-        # Otherwise defaults come from the model's folder: Qwen2.5-VL's has a repetition penalty.
-        "--generation-config": "vllm",
+    options: dict[str, Any] = {
+        "model": service.model,
+        "served_model_name": service.served_name,
+        "host": service.host,
+        "port": service.port,
+        **engine_settings(service, build),
     }
-    if sequences := max_conversations(service, build):
-        options["--max-num-seqs"] = sequences
-    if service.pixels:
-        options["--mm-processor-kwargs"] = json.dumps({"max_pixels": service.pixels})
     if service.data_parallel > 1:
-        options["--data-parallel-size"] = service.data_parallel
-    if service.tool_calls:
-        options["--tool-call-parser"] = service.tool_calls
-    elif _needs_dialect(Path(service.model)):
-        options["--chat-template"] = DIALECT
+        options["data_parallel_size"] = service.data_parallel
+    if not service.tool_calls and _needs_dialect(Path(service.model)):
+        options["chat_template"] = DIALECT
     # `-m` and not the program `vllm`: that of the CPU wheel does not start.
     line = [str(build.python), "-m", "vllm.entrypoints.openai.api_server"]
-    line += [word for option, value in options.items() for word in (option, str(value))]
-    line += ["--enable-prefix-caching", *(["--enforce-eager"] if build.cpu else [])]
-    if service.tool_calls:
-        line.append("--enable-auto-tool-choice")
+    for name, value in options.items():
+        line.append(f"--{name.replace('_', '-')}")
+        if value is not True:
+            line.append(json.dumps(value) if isinstance(value, dict) else str(value))
     return [*line, *_adapters(service.adapters), *service.extra]
+
+
+def engine_settings(service: Service, build: Build) -> dict[str, Any]:
+    """Return vLLM's settings of the engine by name; as options of its command they have hyphens."""
+    settings: dict[str, Any] = {
+        "max_model_len": service.context_length,
+        "dtype": _cpu_dtype(Path(service.model)) if build.cpu and service.dtype == "auto" else service.dtype,
+        "gpu_memory_utilization": service.memory,
+        # One picture per turn, and no memory reserved for videos.
+        "limit_mm_per_prompt": {"image": service.images, "video": 0},
+        # Otherwise defaults come from the model's folder: Qwen2.5-VL's has a repetition penalty.
+        "generation_config": "vllm",
+        "enable_prefix_caching": True,
+    }
+    if sequences := max_conversations(service, build):
+        settings["max_num_seqs"] = sequences
+    if service.pixels:
+        settings["mm_processor_kwargs"] = {"max_pixels": service.pixels}
+    if build.cpu:
+        settings["enforce_eager"] = True
+    if service.tool_calls:
+        settings |= {"enable_auto_tool_choice": True, "tool_call_parser": service.tool_calls}
+    return settings
 
 
 def max_conversations(service: Service, build: Build) -> int | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.language import deferred, tr
-from agent.vllm.flags import Build, ServeError, Service, environment, max_conversations
+from agent.vllm.flags import Build, ServeError, Service, engine_settings, environment, max_conversations
 
 INSTALL = deferred(
     "pip install 'ray[serve]>=2.60,<3' beside vLLM, or pip install 'ray[serve,llm]>=2.60,<3', which installs both"
@@ -94,7 +94,7 @@ def application(service: Service, build: Build, replicas: int) -> dict[str, Any]
         )
     configuration: dict[str, Any] = {
         "model_loading_config": model,
-        "engine_kwargs": _engine_settings(service, build),
+        "engine_kwargs": engine_settings(service, build) | _settings_of(service.extra),
         "deployment_config": {
             "num_replicas": replicas,
             "max_ongoing_requests": 2 * sequences if sequences else REQUESTS,
@@ -119,27 +119,6 @@ def application(service: Service, build: Build, replicas: int) -> dict[str, Any]
             }
         ],
     }
-
-
-def _engine_settings(service: Service, build: Build) -> dict[str, Any]:
-    """Return the settings that ``agent.vllm.flags.command`` gives as options."""
-    settings: dict[str, Any] = {
-        "max_model_len": service.context_length,
-        "dtype": "float32" if build.cpu and service.dtype == "auto" else service.dtype,
-        "gpu_memory_utilization": service.memory,
-        "limit_mm_per_prompt": {"image": service.images, "video": 0},
-        "generation_config": "vllm",
-        "enable_prefix_caching": True,
-    }
-    if sequences := max_conversations(service, build):
-        settings["max_num_seqs"] = sequences
-    if service.pixels:
-        settings["mm_processor_kwargs"] = {"max_pixels": service.pixels}
-    if build.cpu:
-        settings["enforce_eager"] = True
-    if service.tool_calls:
-        settings |= {"enable_auto_tool_choice": True, "tool_call_parser": service.tool_calls}
-    return settings | _settings_of(service.extra)
 
 
 def _settings_of(options: Sequence[str]) -> dict[str, Any]:
