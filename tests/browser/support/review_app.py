@@ -173,6 +173,12 @@ def frames(page: Page) -> None:
     )
 
 
+def run_timers(page: Page, milliseconds: int) -> None:
+    """Wait until the page has run the timers that it has set for this time at most: they run in order."""
+    page.evaluate("(time) => new Promise((done) => setTimeout(done, time))", milliseconds)
+    frames(page)
+
+
 def held(page: Page, address: str) -> list[Route]:
     """Keep the requests to an address back; ``route.continue_()`` sends one."""
     routes: list[Route] = []

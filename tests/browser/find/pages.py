@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from reviewer.store import Store
-from tests.browser.support.review_app import PASSWORD, open_tab, signed_in
 
 App = tuple[str, Store]
-
-
-@contextmanager
-def finding(chromium: Browser, app: App, initials: str = "CO") -> Iterator[Page]:
-    """The Find tab of a person."""
-    with signed_in(chromium, app[0], initials, PASSWORD) as page:
-        open_tab(page, "Find")
-        total(page, 150)
-        yield page
 
 
 def total(page: Page, items: int) -> None:
     """Wait until this many items are found."""
     expect(page.locator(".so-find .total")).to_have_text(re.compile(rf"^{items} items?$"))
+
+
+def reload_find(page: Page) -> None:
+    """Load the page again with the Find tab open; it lists the views that there are now."""
+    page.reload()
+    total(page, 150)
 
 
 def search(page: Page, words: str) -> None:
