@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.models import gpu
-from training.cli.sft import config_file
+from training.cli.common import config_file
 from training.environment import missing
 from training.grpo.settings import GrpoSettings
 from training.settings import read

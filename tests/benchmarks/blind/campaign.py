@@ -119,7 +119,7 @@ def main() -> None:
             judge(db, name, error, traces, np.random.default_rng([chosen.seed, len(name)]))
         with blind(browser, url, "CO") as page:
             close(page)
-        spec_o3("blind", "report", "1", "--db", str(db), "--output", chosen.output / "report")
+        spec_o3("blind", "report", "1", "--db", str(db), "--out", chosen.output / "report")
         if chosen.screenshots:
             screenshots(browser, chosen.output)
         browser.close()

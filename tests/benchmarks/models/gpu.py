@@ -55,7 +55,7 @@ def commands(model: str, data: Path, folder: Path, engine: str = "colocate") -> 
     ]
     return {
         name: [
-            *(*program, name, "--config", config, "--data", str(data), "--output", str(folder / name)),
+            *(*program, name, "--config", config, "--data", str(data), "--out", str(folder / name)),
             *(part for change in changes for part in ("--set", change)),
         ]
         for name, config, changes in (

@@ -110,7 +110,7 @@ def settings_of(wanted: Round, model: Path) -> GrpoSettings:
 
     :param model: the folder of the model
     """
-    from training.cli.sft import config_file
+    from training.cli.common import config_file
     from training.grpo.settings import GrpoSettings
     from training.settings import read
 
