@@ -1,6 +1,5 @@
 """The command line: real processes, their output and exit status 0, 1 or 2."""
 
-import argparse
 import json
 import subprocess
 import sys
@@ -39,24 +38,6 @@ def survey_file(tmp_path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", [c.name for c in app.COMMANDS])
-def test_every_command_has_help(command, tmp_path):
-    done = run(command, "--help", cwd=tmp_path)
-    assert done.returncode == 0
-    assert done.stdout.startswith(f"usage: spec-o3 {command}")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_every_argument_of_every_command_has_a_help_text():
-    waiting = [app.parser()]
-    while waiting:
-        command = waiting.pop()
-        assert command.description
-        within = [a for a in command._actions if isinstance(a, argparse._SubParsersAction)]
-        assert [a.dest for a in command._actions if not a.help and a not in within] == [], command.prog
-        waiting += [subcommand for sub in within for subcommand in sub.choices.values()]
-
-
 def test_baseline_drafts_are_reproducible_and_imported_once(survey_file, tmp_path):
     drafted = run("draft", "--task", "cv", "--label", "YES", survey_file, "--out", "d.jsonl", "--json", cwd=tmp_path)
     assert drafted.returncode == 0, drafted.stderr
@@ -93,14 +74,14 @@ def test_an_export_can_be_imported_again(tmp_path):
     with a_store(tmp_path / "a.db") as store:
         add_approved(store, (a_trace(a_spectrum()), a_spectrum()))
         expected = replace(store.items.get(1).version.trajectory, authors=("AA",))
-    made = run("export", "one", "--to", "out", "--db", "a.db", "--by", "AA", "--json", cwd=tmp_path)
+    made = run("export", "--out", "out/one", "--db", "a.db", "--by", "AA", "--json", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     printed = json.loads(made.stdout)
     assert (Path(printed["folder"]).name, printed["counts"]["items"], printed["left_out"]) == ("one", 1, [])
     assert run("import", "out/one", "--db", "b.db", cwd=tmp_path).stdout == "1 imported\n"
     with Store.open(tmp_path / "b.db") as store:
         assert store.items.get(1).version.trajectory == expected
-    taken = run("export", "one", "--to", "out", "--db", "a.db", cwd=tmp_path)
+    taken = run("export", "--out", "out/one", "--db", "a.db", cwd=tmp_path)
     assert taken.returncode == 2
     assert "found an export of that name" in taken.stderr
 
@@ -140,7 +121,8 @@ def test_a_file_that_is_no_spectrum_fails_and_the_others_are_drafted(survey_file
         (["export", "../one", "--db", "a.db"], "found no database"),
         (["import", "d.jsonl", "--db", "notes.txt"], "notes.txt"),
         (["draft", "--task", "cv", "x.csv", "--out", "notes.txt"], "notes.txt: found a file of that name"),
-        (["export"], "the following arguments are required: name"),
+        (["simulate"], "the following arguments are required: --out"),
+        (["export"], "found both or neither of NAME and --out, expected one"),
         (["fly"], "invalid choice: 'fly'"),
     ],
 )
@@ -155,7 +137,7 @@ def test_a_command_that_cannot_run_prints_one_line_and_has_status_2(arguments, w
 
 def test_an_export_without_approved_items_has_status_1(tmp_path):
     a_store(tmp_path / "a.db").close()
-    done = run("export", "one", "--db", "a.db", "--to", "out", cwd=tmp_path)
+    done = run("export", "--db", "a.db", "--out", "out/one", cwd=tmp_path)
     assert (done.returncode, done.stdout.split(":")[0]) == (1, "nothing exported")
 
 
@@ -276,48 +258,6 @@ def test_a_port_that_does_not_exist_is_refused(command, port, tmp_path):
     assert done.returncode == 2
     assert "from 1 to 65535" in done.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-def the_actions(*names: str):
-    """Return each argument of these names of every command, with the words of its command."""
-    found, waiting = [], [((), app.parser())]
-    while waiting:
-        words, command = waiting.pop()
-        for action in command._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                waiting += [((*words, word), subcommand) for word, subcommand in action.choices.items()]
-            elif set(action.option_strings).intersection(names) and action.metavar in ("DIR", "FOLDER", "FILE"):
-                found.append(pytest.param(words, action, id=" ".join((*words, action.option_strings[0]))))
-    return found
-
-
-@pytest.mark.parametrize(
-    ("words", "action"), the_actions("--tasks", "--spectra", "--templates", "--from", "--import-from")
-)
-@pytest.mark.parametrize("what", ["nothing", "a file"])
-def test_a_folder_to_read_that_does_not_exist_is_refused(words, action, what, tmp_path):
-    named = tmp_path / "other"
-    if what == "a file":
-        named.write_text("")
-    with pytest.raises(argparse.ArgumentTypeError, match=f"found {what}, expected a folder"):
-        action.type(str(named))
-    assert action.type(str(tmp_path)) == tmp_path
-
-
-@pytest.mark.parametrize(("words", "action"), the_actions("--out", "--table", "--csv", "--markdown", "--log"))
-@pytest.mark.parametrize("place", [".", "/", "..", "a/.."])
-def test_a_file_to_write_has_a_name(words, action, place):
-    with pytest.raises(argparse.ArgumentTypeError, match="found a folder, expected the name of a file"):
-        action.type(place)
-
-
-@pytest.mark.parametrize(("words", "action"), the_actions("--output", "--to"))
-def test_a_folder_to_write_is_not_the_root_of_a_disk(words, action, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(argparse.ArgumentTypeError, match=r"found (the root of a disk|a folder), expected"):
-        action.type("/")
-    if action.metavar == "DIR":
-        assert action.type(".") == tmp_path
 
 
 @pytest.mark.parametrize("place", [".", "/", "..", "a/.."])

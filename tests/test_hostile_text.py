@@ -6,8 +6,9 @@ import csv
 import io
 import json
 import logging
+import sys
 import unicodedata
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 import app
 from agent.batch import candidates
 from agent.batch.candidates import Candidate
-from agent.cli.command import CannotRun
+from agent.cli.command import CannotRun, Command
 from agent.spectrum import Spectrum, SpectrumError
 from agent.tables import CsvTable, cell, is_formula
 from agent.tasks import TaskError
@@ -342,7 +343,12 @@ def test_a_command_that_cannot_run_prints_one_line(
     def refuse(arguments: object) -> int:
         raise CannotRun(f"{text}: found no such file; expected one")
 
-    command = SimpleNamespace(name="refuses", help="refuses", add=lambda parser: None, run=refuse)
+    @dataclass
+    class NoOptions:
+        pass
+
+    monkeypatch.setitem(sys.modules, "refuses", SimpleNamespace(Options=NoOptions, run=refuse))
+    command = Command("refuses", "refuses", "refuses")
     monkeypatch.setattr(app, "COMMANDS", (command,))
     assert app.main(["refuses"]) == 2
     printed = capsys.readouterr().err

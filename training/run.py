@@ -59,6 +59,10 @@ class Run:
         self.model = folder / MODEL
 
     @property
+    def exists(self) -> bool:
+        return (self.folder / SETTINGS).is_file()
+
+    @property
     def finished(self) -> bool:
         return self.model.is_dir()
 
@@ -99,22 +103,22 @@ class Run:
                     )
                 )
             if self.folder.is_dir() and any(self.folder.iterdir()):
-                raise RunError(tr("{folder} holds other files: choose another --output", folder=self.folder))
+                raise RunError(tr("{folder} holds other files: choose another --out", folder=self.folder))
             return
         if start == "again":
             return
         if self.finished:
             raise RunError(
                 tr(
-                    "{folder} holds a finished run: choose another --output, or --overwrite to delete it",
+                    "{folder} holds a finished run: choose another --out, or --overwrite to delete it",
                     folder=self.folder,
                 )
             )
         if start == "new":
             raise RunError(
                 tr(
-                    "{folder} holds an unfinished run: --resume to continue, --overwrite to begin again, or "
-                    "choose another --output",
+                    "{folder} holds an unfinished run: the same command continues it; --overwrite to begin again, or "
+                    "choose another --out",
                     folder=self.folder,
                 )
             )

@@ -19,7 +19,7 @@ from pydantic.dataclasses import dataclass as settings_dataclass
 
 from agent.language import tr
 from agent.settings_file import Flag, Mismatch, Whole
-from training.data import DataError, Dropped, examples, questions
+from training.data import DataError, Dropped, examples, questions, tasks_with
 from training.data.card import DataCard, card
 from training.data.records import Example
 from training.data.splits import refuse_leaks, sample, shared_sources, split, without
@@ -49,6 +49,7 @@ class SftSettings:
 
     :param data: exports, our JSON lines, or the published set; input of ``training.data.examples``
     :param spectra: a folder with the spectra that rows of ours only name, to draw their pictures from
+    :param task_files: a folder with task files of one's own
     :param test: test data; examples of its spectra are refused, or dropped with ``drop_leaks``
     :param output: the folder of the run
     :param with_tool: train with the tool; without it the thoughts and the answer are one turn
@@ -76,6 +77,7 @@ class SftSettings:
     output: str
     data: Texts = ()
     spectra: str | None = None
+    task_files: str | None = None
     test: Texts = ()
     drop_leaks: Flag = False
     seed: Whole = 42
@@ -125,9 +127,10 @@ class Prepared:
     card: DataCard
 
 
-def prepare(settings: SftSettings, renderer: Renderer, progress: Progress[Example] = iter) -> Prepared:
+def prepare(settings: SftSettings, renderer: Renderer | None, progress: Progress[Example] = iter) -> Prepared:
     """Read and check all data: every picture is opened, so that a missing one is found before training.
 
+    :param renderer: counts tokens; None: they are not counted, and no example is too long
     :raises DataError: nothing to learn from, fewer than ``trajectories``, data that cannot be used, or sources of the
         test data in it
     """
@@ -135,13 +138,16 @@ def prepare(settings: SftSettings, renderer: Renderer, progress: Progress[Exampl
         raise DataError(tr("data: found nothing, expected an export, JSON lines or train_sharegpt.json (--data)"))
     dropped: list[Dropped] = []
     spectra = Path(settings.spectra).expanduser() if settings.spectra else None
-    found: Sequence[Example] = examples(settings.data, spectra=spectra, dropped=dropped)
+    tasks = tasks_with(settings.task_files)
+    found: Sequence[Example] = examples(settings.data, tasks, spectra=spectra, dropped=dropped)
     if settings.test:
-        found = _without_test(found, settings, spectra, dropped)
+        found = _without_test(found, settings, spectra, dropped, tasks)
     kept: list[Example] = []
     lengths: dict[str, int] = {}
     for one in progress(found):
-        length = len(rendered(one, renderer, settings.with_tool))
+        if renderer is None:
+            one.pictures()
+        length = 0 if renderer is None else len(rendered(one, renderer, settings.with_tool))
         if length <= settings.max_length:
             kept.append(one)
             lengths[one.key] = length
@@ -172,7 +178,11 @@ def prepare(settings: SftSettings, renderer: Renderer, progress: Progress[Exampl
         reason = f"not among the {settings.trajectories} trajectories selected with seed {settings.seed}"
         dropped += [Dropped(one.key, reason) for one in learned if one.key not in keys]
         learned = selected
-    made = card([*learned, *held_out], lambda one: lengths[one.key], settings.max_length, dropped)
+    every = [*learned, *held_out]
+    if renderer is None:
+        made = card(every, dropped=dropped)
+    else:
+        made = card(every, lambda one: lengths[one.key], settings.max_length, dropped)
     return Prepared(tuple(learned), tuple(held_out), made)
 
 
@@ -187,9 +197,13 @@ def rendered(example: Example, renderer: Renderer, with_tool: bool) -> Rendered:
 
 
 def _without_test(
-    found: Sequence[Example], settings: SftSettings, spectra: Path | None, dropped: list[Dropped]
+    found: Sequence[Example],
+    settings: SftSettings,
+    spectra: Path | None,
+    dropped: list[Dropped],
+    tasks: Mapping[str, Task] | None,
 ) -> Sequence[Example]:
-    test = questions(settings.test, part="test", spectra=spectra)
+    test = questions(settings.test, tasks, part="test", spectra=spectra)
     if not settings.drop_leaks:
         refuse_leaks(found, test)
         return found
@@ -204,6 +218,8 @@ __all__ = ["SftSettings"]
 if TYPE_CHECKING:
     from torch import Tensor
     from trl import SFTConfig, SFTTrainer
+
+    from agent.tasks import Task
 
 OnStep = Callable[[int, int, Mapping[str, Any]], None]
 """``on_step(step, total, metrics)``, called after each step."""

@@ -58,7 +58,7 @@ _BOTH: Mapping[str, str] = {
     "length_column_name": _RENDERER,
     "auto_find_batch_size": _RESUME,
     "ignore_data_skip": _RESUME,
-    "resume_from_checkpoint": deferred("use --resume"),
+    "resume_from_checkpoint": deferred("the same command continues a run"),
     "save_strategy": _CHECKPOINTS,
     "save_only_model": _CHECKPOINTS,
     "logging_steps": _LOG,

@@ -336,6 +336,8 @@ def tokens_text(usage: Usage) -> list[str]:
     """Return the tokens as a clause; nothing if there were none."""
     if not usage.requests:
         return []
+    if not usage.prompt:
+        return [tr("tokens: unknown, the server does not report them")]
     written = {"read": usage.prompt, "written": usage.completion}
     if usage.cached:
         cached = usage.cached

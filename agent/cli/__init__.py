@@ -3,11 +3,23 @@
 ``doctor`` is declared in ``reviewer.cli``, which adds the checks of the database.
 """
 
-from agent.cli.command import lazy
+from agent.cli.command import Command
 
 COMMANDS = (
-    lazy("inspect", "Inspect many spectra with a policy, and rank the candidates.", "agent.cli.inspect"),
-    lazy("serve", "Serve a model with vLLM on this machine's GPU.", "agent.cli.serve"),
-    lazy("simulate", "Write labelled simulated spectra as files of a survey.", "agent.cli.simulate"),
-    lazy("templates", "List template spectra, rank them against a spectrum, build your own.", "agent.cli.templates"),
+    Command("inspect", "Inspect many spectra with a policy, and rank the candidates.", "agent.cli.inspect"),
+    Command("serve", "Serve a model with vLLM on this machine's GPU.", "agent.cli.serve"),
+    Command("simulate", "Write labelled simulated spectra as files of a survey.", "agent.cli.simulate"),
+    Command(
+        "templates",
+        "List template spectra, rank them against a spectrum, build your own.",
+        subcommands=(
+            Command("list", "List the templates: class, name, coverage and source.", "agent.cli.templates"),
+            Command(
+                "rank",
+                "Rank the templates by χ² against a spectrum, each with its radial velocity.",
+                "agent.cli.templates",
+            ),
+            Command("build", "Build a template file from a folder of spectra.", "agent.cli.templates"),
+        ),
+    ),
 )

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
 
 from agent.errors import Refusal
 from agent.language import tr
-from agent.text import whole_number
 
 if TYPE_CHECKING:
     from agent.conversation import Stop
@@ -37,75 +36,76 @@ class CannotRun(Refusal):
 
 @dataclass(frozen=True)
 class Command:
-    """One command: ``add`` declares its arguments, ``run`` executes it and returns the exit status."""
+    """One command, of a module that is imported only when the command's options are declared.
+
+    The module has a class of its options, ``Options``, and a function ``run`` that takes an instance and returns the
+    exit status; one with several commands has ``ImportOptions`` and ``run_import`` for ``import``.
+
+    :param module: empty if the command only has subcommands
+    """
 
     name: str
     help: str
-    add: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], int]
+    module: str = ""
+    subcommands: tuple[Command, ...] = ()
+
+    def options(self) -> type | None:
+        """Return the class with the options; None if it only has subcommands."""
+        return self._named(f"{self.name.capitalize()}Options", "Options") if self.module else None
+
+    def run(self, options: object) -> int:
+        """Execute it; return the exit status."""
+        status: int = self._named(f"run_{self.name}", "run")(options)
+        return status
+
+    def _named(self, own: str, only: str) -> Any:
+        module = import_module(self.module)
+        return getattr(module, own, None) or getattr(module, only)
 
 
-def lazy(name: str, help: str, module: str, add: str = "add", run: str = "run") -> Command:
-    """Return a command of a module that is imported only when the command's arguments are declared.
+class Output(Protocol):
+    """Options of a command that can print its result as JSON."""
 
-    :param add: the module's function that declares the arguments
-    :param run: the module's function that executes the command
+    json: bool
+
+
+class _Printed:
+    """Whether texts for a person are printed."""
+
+    quiet = False
+
+
+def be_quiet(quiet: bool) -> None:
+    """Print no summary, no note and no progress from now on, or print them again."""
+    _Printed.quiet = quiet
+
+
+def note(text: str) -> None:
+    """Print a note about the command's work on stderr."""
+    if not _Printed.quiet:
+        print(f"spec-o3: {text}", file=sys.stderr, flush=True)
+
+
+def delete_results(*results: Path) -> None:
+    """Delete the results of earlier runs, with what was written beside them, as ``--overwrite`` asks.
+
+    :raises CannotRun: a file or folder is there that no run wrote
     """
-
-    def function(name: str) -> Callable[..., Any]:
-        found: Callable[..., Any] = getattr(import_module(module), name)
-        return found
-
-    return Command(name, help, lambda parser: function(add)(parser), lambda arguments: int(function(run)(arguments)))
-
-
-def at_least_one(text: str) -> int:
-    """Read an argument that is a whole number of 1 or more. :raises ArgumentTypeError: it is not"""
-    number = whole_number(text)
-    if number is None or number < 1:
-        raise argparse.ArgumentTypeError(tr("found {text!r}, expected a whole number, 1 or more", text=text))
-    return number
+    for path in filter(Path.exists, results):
+        settings = path / "run.json" if path.is_dir() else path.with_name(f"{path.name}.run.json")
+        if not settings.is_file():
+            raise CannotRun(
+                tr("{path}: found something that no run wrote; --overwrite only deletes results of a run", path=path)
+            )
+        if path.is_dir():
+            shutil.rmtree(path)
+            continue
+        for beside in ("", ".failed.jsonl", ".trials.jsonl"):
+            path.with_name(path.name + beside).unlink(missing_ok=True)
+        settings.unlink()
 
 
-def port_number(text: str) -> int:
-    """Read an argument that is a TCP port. :raises ArgumentTypeError: it is not from 1 to 65535"""
-    number = whole_number(text)
-    if number is None or not 1 <= number <= 65535:
-        raise argparse.ArgumentTypeError(
-            tr("found {text!r}, expected a port: a whole number from 1 to 65535", text=text)
-        )
-    return number
-
-
-def existing_folder(text: str) -> Path:
-    """Read an argument that names a folder to read. :raises ArgumentTypeError: there is no such folder"""
-    path = Path(text)
-    if not path.is_dir():
-        found = tr("a file") if path.exists() else tr("nothing")
-        raise argparse.ArgumentTypeError(tr("{path}: found {found}, expected a folder", path=path, found=found))
-    return path
-
-
-def output_file(text: str) -> Path:
-    """Read an argument that names a file to write. :raises ArgumentTypeError: it is a folder, or ends in none"""
-    path = Path(text)
-    if path.name in ("", "..") or path.is_dir():
-        raise argparse.ArgumentTypeError(tr("{path}: found a folder, expected the name of a file", path=path))
-    return path
-
-
-def output_folder(text: str) -> Path:
-    """Read an argument that names a folder to write, which gets a name of its own, so that others can be made next to
-    it. :raises ArgumentTypeError: it is the root of a disk"""
-    path = Path(text)
-    if path.name in ("", ".."):
-        path = path.resolve()
-    if not path.name:
-        raise argparse.ArgumentTypeError(tr("{path}: found the root of a disk, expected a folder on it", path=path))
-    return path
-
-
-def refuse_ignored(arguments: argparse.Namespace, reason: str, *options: str) -> None:
+def refuse_ignored(arguments: object, reason: str, *options: str) -> None:
     """Refuse options that a command would ignore.
 
     :param reason: why, as a sentence
@@ -117,9 +117,12 @@ def refuse_ignored(arguments: argparse.Namespace, reason: str, *options: str) ->
             raise CannotRun(tr("{option} would be ignored: {reason}", option=option, reason=reason))
 
 
-def print_result(arguments: argparse.Namespace, result: dict[str, Any], text: str) -> None:
-    """Print the result: one JSON object if ``--json`` was given, otherwise ``text``."""
-    print(json.dumps(result, ensure_ascii=False) if arguments.json else text)
+def print_result(arguments: Output, result: dict[str, Any], text: str) -> None:
+    """Print the result: one JSON object if ``--json`` was given, otherwise ``text``, unless it is to be quiet."""
+    if arguments.json:
+        print(json.dumps(result, ensure_ascii=False))
+    elif not _Printed.quiet:
+        print(text)
 
 
 def progress(items: Iterable[Item], total: int | None, what: str) -> Iterator[Item]:
@@ -137,8 +140,16 @@ class ProgressBar:
         from tqdm import tqdm
 
         # smoothing=0: the mean rate of the whole run. disable=None: nothing where stderr is a file or a pipe.
+        disable = True if _Printed.quiet else None
         self._bar = tqdm(
-            desc=what, total=total, file=out, leave=False, disable=None, delay=BAR_DELAY, mininterval=0.2, smoothing=0
+            desc=what,
+            total=total,
+            file=out,
+            leave=False,
+            disable=disable,
+            delay=BAR_DELAY,
+            mininterval=0.2,
+            smoothing=0,
         )
 
     def expect(self, total: int | None) -> None:

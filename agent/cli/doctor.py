@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
+from agent.cli.options import JsonOutput, argument, option
+from agent.cli.policy_options import SERVERS
 from agent.database_place import misplaced, usual_place
-from agent.language import tr
+from agent.doctor import CAPABILITIES
+from agent.language import deferred, tr
 
 if TYPE_CHECKING:
     from agent.doctor import Check, Diagnosis, Finding
@@ -19,21 +22,20 @@ _MARK = {True: "✓", False: "✗", None: "·"}
 _WIDTH = 110
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="CAPABILITY", help=tr("what to check (default: everything)"))
-    parser.add_argument(
-        "--db",
-        type=Path,
-        metavar="FILE",
-        help=tr("the reviewers' database (default: annotations.db; docs/backups.md says where)"),
+@dataclass(kw_only=True)
+class Options(JsonOutput):
+    names: list[str] = argument(
+        deferred("what to check: {names} (default: everything)", names=", ".join(CAPABILITIES)),
+        default=[],
+        metavar="CAPABILITY",
     )
-    parser.add_argument("--servers", type=Path, metavar="FILE", help=tr("servers.toml file that lists model servers"))
-    parser.add_argument("--python", type=Path, metavar="FILE", help=tr("Python that has vLLM (default: this one)"))
-    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
+    db: Path | None = option("the reviewers' database (default: annotations.db; docs/backups.md says where)")
+    servers: Path | None = option(SERVERS)
+    python: Path | None = option("Python that has vLLM (default: this one)")
 
 
-def run(arguments: Namespace, extra_checks: Mapping[str, Check]) -> int:
-    from agent.doctor import CAPABILITIES, CORE, DoctorOptions, diagnose
+def run(arguments: Options, extra_checks: Mapping[str, Check]) -> int:
+    from agent.doctor import CORE, DoctorOptions, diagnose
 
     unknown = [name for name in arguments.names if name not in CAPABILITIES]
     if unknown:

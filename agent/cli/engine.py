@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sys
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from agent.cli.command import CannotRun, ProgressBar, at_least_one, progress
+from agent.cli.command import CannotRun, ProgressBar, progress
 from agent.cli.policy_options import arguments_of_stages
 from agent.cli.selection import Skipped
 from agent.language import tr
@@ -24,31 +23,11 @@ if TYPE_CHECKING:
     from agent.batch.on_ray import Work
     from agent.batch.shards import Shards
     from agent.batch.sources import Source
+    from agent.cli.inspect_options import InspectOptions
     from agent.conversation import Stop
 
 
-def add_engine_options(parser: ArgumentParser) -> None:
-    """Add the options that choose where the inspections run."""
-    parser.add_argument(
-        "--engine",
-        choices=("local", "ray"),
-        default="local",
-        help=tr("where to inspect: local, on this machine (default), or ray, with Ray on this machine or a cluster"),
-    )
-    parser.add_argument(
-        "--address",
-        metavar="ADDRESS",
-        help=tr("with --engine ray: a running cluster, for example auto (default: start Ray)"),
-    )
-    parser.add_argument(
-        "--workers",
-        type=at_least_one,
-        metavar="N",
-        help=tr("with --engine ray: number of workers (default: one per core)"),
-    )
-
-
-def check_engine_options(arguments: Namespace) -> None:
+def check_engine_options(arguments: InspectOptions) -> None:
     """:raises CannotRun: an option has no effect, or cannot be used with the others"""
     if arguments.engine == "local":
         for name in ("address", "workers"):
@@ -57,10 +36,10 @@ def check_engine_options(arguments: Namespace) -> None:
                     tr("--{name} has no effect without --engine ray; leave it out, or choose the engine", name=name)
                 )
         return
-    for one in arguments_of_stages(arguments):
-        if one.processes is not None:
+    for stage in arguments_of_stages(arguments):
+        if stage.processes is not None:
             raise CannotRun(tr("--processes has no effect with --engine ray; use --workers"))
-        if one.policy == "local":
+        if stage.key == "local":
             raise CannotRun(
                 tr("policy local: found a model in this process, expected one behind a server (spec-o3 serve)")
             )
@@ -70,7 +49,7 @@ def check_engine_options(arguments: Namespace) -> None:
         )
 
 
-def check_stages(arguments: Namespace, stages: Sequence[Stage]) -> None:
+def check_stages(arguments: InspectOptions, stages: Sequence[Stage]) -> None:
     """:raises CannotRun: a stage cannot run on the chosen engine. Said before the first one has worked for hours"""
     for stage in stages if arguments.engine == "ray" else ():
         if stage.certified is not None and stage.certified.certificate.wanted.trial:
@@ -89,7 +68,7 @@ class RayEngine:
     :param skipped: gets the files of folders that hold no spectrum
     """
 
-    arguments: Namespace
+    arguments: InspectOptions
     skipped: list[Skipped]
     _has_read_stdin: bool = False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace
+from argparse import ArgumentTypeError
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
@@ -14,25 +14,18 @@ from agent.cli.command import (
     DONE,
     CannotRun,
     ProgressBar,
-    at_least_one,
-    existing_folder,
-    output_file,
-    output_folder,
+    delete_results,
     print_result,
     progress,
     stop_on_signal,
 )
-from agent.cli.engine import RayEngine, add_engine_options, check_engine_options, check_stages
-from agent.cli.policy_options import (
-    add_cascade_options,
-    add_policy_options,
-    add_stage_options,
-)
-from agent.cli.selection import Skipped, add_selection_options, selected_sources, skipped_text
+from agent.cli.engine import RayEngine, check_engine_options, check_stages
+from agent.cli.inspect_options import InspectOptions
+from agent.cli.options import output_file, output_folder
+from agent.cli.selection import Skipped, selected_sources, skipped_text
 from agent.cli.stages import IN_PROCESSES, IN_THIS_PROCESS, LOCAL_CONCURRENCY, stages_of
 from agent.errors import Refusal
 from agent.language import tr, trn
-from agent.processes import cores
 
 if TYPE_CHECKING:
     from agent.batch.candidates import Candidate, CandidateVerdict
@@ -45,69 +38,7 @@ if TYPE_CHECKING:
     from agent.tasks import Task
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "paths",
-        nargs="+",
-        metavar="PATH",
-        help=tr(
-            "survey files, folders, lists (@FILE, or CSV with a column file), Parquet or HATS "
-            "catalogues, or - for a list on stdin"
-        ),
-    )
-    parser.add_argument("--task", required=True, help=tr("target class: key or alias of a task, for example cv"))
-    parser.add_argument("--tasks", type=existing_folder, metavar="DIR", help=tr("folder with your own task files"))
-    parser.add_argument(
-        "--out",
-        type=Path,
-        required=True,
-        metavar="PATH",
-        help=tr("results file, as JSON lines; with --engine ray a folder"),
-    )
-    parser.add_argument(
-        "--resume",
-        action=BooleanOptionalAction,
-        help=tr("resume existing results, or refuse to (default: resume if there are any)"),
-    )
-    parser.add_argument(
-        "--table", type=output_file, metavar="FILE", help=tr("table of candidates: .csv, .parquet, .vot, .xml or .fits")
-    )
-    add_stage_options(parser)
-    parser.add_argument(
-        "--max-turns", type=at_least_one, default=8, metavar="N", help=tr("maximum turns per inspection (default 8)")
-    )
-    add_selection_options(parser)
-    parser.add_argument("--limit", type=at_least_one, metavar="N", help=tr("inspect only the first N spectra"))
-    parser.add_argument(
-        "--majority",
-        type=float,
-        metavar="X",
-        help=tr("leave to a person if a smaller fraction of the samples agrees (default 2/3)"),
-    )
-    parser.add_argument(
-        "--min-snr", type=float, metavar="X", help=tr("leave to a person below this S/N per pixel (default 3)")
-    )
-    parser.add_argument(
-        "--person-seconds",
-        type=_positive,
-        metavar="X",
-        help=tr("compare with the seconds that a person takes per spectrum (the Progress tab has the medians)"),
-    )
-    parser.add_argument(
-        "--margin",
-        type=float,
-        metavar="X",
-        help=tr("leave to a person if the log odds that the policy gives are within X of 0 (default 1)"),
-    )
-    parser.add_argument("--json", action="store_true", help=tr("print the summary as one JSON object"))
-    add_engine_options(parser)
-    add_cascade_options(parser)
-    add_policy_options(parser)
-    # Only a command without a cascade has a default.
-    parser.set_defaults(policy=None)
-
-
-def run(arguments: Namespace) -> int:
+def run(arguments: InspectOptions) -> int:
     from agent.batch.candidates import check_table_path, columns_for, ranked, write_table
     from agent.batch.cascade import Cascade
     from agent.batch.rows import RankedRows
@@ -223,13 +154,14 @@ def _inspect(stage: Stage, work: PendingJobs, journal: Journal, stop: Stop) -> R
 def _workers(stage: Stage, jobs: int) -> tuple[int, int]:
     """Return the number of processes, 0 for threads in this one, and the number of threads."""
     from agent.batch.run import THREADS
+    from agent.processes import cores
 
     # A process takes a second or two to start; a few jobs are done sooner without.
     processes = min(cores(), jobs // 4) if stage.processes is None else stage.processes
     return processes, stage.threads or (LOCAL_CONCURRENCY if stage.policy in IN_THIS_PROCESS else THREADS)
 
 
-def _task(arguments: Namespace) -> Task:
+def _task(arguments: InspectOptions) -> Task:
     from agent import tasks
 
     known, problems = tasks.load_all([arguments.tasks] if arguments.tasks else [])
@@ -247,7 +179,7 @@ def _task(arguments: Namespace) -> Task:
     return task
 
 
-def _limits(arguments: Namespace) -> Limits:
+def _limits(arguments: InspectOptions) -> Limits:
     from agent.consensus import Limits
 
     given = {"majority": arguments.majority, "snr": arguments.min_snr, "margin": arguments.margin}
@@ -257,23 +189,25 @@ def _limits(arguments: Namespace) -> Limits:
         raise CannotRun(str(error)) from error
 
 
-def _check_files(arguments: Namespace, results: Sequence[Path]) -> None:
+def _check_files(arguments: InspectOptions, results: Sequence[Path]) -> None:
     out, table = arguments.out, arguments.table
+    if arguments.overwrite:
+        delete_results(*results)
     there = [path for path in results if path.exists()]
     if not out.resolve().parent.is_dir():
         raise CannotRun(tr("{out}: found no folder {parent}", out=out, parent=out.resolve().parent))
-    if there and arguments.resume is False:
-        raise CannotRun(tr("{there}: found results; resume them (--resume), or choose another file", there=there[0]))
+    if there and arguments.no_resume:
+        raise CannotRun(tr("{there}: found results; choose another file, or --overwrite", there=there[0]))
     if not there and arguments.resume:
         raise CannotRun(tr("{out}: found no results to resume", out=out))
-    if not there and table is not None and table.exists():
+    if not (there or arguments.overwrite) and table is not None and table.exists():
         raise CannotRun(
             tr("{table}: found a file that does not belong to these results; choose another, or remove it", table=table)
         )
 
 
 def _result(
-    arguments: Namespace, cascade: Cascade, counts: Counter[CandidateVerdict], within_margin: int
+    arguments: InspectOptions, cascade: Cascade, counts: Counter[CandidateVerdict], within_margin: int
 ) -> dict[str, Any]:
     from agent.batch.candidates import CandidateVerdict
     from agent.batch.cascade import people_share, run_json, stages_json
@@ -293,7 +227,7 @@ def _result(
     return result if certified is None else result | {"certificate": certified.to_json()}
 
 
-def _text(arguments: Namespace, cascade: Cascade, counts: Counter[CandidateVerdict]) -> str:
+def _text(arguments: InspectOptions, cascade: Cascade, counts: Counter[CandidateVerdict]) -> str:
     from agent.batch.cascade import people_share, person_ratio, seconds_per_spectrum, stages_text, tokens_text
 
     summary = cascade.summary()
@@ -351,13 +285,3 @@ def _text(arguments: Namespace, cascade: Cascade, counts: Counter[CandidateVerdi
 def _failures(results: Path) -> Path:
     """Return the file that lists the failures of a stage."""
     return results / "failed.jsonl" if results.is_dir() else results.with_name(f"{results.name}.failed.jsonl")
-
-
-def _positive(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise ArgumentTypeError(tr("found {text!r}, expected a number above 0", text=text))
-    return number

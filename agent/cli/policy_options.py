@@ -6,16 +6,17 @@ import json
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
-from agent.cli.command import CannotRun, at_least_one
-from agent.language import tr
+from agent.cli.command import CannotRun
+from agent.cli.options import add_options, at_least_one, not_negative, option
+from agent.language import deferred, tr
+from agent.policies import NATIVE, Sampling
 
 if TYPE_CHECKING:
     from agent.conversation import Policy
-    from agent.policies import Sampling
     from agent.policies.native import Guidance
     from agent.policies.roster import Roster
     from agent.policies.servers import Server
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 OPENAI = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 OPENAI_URL = "OPENAI_BASE_URL"
-OPENAI_TEMPERATURE = 1.0
-"""The only temperature that OpenAI's reasoning models accept."""
-OPENAI_TOKENS = 8192
-"""Limit per turn; the hidden reasoning counts towards it."""
 
 _SAMPLING = ("temperature", "top_p", "max_tokens", "seed")
 _MODEL = (*_SAMPLING, "logprobs")
@@ -38,148 +35,159 @@ _ALLOWED = {
     "local": ("model", "adapter", "device", "dtype", *_MODEL),
     "nano": ("model", *_SAMPLING),
     "specialist": ("model",),
-    "openai": ("server", "model", "api_key_file", *_MODEL),
+    "openai": ("server", "model", "tool_in_words", "api_key_file", *_MODEL),
     "spec-o3": ("server", "model", "api_key_file", *_MODEL),
 }
 _ALLOWED_WITH_FILE = ("model", *_MODEL)
 """Options for a server of servers.toml, which defines the rest."""
-_ALL = ("server", "model", "adapter", "device", "dtype", "api_key_file", "trajectory", *_MODEL)
+_ALL = ("server", "model", "tool_in_words", "adapter", "device", "dtype", "api_key_file", "trajectory", *_MODEL)
 
 
-def add_policy_options(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    group = parser.add_argument_group("policy")
-    group.add_argument(
-        "--policy",
-        default="baseline",
+SERVERS = deferred("servers.toml file (default: the one that SPEC_O3_SERVERS names, else next to the database)")
+
+
+@dataclass(kw_only=True)
+class ServersFile:
+    """The file that lists model servers."""
+
+    servers: Path | None = option(SERVERS)
+
+
+@dataclass(kw_only=True)
+class PolicyOptions(ServersFile):
+    """The policy, its server and its sampling."""
+
+    TITLE = deferred("policy")
+
+    policy: str | None = option(
+        "baseline (the default), nano, specialist, spec-o3, openai, local, replay, or a server of servers.toml",
         metavar="NAME",
-        help=tr("baseline (the default), nano, specialist, spec-o3, openai, local, replay, or one of servers.toml"),
     )
-    group.add_argument(
-        "--server", metavar="URL", help=tr("address of spec-o3 or openai, for example http://HOST:8000/v1")
+    server: str | None = option(
+        "address of spec-o3 or openai, e.g. http://HOST:8000/v1; or a server of servers.toml, as --policy",
+        metavar="URL",
     )
-    group.add_argument(
-        "--model",
+    model: str | None = option(
+        "model name; for local a folder or a name on the Hub; for nano and specialist a folder",
         metavar="NAME",
-        help=tr("model name; for local a folder or a name on the Hub; for nano and specialist a folder"),
     )
-    group.add_argument("--adapter", metavar="PATH", help=tr("local: PEFT adapter for the model"))
-    group.add_argument("--device", help=tr("local: cpu, cuda, cuda:1 (default: the GPU if there is one)"))
-    group.add_argument(
-        "--dtype", choices=("bfloat16", "float16", "float32"), help=tr("local: number format of the weights")
+    tool_in_words: bool | None = option(
+        "openai: describe the tool in the instructions (default: where the server takes no tools)"
     )
-    group.add_argument(
-        "--temperature", type=float, metavar="X", help=tr("sampling temperature; 0 always takes the most likely token")
+    adapter: str | None = option("local: PEFT adapter for the model", metavar="PATH")
+    device: str | None = option("local: cpu, cuda, cuda:1 (default: the GPU if there is one)")
+    dtype: Literal["bfloat16", "float16", "float32"] | None = option("local: number format of the weights")
+    temperature: float | None = option(
+        deferred(
+            "sampling temperature; 0 always takes the most likely token (default: that of servers.toml, else "
+            "{native:g} for models with tool calls of their own, as openai, and 0 for the others)",
+            native=NATIVE.temperature,
+        )
     )
-    group.add_argument(
-        "--top-p", type=float, metavar="X", help=tr("sample from the most likely tokens whose probabilities sum to X")
-    )
-    group.add_argument("--max-tokens", type=int, metavar="N", help=tr("maximum tokens per turn"))
-    group.add_argument(
-        "--seed", type=int, metavar="N", help=tr("random seed of the first sample; each further sample adds 1")
-    )
-    group.add_argument(
-        "--logprobs",
-        action="store_true",
-        # Not False: an option that was not given has no effect anywhere.
-        default=None,
-        help=tr(
-            "also request the log-probabilities of the tokens, so that a model's answer has a score: the "
-            "log odds of YES (baseline and nano always give one)"
+    top_p: float | None = option("sample from the most likely tokens whose probabilities sum to X (default 1)")
+    max_tokens: int | None = option(
+        deferred(
+            "maximum tokens per turn (default: that of servers.toml, else {native} for models with tool calls of their "
+            "own, whose reasoning counts, and {ours} for the others)",
+            native=NATIVE.max_tokens,
+            ours=Sampling().max_tokens,
         ),
+        read=at_least_one,
     )
-    group.add_argument(
-        "--servers",
-        type=Path,
-        metavar="FILE",
-        help=tr("servers.toml file (default: the one that SPEC_O3_SERVERS names)"),
+    seed: int | None = option(
+        "random seed of the first sample; each further sample adds 1 (default: the server chooses)",
+        read=not_negative,
     )
-    group.add_argument(
-        "--api-key-file",
-        type=Path,
-        metavar="FILE",
-        help=tr(
+    logprobs: bool | None = option(
+        "also request the log-probabilities of the tokens, so that a model's answer has a score: the "
+        "log odds of YES (baseline and nano always give one)"
+    )
+    api_key_file: Path | None = option(
+        deferred(
             "file with the API key, readable only by you (default: {openai_key}, or SPEC_O3_API_KEY)",
             openai_key=OPENAI_KEY,
-        ),
+        )
     )
-    group.add_argument("--trajectory", type=Path, metavar="FILE", help=tr("replay: JSON file of the trace"))
-    group.add_argument(
-        "--prompt",
-        choices=("trained", "ours"),
-        help=tr(
-            "the prompt that the published checkpoints were trained with, as `spec-o3 tasks import` "
-            "stored it, or the one of the task file (default: trained for a Spec-o3 checkpoint where it "
-            "is stored, else ours)"
-        ),
+    trajectory: Path | None = option("replay: JSON file of the trace")
+    prompt: Literal["trained", "ours"] | None = option(
+        "the prompt that the published checkpoints were trained with, as `spec-o3 tasks import` "
+        "stored it, or the one of the task file (default: trained for a Spec-o3 checkpoint where it "
+        "is stored, else ours)"
+    )
+
+    @property
+    def key(self) -> str:
+        """Return the policy: that of ``--policy``, or the server of servers.toml that ``--server`` names."""
+        return self.policy or self._named_server or "baseline"
+
+    @property
+    def server_address(self) -> str | None:
+        """Return the address that ``--server`` gives, if it gives one."""
+        return None if self.policy is None and self._named_server else self.server
+
+    @property
+    def _named_server(self) -> str | None:
+        return None if self.server is None or "/" in self.server else self.server
+
+
+SAMPLES = deferred("independent samples per spectrum")
+
+
+@dataclass(kw_only=True)
+class StageOptions(PolicyOptions):
+    """The options of ``inspect`` that differ between the stages of a cascade."""
+
+    samples: int = option(SAMPLES, default=1, read=at_least_one)
+    concurrency: int | None = option("conversations with a server at once (default 64)", read=at_least_one)
+    processes: int | None = option(
+        "number of processes of this program; with a model server they share --concurrency (default: "
+        "one per core for baseline, nano and specialist, one for servers)",
+        read=at_least_one,
+    )
+    certificate: Path | None = option(
+        "give the verdicts of a certificate (spec-o3 certify), and leave to a person what it does not cover"
     )
 
 
-def add_stage_options(parser: ArgumentParser) -> None:
-    """Declare the options of ``inspect`` that differ between the stages of a cascade, besides those of the policy."""
-    parser.add_argument(
-        "--samples", type=at_least_one, default=1, metavar="N", help=tr("independent samples per spectrum (default 1)")
-    )
-    parser.add_argument(
-        "--concurrency", type=at_least_one, metavar="N", help=tr("conversations with a server at once (default 64)")
-    )
-    parser.add_argument(
-        "--processes",
-        type=at_least_one,
-        metavar="N",
-        help=tr(
-            "number of processes of this program; with a model server they share --concurrency (default: "
-            "one per core for baseline, nano and specialist, one for servers)"
-        ),
-    )
-    parser.add_argument(
-        "--certificate",
-        type=Path,
-        metavar="FILE",
-        help=tr("give the verdicts of a certificate (spec-o3 certify), and leave to a person what it does not cover"),
-    )
+@dataclass(kw_only=True)
+class CascadeOptions:
+    """The stages of a cascade."""
 
+    TITLE = deferred("cascade")
+    ABOUT = deferred("Several policies in turn: each sees the spectra that the one before did not decide.")
 
-def add_cascade_options(parser: ArgumentParser) -> None:
-    """Declare the options that name the stages of a cascade."""
-    group = parser.add_argument_group(
-        "cascade", tr("Several policies in turn: each sees the spectra that the one before did not decide.")
-    )
-    group.add_argument(
-        "--first",
+    first: str | None = option(
+        "policy of the first stage, with its own options if any: baseline, or specialist,model=FOLDER,samples=1",
         metavar="STAGE",
-        help=tr(
-            "policy of the first stage, with its own options if any: baseline, or specialist,model=FOLDER,samples=1"
-        ),
     )
-    group.add_argument(
-        "--then",
-        action="append",
+    then: list[str] = option(
+        "policy of the next stage; may be repeated. The other options of this command are those of the last one",
         metavar="STAGE",
-        help=tr(
-            "policy of the next stage; may be repeated. The other options of this command are those of the last one"
-        ),
+        repeat=True,
     )
-    group.add_argument(
-        "--first-certificate", type=Path, metavar="FILE", help=tr("certificate of the first stage, as --certificate")
-    )
+    first_certificate: Path | None = option("certificate of the first stage, as --certificate")
 
 
 SHARED = ("policy", "servers", "prompt")
 """Policy options that all stages of a cascade share, or that name the stage."""
 
 
-def arguments_of_stages(arguments: Namespace) -> list[Namespace]:
-    """Return the arguments of each stage, in order; those of a command without a cascade are one stage.
+@dataclass(kw_only=True)
+class CommandOfStages(CascadeOptions, StageOptions):
+    """The options of a command that runs one policy or a cascade of them."""
+
+
+def arguments_of_stages(arguments: CommandOfStages) -> list[StageOptions]:
+    """Return the options of each stage, in order; those of a command without a cascade are one stage.
 
     :raises CannotRun: options that contradict each other, or a stage that cannot be read
     """
-    first, then = arguments.first, arguments.then or []
+    first, then = arguments.first, arguments.then
     if first is None:
         given = "--then" if then else "--first-certificate" if arguments.first_certificate else ""
         if given:
             raise CannotRun(tr("{given} needs --first, the policy of the first stage", given=given))
-        return [Namespace(**vars(arguments) | {"policy": arguments.policy or "baseline"})]
+        return [arguments]
     if not then:
         raise CannotRun(tr("--first needs --then, the policy of the next stage; for one policy alone use --policy"))
     if arguments.policy is not None:
@@ -190,18 +198,17 @@ def arguments_of_stages(arguments: Namespace) -> list[Namespace]:
             )
         )
     stages = [_of_stage(arguments, first, "--first", False)]
-    stages += [_of_stage(arguments, one, "--then", number == len(then)) for number, one in enumerate(then, start=1)]
+    stages += [_of_stage(arguments, text, "--then", number == len(then)) for number, text in enumerate(then, start=1)]
     if arguments.first_certificate is not None:
         stages[0].certificate = arguments.first_certificate
     return stages
 
 
-def _of_stage(arguments: Namespace, text: str, option: str, is_last: bool) -> Namespace:
+def _of_stage(arguments: CommandOfStages, text: str, option: str, is_last: bool) -> StageOptions:
     """Read a stage: ``POLICY,KEY=VALUE,...``. Only the last one has the options of the whole command."""
     parser = _StageParser(prog=option, add_help=False, allow_abbrev=False)
-    add_stage_options(parser)
-    add_policy_options(parser)
-    own = {name for name in vars(parser.parse_args([])) if name not in SHARED}
+    add_options(parser, StageOptions)
+    own = {field.name for field in fields(StageOptions) if field.name not in SHARED}
     policy, *settings = text.split(",")
     for setting in settings:
         key = setting.partition("=")[0]
@@ -217,7 +224,8 @@ def _of_stage(arguments: Namespace, text: str, option: str, is_last: bool) -> Na
                 )
             )
     given = {name: value for name, value in vars(arguments).items() if is_last or name not in own}
-    return parser.parse_args([f"--{setting}" for setting in settings], Namespace(**given | {"policy": policy}))
+    stage = parser.parse_args([f"--{setting}" for setting in settings], Namespace(**given | {"policy": policy}))
+    return StageOptions(**{field.name: getattr(stage, field.name) for field in fields(StageOptions)})
 
 
 class _StageParser(ArgumentParser):
@@ -247,7 +255,7 @@ class PolicyChoice:
         return self.roster.policy(self.key, self.sampling.for_sample(sample), self.trajectory, guidance, stream=False)
 
 
-def roster_from(arguments: Namespace, database_folder: Path | None = None) -> Roster:
+def roster_from(arguments: ServersFile, database_folder: Path | None = None) -> Roster:
     """Load the roster of policies.
 
     :param database_folder: its ``servers.toml`` is read if there is one
@@ -260,7 +268,7 @@ def roster_from(arguments: Namespace, database_folder: Path | None = None) -> Ro
         raise CannotRun(str(error)) from error
 
 
-def choice_from(arguments: Namespace, roster: Roster, samples: int = 1) -> PolicyChoice:
+def choice_from(arguments: PolicyOptions, roster: Roster, samples: int = 1) -> PolicyChoice:
     """Return the policy that the options choose.
 
     :param samples: number of samples per spectrum; several samples must be able to differ
@@ -273,12 +281,12 @@ def choice_from(arguments: Namespace, roster: Roster, samples: int = 1) -> Polic
     try:
         roster = _with_given(arguments, roster)
         entries = {entry.key: entry for entry in roster.entries()}
-        if arguments.policy not in entries:
+        if arguments.key not in entries:
             known = ", ".join(sorted({*_ALLOWED, *entries}))
             raise CannotRun(
-                tr("--policy: found {policy!r}, expected one of {known}", policy=arguments.policy, known=known)
+                tr("--policy: found {policy!r}, expected one of {known}", policy=arguments.key, known=known)
             )
-        entry = entries[arguments.policy]
+        entry = entries[arguments.key]
         if entry.kind in ("local", "nano", "specialist") and not (health := roster.health(entry.key)).ok:
             raise CannotRun(health.sentence)
         given = {name: getattr(arguments, name) for name in _MODEL}
@@ -308,7 +316,7 @@ def choice_from(arguments: Namespace, roster: Roster, samples: int = 1) -> Polic
 
 
 def task_prompts_from(
-    arguments: Namespace, choice: PolicyChoice, database_folder: Path | None = None
+    arguments: PolicyOptions, choice: PolicyChoice, database_folder: Path | None = None
 ) -> Callable[[Task], Task]:
     """Return a function that gives a task the prompt of ``--prompt``.
 
@@ -332,27 +340,28 @@ def task_prompts_from(
     return with_prompt
 
 
-def _refuse_unused(arguments: Namespace) -> None:
-    allowed = _ALLOWED.get(arguments.policy, _ALLOWED_WITH_FILE)
+def _refuse_unused(arguments: PolicyOptions) -> None:
+    allowed = _ALLOWED.get(arguments.key, _ALLOWED_WITH_FILE)
     for name in _ALL:
-        if getattr(arguments, name) is not None and name not in allowed:
+        value = arguments.server_address if name == "server" else getattr(arguments, name)
+        if value is not None and name not in allowed:
             option = f"--{name.replace('_', '-')}"
             others = ", ".join(f"--{one.replace('_', '-')}" for one in allowed) or tr("no options")
             raise CannotRun(
                 tr(
                     "{option} has no effect with --policy {policy}, which takes {others}",
                     option=option,
-                    policy=arguments.policy,
+                    policy=arguments.key,
                     others=others,
                 )
             )
 
 
-def _with_given(arguments: Namespace, roster: Roster) -> Roster:
+def _with_given(arguments: PolicyOptions, roster: Roster) -> Roster:
     """Return the roster with the server or model that the options name."""
     from agent.policies.local.model import Weights
 
-    match arguments.policy:
+    match arguments.key:
         case "local":
             weights = roster.local
             if arguments.model is None and weights is None:
@@ -379,16 +388,18 @@ def _with_given(arguments: Namespace, roster: Roster) -> Roster:
             return roster.with_server(_openai(arguments))
         case "spec-o3":
             return roster.with_server(_spec_o3(arguments, roster))
-    server = roster.server(arguments.policy)
+    server = roster.server(arguments.key)
     if server is not None and arguments.model is not None:
         return roster.with_server(server.model_copy(update={"model": arguments.model}))
     return roster
 
 
-def _openai(arguments: Namespace) -> Server:
+def _openai(arguments: PolicyOptions) -> Server:
     from agent.policies.servers import Server, checked_url
 
-    source, url = ("--server", arguments.server) if arguments.server else (OPENAI_URL, os.environ.get(OPENAI_URL))
+    source, url = (
+        ("--server", arguments.server_address) if arguments.server_address else (OPENAI_URL, os.environ.get(OPENAI_URL))
+    )
     if arguments.model is None:
         raise CannotRun(tr("--policy openai needs --model, for example gpt-5"))
     has_key = bool(os.environ.get(OPENAI_KEY, "").strip())
@@ -404,24 +415,23 @@ def _openai(arguments: Namespace) -> Server:
         title=arguments.model,
         api_key_env=OPENAI_KEY if has_key else None,
         api_key_file=arguments.api_key_file,
-        temperature=OPENAI_TEMPERATURE,
-        max_tokens=OPENAI_TOKENS,
+        tool_in_words=arguments.tool_in_words,
     )
 
 
-def _spec_o3(arguments: Namespace, roster: Roster) -> Server:
+def _spec_o3(arguments: PolicyOptions, roster: Roster) -> Server:
     from agent.policies.roster import SPEC_O3, default_server
 
     server = roster.server(SPEC_O3)
     # The key in the file is not for another address.
-    if arguments.server is not None or server is None:
-        server = default_server(arguments.server)
+    if arguments.server_address is not None or server is None:
+        server = default_server(arguments.server_address)
     if arguments.api_key_file is not None:
         server = server.model_copy(update={"api_key_file": arguments.api_key_file})
     return server if arguments.model is None else server.model_copy(update={"model": arguments.model})
 
 
-def _trajectory(arguments: Namespace) -> Trajectory | None:
+def _trajectory(arguments: PolicyOptions) -> Trajectory | None:
     from agent.trajectory import Trajectory, TrajectoryError
 
     file = arguments.trajectory

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agent.cli.command import CannotRun
+from agent.cli.options import option
 from agent.language import tr
 from agent.text import one_line
 
@@ -21,37 +21,33 @@ Skipped = dict[str, str]
 SHOWN = 50
 
 
-def add_selection_options(parser: ArgumentParser) -> None:
-    """Add the options that select targets of files with several."""
-    parser.add_argument(
-        "--target",
-        action="append",
-        default=[],
-        metavar="ID",
-        help=tr("only this target of files with several, e.g. a TARGETID of a DESI coadd; may be repeated"),
+@dataclass(kw_only=True)
+class Medium:
+    """The medium of files that do not state it."""
+
+    medium: Literal["air", "vacuum"] | None = option(
+        "medium of the wavelengths of files that do not state it (default: air, marked as assumed)"
     )
-    parser.add_argument(
-        "--spectype",
+
+
+@dataclass(kw_only=True)
+class Selection(Medium):
+    """Which targets of files with several."""
+
+    target: list[str] = option(
+        "only this target of files with several, e.g. a TARGETID of a DESI coadd; may be repeated",
+        metavar="ID",
+        repeat=True,
+    )
+    spectype: str = option(
+        "only targets of this class in the survey's catalogue, e.g. STAR or 'STAR CV' (DESI: of redrock-*.fits)",
         default="",
         metavar="CLASS",
-        help=tr(
-            "only targets of this class in the survey's catalogue, e.g. STAR or 'STAR CV' (DESI: of redrock-*.fits)"
-        ),
     )
-    add_medium_option(parser)
-    parser.add_argument("--zwarn", type=int, metavar="N", help=tr("only targets with this redshift warning, e.g. 0"))
+    zwarn: int | None = option("only targets with this redshift warning, e.g. 0")
 
 
-def add_medium_option(parser: ArgumentParser) -> None:
-    """Add the option that states the medium of files that do not."""
-    parser.add_argument(
-        "--medium",
-        choices=("air", "vacuum"),
-        help=tr("medium of the wavelengths of files that do not state it (default: air, marked as assumed)"),
-    )
-
-
-def selected_sources(arguments: Namespace, given: Sequence[str], results: Path) -> tuple[list[Source], list[Skipped]]:
+def selected_sources(arguments: Selection, given: Sequence[str], results: Path) -> tuple[list[Source], list[Skipped]]:
     """Return the sources of ``given`` (files, folders, lists), restricted by the options, and the skipped files.
 
     A source of a list that names its target stays as it is.
@@ -61,14 +57,14 @@ def selected_sources(arguments: Namespace, given: Sequence[str], results: Path) 
     :raises SourceError: a file or folder is missing, or a list cannot be read
     """
     from agent.batch.sources import sources_from
-    from agent.spectrum.readers.targets import Selection
+    from agent.spectrum.readers import targets
 
     skipped: list[Skipped] = []
 
     def on_skip(path: Path, reason: str) -> None:
         skipped.append({"file": str(path), "reason": reason})
 
-    selection = str(Selection(tuple(arguments.target), arguments.spectype, arguments.zwarn))
+    selection = str(targets.Selection(tuple(arguments.target), arguments.spectype, arguments.zwarn))
     sources = sources_from(given, results, sys.stdin, on_skip)
     found = [source if source.target else replace(source, target=selection) for source in sources]
     if not found:

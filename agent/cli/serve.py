@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import json
 import os
@@ -12,107 +11,99 @@ import socket
 import sys
 import tempfile
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, output_file, port_number
-from agent.language import tr
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun
+from agent.cli.inspect_options import ADDRESS
+from agent.cli.options import (
+    HOST,
+    JsonOutput,
+    argument,
+    at_least_one,
+    number_where,
+    option,
+    output_file,
+    port_number,
+    whole,
+)
+from agent.language import deferred, tr
 
 if TYPE_CHECKING:
     from agent.vllm import Build, Server, Service, VllmLog
+
+
+fraction = number_where(lambda number: 0 < number <= 1, deferred("a fraction above 0, at most 1"))
+
+
+def _adapter(text: str) -> Any:
     from agent.vllm.flags import Adapter
 
+    name, equals, folder = text.partition("=")
+    if not (name and equals and folder):
+        raise ArgumentTypeError(tr("found {text!r}, expected NAME=FOLDER", text=text))
+    return Adapter(name, Path(folder))
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help=tr("model folder, or a name on Hugging Face"))
-    parser.add_argument(
-        "--host", default="127.0.0.1", help=tr("address to listen on (default 127.0.0.1: this machine only)")
-    )
-    parser.add_argument("--port", type=port_number, default=8000, help=tr("port to listen on (default 8000)"))
-    parser.add_argument("--name", help=tr("model name for clients (default: name of the folder or model)"))
-    parser.add_argument(
-        "--context",
-        type=_whole(1024),
+
+@dataclass(kw_only=True)
+class Options(JsonOutput):
+    model: str = option("model folder, or a name on Hugging Face", metavar="NAME")
+    host: str = option(HOST, default="127.0.0.1")
+    port: int = option("port to listen on", default=8000, read=port_number)
+    name: str | None = option("model name for clients (default: name of the folder or model)", metavar="NAME")
+    context: int | None = option(
+        "tokens of the longest conversation (default 24576, or the model's own limit if that is less)",
         metavar="TOKENS",
-        help=tr("tokens of the longest conversation (default 24576, or the model's own limit if that is less)"),
+        read=whole(1024),
     )
-    parser.add_argument(
-        "--sequences",
-        type=_whole(1),
-        metavar="N",
-        help=tr("conversations processed at once (default: vLLM decides; on a CPU 8)"),
+    sequences: int | None = option(
+        "conversations processed at once (default: vLLM decides; on a CPU 8)", read=at_least_one
     )
-    parser.add_argument(
-        "--memory", type=_fraction, default=0.9, help=tr("fraction of the GPU's memory to use (default 0.9)")
-    )
-    parser.add_argument(
-        "--dtype", default="auto", help=tr("number format (default auto: the model's own; on a CPU float32)")
-    )
-    parser.add_argument(
-        "--adapter",
-        action="append",
-        default=[],
-        type=_adapter,
+    memory: float = option("fraction of the GPU's memory to use", default=0.9, read=fraction)
+    dtype: str = option("number format; auto: the model's own, on a CPU float32", default="auto")
+    adapter: list[Any] = option(
+        "LoRA adapter, served as model NAME; can be repeated",
         metavar="NAME=FOLDER",
-        help=tr("LoRA adapter, served as model NAME; can be repeated"),
+        read=_adapter,
+        repeat=True,
     )
-    parser.add_argument(
-        "--replicas",
-        type=_whole(1),
+    replicas: int = option(
+        "copies of the model, one per GPU, behind one address; vLLM distributes the requests, and with --engine ray "
+        "Ray Serve does, on all machines of a cluster",
         default=1,
-        metavar="N",
-        help=tr(
-            "copies of the model, one per GPU, behind one address; vLLM distributes the requests, and with "
-            "--engine ray Ray Serve does, on all machines of a cluster (default 1)"
-        ),
+        read=at_least_one,
     )
-    parser.add_argument(
-        "--data-parallel",
-        type=_whole(1),
+    data_parallel: int = option(
+        "the same as --replicas, under vLLM's name for it",
         default=1,
-        metavar="N",
-        help=tr("the same as --replicas, under vLLM's name for it (default 1)"),
+        read=at_least_one,
     )
-    parser.add_argument(
-        "--engine",
-        choices=("local", "ray"),
+    engine: Literal["local", "ray"] = option(
+        "local: processes on this machine; ray: replicas on a Ray cluster, through Ray Serve LLM",
         default="local",
-        help=tr("local: processes on this machine (default); ray: replicas on a Ray cluster, through Ray Serve LLM"),
     )
-    parser.add_argument(
-        "--address",
-        metavar="ADDRESS",
-        help=tr("with --engine ray: the Ray cluster, for example auto or HOST:6379 (default: Ray is started here)"),
-    )
-    parser.add_argument(
-        "--images", type=_whole(1), default=10, metavar="N", help=tr("pictures per conversation (default 10)")
-    )
-    parser.add_argument("--pixels", type=_whole(3136), metavar="N", help=tr("shrink pictures to at most N pixels"))
-    parser.add_argument(
-        "--tool-calls",
-        nargs="?",
-        const="hermes",
+    address: str | None = option(ADDRESS, metavar="ADDRESS")
+    images: int = option("pictures per conversation", default=10, read=at_least_one)
+    pixels: int | None = option("shrink pictures to at most N pixels", read=whole(3136))
+    tool_calls: str | None = option(
+        "native tool calls, for models that were not trained on Spec-o3's own form, with that parser "
+        "of vLLM (default: off; without PARSER hermes, the form of Qwen models)",
         metavar="PARSER",
-        help=tr(
-            "native tool calls, for models that were not trained on Spec-o3's own form, with that parser "
-            "of vLLM (default: off; without PARSER hermes, the form of Qwen models)"
-        ),
+        bare="hermes",
     )
-    parser.add_argument("--python", type=Path, metavar="FILE", help=tr("Python that has vLLM (default: this one)"))
-    parser.add_argument("--log", type=output_file, metavar="FILE", help=tr("file for vLLM's complete log"))
-    parser.add_argument("--dry-run", action="store_true", help=tr("print the command without starting the server"))
-    parser.add_argument(
-        "--json", action="store_true", help=tr("when the server is ready, print what it serves as JSON")
-    )
-    parser.add_argument("extra", nargs="*", metavar="-- ARGUMENTS", help=tr("further arguments, passed to vLLM"))
+    python: Path | None = option("Python that has vLLM (default: this one)")
+    log: Path | None = option("file for vLLM's complete log", read=output_file)
+    dry_run: bool = option("print the command without starting the server")
+    extra: list[str] = argument("further arguments, passed to vLLM", default=[], metavar="-- ARGUMENTS")
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Options) -> int:
     from agent.vllm import ServeError, Service, find_build
 
     names = (
@@ -146,7 +137,7 @@ def run(arguments: Namespace) -> int:
         raise CannotRun(str(error)) from error
 
 
-def _serve(service: Service, build: Build, arguments: Namespace) -> int:
+def _serve(service: Service, build: Build, arguments: Options) -> int:
     from agent.vllm import VllmLog, command, environment
     from agent.vllm.server import Started, describe_ready
 
@@ -170,7 +161,7 @@ def _run(
     variables: dict[str, str],
     log: VllmLog,
     service: Service,
-    arguments: Namespace,
+    arguments: Options,
     title: str,
     show: Callable[[Server], None],
     stop_signal: signal.Signals = signal.SIGTERM,
@@ -203,7 +194,7 @@ def _run(
     return DONE
 
 
-def _serve_on_ray(service: Service, build: Build, arguments: Namespace) -> int:
+def _serve_on_ray(service: Service, build: Build, arguments: Options) -> int:
     from agent.vllm import VllmLog
     from agent.vllm.on_ray import application, check_ray, ray_environment, run_command
     from agent.vllm.server import has_written, servers_toml
@@ -310,35 +301,3 @@ def _own(variables: dict[str, str]) -> dict[str, str]:
 
 def _as_words(line: list[str], variables: dict[str, str]) -> str:
     return shlex.join([*(f"{name}={value}" for name, value in _own(variables).items()), *line])
-
-
-def _whole(least: int, most: int | None = None) -> Callable[[str], int]:
-    expected = f"{least} to {most}" if most is not None else tr("{least} or more", least=least)
-
-    def read(text: str) -> int:
-        if not text.isdecimal() or int(text) < least or (most is not None and int(text) > most):
-            raise argparse.ArgumentTypeError(
-                tr("found {text!r}, expected a whole number, {expected}", text=text, expected=expected)
-            )
-        return int(text)
-
-    return read
-
-
-def _fraction(text: str) -> float:
-    try:
-        fraction = float(text)
-    except ValueError:
-        fraction = -1.0
-    if not 0 < fraction <= 1:
-        raise argparse.ArgumentTypeError(tr("found {text!r}, expected a fraction above 0, at most 1", text=text))
-    return fraction
-
-
-def _adapter(text: str) -> Adapter:
-    from agent.vllm.flags import Adapter
-
-    name, equals, folder = text.partition("=")
-    if not (name and equals and folder):
-        raise argparse.ArgumentTypeError(tr("found {text!r}, expected NAME=FOLDER", text=text))
-    return Adapter(name, Path(folder))

@@ -2,64 +2,69 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli.command import DONE, CannotRun, print_result, progress
+from agent.cli.options import SEED, JsonOutput, not_negative, option, output_folder
 from agent.language import tr
 
 if TYPE_CHECKING:
     from agent.simulate.files import Order
 
 Span = tuple[float, float]
+Ratio = tuple[int, int]
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="DIR", help=tr("output folder, new or empty"))
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--task", metavar="KEY", help=tr("spectra of this task's class and of objects confused with it, labelled")
-    )
-    what.add_argument(
-        "--kinds", metavar="KIND,...", help=tr("these kinds in turn, labelled for all tasks (default: all kinds)")
-    )
-    parser.add_argument("--n", type=int, default=100, metavar="N", help=tr("number of spectra (default 100)"))
-    parser.add_argument(
-        "--ratio",
-        type=ratio,
-        default=(1, 1),
-        metavar="YES:NO",
-        help=tr("with --task: ratio of the two labels (default 1:1)"),
-    )
-    parser.add_argument(
-        "--survey",
-        default="LAMOST",
-        metavar="SURVEY,...",
-        help=tr("LAMOST, SDSS, DESI; chosen at random for each spectrum (default LAMOST)"),
-    )
-    parser.add_argument(
-        "--snr", type=_span, default=(5.0, 40.0), metavar="LOW:HIGH", help=tr("median S/N per pixel (default 5:40)")
-    )
-    parser.add_argument("--seed", type=int, default=0, help=tr("random seed (default 0)"))
-    parser.add_argument(
-        "--redshift",
-        type=_span,
-        default=(0.0, 0.0),
-        metavar="LOW:HIGH",
-        help=tr("redshift, known to the catalogue (default 0)"),
-    )
-    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
+def span(text: str) -> Span:
+    """Read LOW:HIGH, or one number for both."""
+    low, _, high = text.partition(":")
+    try:
+        limits = float(low), float(high or low)
+    except ValueError:
+        limits = (1.0, 0.0)
+    if not limits[0] <= limits[1] < float("inf"):
+        raise ArgumentTypeError(tr("found {text!r}, expected LOW:HIGH, for example 5:40", text=text))
+    return limits
 
 
-def run(arguments: Namespace) -> int:
+def ratio(text: str) -> tuple[int, int]:
+    """Read YES:NO."""
+    yes, _, no = text.partition(":")
+    if not (yes.isdecimal() and no.isdecimal() and int(yes) + int(no) > 0):
+        raise ArgumentTypeError(tr("found {text!r}, expected YES:NO, for example 1:5", text=text))
+    return int(yes), int(no)
+
+
+@dataclass(kw_only=True)
+class Options(JsonOutput):
+    out: Path = option("folder to write, new or empty", metavar="DIR", read=output_folder)
+    task: str | None = option(
+        "spectra of this task's class and of objects confused with it, labelled",
+        metavar="KEY",
+        one_of="kind",
+    )
+    kinds: str | None = option(
+        "these kinds in turn, labelled for all tasks (default: all kinds)", metavar="KIND,...", one_of="kind"
+    )
+    n: int = option("number of spectra", default=100)
+    ratio: Ratio = option("with --task: ratio of the two labels", default=(1, 1), metavar="YES:NO", read=ratio)
+    survey: str = option("LAMOST, SDSS, DESI; chosen at random for each spectrum", default="LAMOST", metavar="SURVEY")
+    snr: Span = option("median S/N per pixel", default=(5.0, 40.0), metavar="LOW:HIGH", read=span)
+    seed: int = option(SEED, default=0, read=not_negative)
+    redshift: Span = option("redshift, known to the catalogue", default=(0.0, 0.0), metavar="LOW:HIGH", read=span)
+
+
+def run(arguments: Options) -> int:
     from agent.simulate import CLASSES
     from agent.simulate.files import write
 
     orders = _orders(arguments)
-    folder: Path = arguments.folder
+    folder = arguments.out
     tasks = [arguments.task] if arguments.task else list(CLASSES)
     try:
         if folder.exists() and any(folder.iterdir()):
@@ -84,7 +89,7 @@ def run(arguments: Namespace) -> int:
     return DONE
 
 
-def _orders(arguments: Namespace) -> list[Order]:
+def _orders(arguments: Options) -> list[Order]:
     """Return what to simulate. :raises CannotRun: an impossible number, or an unknown kind, task or survey"""
     from agent.simulate import KINDS
     from agent.simulate.files import PER_SEED, for_task, orders, taking_turns
@@ -92,8 +97,6 @@ def _orders(arguments: Namespace) -> list[Order]:
 
     if not 1 <= arguments.n <= PER_SEED:
         raise CannotRun(tr("--n: found {n}, expected 1 to {per_seed}", n=arguments.n, per_seed=PER_SEED))
-    if arguments.seed < 0:
-        raise CannotRun(tr("--seed: found {seed}, expected 0 or more", seed=arguments.seed))
     if arguments.snr[0] <= 0:
         raise CannotRun(tr("--snr: found {snr:g}, expected more than 0", snr=arguments.snr[0]))
     if arguments.redshift[0] <= -1:
@@ -122,23 +125,3 @@ def _known(option: str, given: str, available: Sequence[str]) -> list[str]:
                 )
             )
     return names
-
-
-def _span(text: str) -> Span:
-    """Parse LOW:HIGH, or one number for both."""
-    low, _, high = text.partition(":")
-    try:
-        span = float(low), float(high or low)
-    except ValueError:
-        span = (1.0, 0.0)
-    if not span[0] <= span[1] < float("inf"):
-        raise ArgumentTypeError(tr("found {text!r}, expected LOW:HIGH, for example 5:40", text=text))
-    return span
-
-
-def ratio(text: str) -> tuple[int, int]:
-    """Parse YES:NO."""
-    yes, _, no = text.partition(":")
-    if not (yes.isdecimal() and no.isdecimal() and int(yes) + int(no) > 0):
-        raise ArgumentTypeError(tr("found {text!r}, expected YES:NO, for example 1:5", text=text))
-    return int(yes), int(no)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,8 @@ if TYPE_CHECKING:
     from agent.batch.cascade import Stage
     from agent.batch.certified import CertifiedRun
     from agent.batch.run import PolicyFor
-    from agent.cli.policy_options import PolicyChoice
+    from agent.cli.inspect_options import InspectOptions
+    from agent.cli.policy_options import PolicyChoice, StageOptions
     from agent.consensus import Limits
     from agent.conversation import Policy
     from agent.tasks import Task
@@ -31,15 +31,15 @@ MACHINE_SETTINGS = ("server", "server_version", "context", "device", "dtype", "r
 """Settings of a drafter that describe the machine: kept with each trace, but a run may resume with others."""
 
 
-def stages_of(arguments: Namespace, task: Task, limits: Limits) -> list[Stage]:
+def stages_of(arguments: InspectOptions, task: Task, limits: Limits) -> list[Stage]:
     """Return the stages of the run, each with its policy, its certificate if it has one, and its results file."""
     from agent.batch.cascade import AFTER, Stage, results_of_stage
 
     own = arguments_of_stages(arguments)
     _refuse_unused_limits(arguments, own)
     stages: list[Stage] = []
-    for number, one in enumerate(own, start=1):
-        choice, about = _policy(one, task)
+    for number, chosen in enumerate(own, start=1):
+        choice, about = _policy(chosen, task)
         if stages:
             about["settings"][AFTER] = {stage.name: stage.rule for stage in stages}
         stage = Stage(
@@ -47,17 +47,17 @@ def stages_of(arguments: Namespace, task: Task, limits: Limits) -> list[Stage]:
             choice.key,
             about,
             _policy_for(choice),
-            task_prompts_from(one, choice)(task),
+            task_prompts_from(chosen, choice)(task),
             results_of_stage(arguments.out, number, choice.key, len(own)),
             limits=limits,
-            samples=one.samples,
+            samples=chosen.samples,
             max_turns=arguments.max_turns,
             medium=arguments.medium,
             limit=arguments.limit if number == 1 else None,
-            threads=one.concurrency,
-            processes=_processes(one),
+            threads=chosen.concurrency,
+            processes=_processes(chosen),
         )
-        stages.append(replace(stage, certified=_certified(one.certificate, stage)))
+        stages.append(replace(stage, certified=_certified(chosen.certificate, stage)))
     return stages
 
 
@@ -93,7 +93,7 @@ def _certified(path: Path | None, stage: Stage) -> CertifiedRun | None:
     return found
 
 
-def _refuse_unused_limits(arguments: Namespace, stages: Sequence[Namespace]) -> None:
+def _refuse_unused_limits(arguments: InspectOptions, stages: Sequence[StageOptions]) -> None:
     """:raises CannotRun: a limit was given, and each stage has a certificate instead"""
     rules = {"--majority": arguments.majority, "--min-snr": arguments.min_snr, "--margin": arguments.margin}
     given = [option for option, value in rules.items() if value is not None]
@@ -128,12 +128,12 @@ def baseline(sample: int) -> Policy:
     return Baseline()
 
 
-def _processes(arguments: Namespace) -> int | None:
+def _processes(arguments: StageOptions) -> int | None:
     """Return the number of processes of a stage, 0 for threads in this one; None: as suits the number of spectra."""
-    if arguments.policy not in IN_PROCESSES:
-        if arguments.processes is not None and arguments.policy in (*IN_THIS_PROCESS, "replay"):
+    if arguments.key not in IN_PROCESSES:
+        if arguments.processes is not None and arguments.key in (*IN_THIS_PROCESS, "replay"):
             raise CannotRun(
-                tr("--processes: --policy {policy} runs in threads (use --concurrency)", policy=arguments.policy)
+                tr("--processes: --policy {policy} runs in threads (use --concurrency)", policy=arguments.key)
             )
         return arguments.processes or 0
     if arguments.processes is not None:
@@ -141,7 +141,7 @@ def _processes(arguments: Namespace) -> int | None:
     return None if arguments.concurrency is None else 0
 
 
-def _policy(arguments: Namespace, task: Task) -> tuple[PolicyChoice, dict[str, Any]]:
+def _policy(arguments: StageOptions, task: Task) -> tuple[PolicyChoice, dict[str, Any]]:
     """Return the policy, and its settings that must not change when a run resumes.
 
     :raises PolicyError: it cannot be used

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +10,12 @@ from agent.cli.command import (
     CHECK_FAILED,
     DONE,
     CannotRun,
-    Command,
-    at_least_one,
-    existing_folder,
-    output_file,
     print_result,
     progress,
 )
-from agent.language import tr, trn
+from agent.cli.options import JsonOutput, argument, at_least_one, existing_folder, option, output_file
+from agent.language import deferred, tr, trn
+from agent.templates.build import COLUMNS
 
 if TYPE_CHECKING:
     from agent.templates import Library
@@ -26,25 +23,34 @@ if TYPE_CHECKING:
 MOST = 10
 
 
-def add(parser: ArgumentParser) -> None:
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        subparser = subparsers.add_parser(command.name, help=tr(command.help), description=tr(command.help))
-        command.add(subparser)
-        subparser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
-        subparser.set_defaults(run_templates=command.run)
+@dataclass(kw_only=True)
+class ListOptions(JsonOutput):
+    templates: Path | None = option(
+        "folder with your own template files, besides the bundled ones", metavar="DIR", read=existing_folder
+    )
 
 
-def run(arguments: Namespace) -> int:
-    done: int = arguments.run_templates(arguments)
-    return done
+@dataclass(kw_only=True)
+class RankOptions(ListOptions):
+    path: Path = argument("a spectrum")
+    target: str | None = option("which spectrum of a file that has several", metavar="ID")
+    number: int = option("templates to show", default=MOST, read=at_least_one)
 
 
-def add_list(parser: ArgumentParser) -> None:
-    _add_folder(parser)
+@dataclass(kw_only=True)
+class BuildOptions(JsonOutput):
+    folder: Path = option("folder with spectra", flag="--from", metavar="DIR", read=existing_folder)
+    manifest: Path | None = option(
+        deferred(
+            "CSV with one row per file, with columns from {names} (default: every file, its class the name of its "
+            "folder)",
+            names=", ".join(COLUMNS),
+        ),
+    )
+    out: Path = option("template file to write, .npz", read=output_file)
 
 
-def run_list(arguments: Namespace) -> int:
+def run_list(arguments: ListOptions) -> int:
     library = _library(arguments)
     entries = []
     for template in library.templates:
@@ -64,20 +70,7 @@ def run_list(arguments: Namespace) -> int:
     return DONE
 
 
-def add_rank(parser: ArgumentParser) -> None:
-    parser.add_argument("path", type=Path, metavar="FILE", help=tr("a spectrum"))
-    parser.add_argument("--target", metavar="NAME", help=tr("which spectrum of a file that has several"))
-    parser.add_argument(
-        "--number",
-        type=at_least_one,
-        default=MOST,
-        metavar="N",
-        help=tr("templates to show (default {most})", most=MOST),
-    )
-    _add_folder(parser)
-
-
-def run_rank(arguments: Namespace) -> int:
+def run_rank(arguments: RankOptions) -> int:
     from agent.measure import Measured
     from agent.measure.values import plus_minus
     from agent.spectrum import SpectrumError, read
@@ -119,32 +112,10 @@ def run_rank(arguments: Namespace) -> int:
     return DONE if found else CHECK_FAILED
 
 
-def add_build(parser: ArgumentParser) -> None:
-    from agent.templates.build import COLUMNS
-
-    parser.add_argument(
-        "--from", type=existing_folder, required=True, metavar="FOLDER", dest="folder", help=tr("folder with spectra")
-    )
-    parser.add_argument(
-        "--manifest",
-        type=Path,
-        metavar="CSV",
-        help=tr(
-            "one row per file, with columns from {names} (default: every file, its class the name of its folder)",
-            names=", ".join(COLUMNS),
-        ),
-    )
-    parser.add_argument(
-        "--out", type=output_file, required=True, metavar="FILE", help=tr("template file to write, .npz")
-    )
-
-
-def run_build(arguments: Namespace) -> int:
+def run_build(arguments: BuildOptions) -> int:
     from agent.templates.build import BuildError, build, rows_of, rows_of_folder
     from agent.templates.library import write
 
-    if not arguments.folder.is_dir():
-        raise CannotRun(tr("{folder}: no such folder; expected a folder of spectra", folder=arguments.folder))
     if arguments.out.suffix != ".npz":
         raise CannotRun(tr("--out: found {name}, expected a name that ends in .npz", name=arguments.out.name))
     try:
@@ -177,29 +148,11 @@ def run_build(arguments: Namespace) -> int:
     return CHECK_FAILED if left_out else DONE
 
 
-def _add_folder(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--templates",
-        type=existing_folder,
-        metavar="DIR",
-        help=tr("folder with your own template files, besides the bundled ones"),
-    )
-
-
-def _library(arguments: Namespace) -> Library:
+def _library(arguments: ListOptions) -> Library:
     from agent.templates import load_all
 
-    folder: Path | None = arguments.templates
-    if folder is not None and not folder.is_dir():
-        raise CannotRun(tr("{folder}: no such folder; expected a folder of template files", folder=folder))
+    folder = arguments.templates
     library, problems = load_all([] if folder is None else [folder])
     if problems:
         raise CannotRun("; ".join(map(str, problems)))
     return library
-
-
-COMMANDS = (
-    Command("list", "List the templates: class, name, coverage and source.", add_list, run_list),
-    Command("rank", "Rank the templates by χ² against a spectrum, each with its radial velocity.", add_rank, run_rank),
-    Command("build", "Build a template file from a folder of spectra.", add_build, run_build),
-)

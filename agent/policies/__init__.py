@@ -57,3 +57,8 @@ class Sampling:
         if self.logprobs:
             settings["logprobs"] = True
         return settings
+
+
+NATIVE = Sampling(temperature=1.0, max_tokens=8192)
+"""Of a model with tool calls of its own, if nothing else is requested: the only temperature that OpenAI's reasoning
+models accept, and a limit to which the hidden reasoning counts. The published models were run with ``Sampling()``."""

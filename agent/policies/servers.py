@@ -18,6 +18,7 @@ import os
 import re
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit, urlunsplit
@@ -26,7 +27,7 @@ from pydantic import Field, field_validator, model_validator
 
 from agent.errors import Refusal
 from agent.language import deferred
-from agent.policies import Sampling
+from agent.policies import NATIVE, Sampling
 from agent.settings_file import Flag, Mismatch, Number, Problem, Table, Text, Whole, load_toml, shown, validate
 
 Dialect = Literal["spec-o3", "native"]
@@ -138,8 +139,9 @@ class Server(Table):
 
     def sampling(self) -> Sampling:
         """Return the sampling settings that apply if nothing else is requested."""
-        given = {"temperature": self.temperature, "max_tokens": self.max_tokens}
-        return Sampling(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+        given: dict[str, Any] = {"temperature": self.temperature, "max_tokens": self.max_tokens}
+        default = NATIVE if self.dialect == "native" else Sampling()
+        return replace(default, **{name: value for name, value in given.items() if value is not None})
 
     def api_key(self) -> str | None:
         """Read its key anew; None if it needs none.

@@ -62,7 +62,7 @@ def settings_of(trials: Iterable[Trial]) -> TrialSettings:
     seeds = {one.seed for one in found} or {0}
     numbers = {number for one in found if (number := one.placebos_per_call) is not None} or {1}
     for name, values, option in (
-        (deferred("seeds"), seeds, "--trial-seed"),
+        (deferred("seeds"), seeds, "--edit-seed"),
         (deferred("numbers of placebos"), numbers, "--placebos"),
     ):
         if len(values) > 1:

@@ -218,7 +218,7 @@ class Plan:
     each: Annotated[Whole, _or(2), _whole(1)] = 2
     repeats: Annotated[Whole, _or(0), _whole(0)] = 0
     gold: tuple[Gold, ...] = ()
-    seed: Annotated[Whole, _or(1), _whole(0)] = 1
+    seed: Annotated[Whole, _or(0), _whole(0)] = 0
     giveaways: Annotated[GiveawayRule, Field(description=f"one of {', '.join(GIVEAWAY_RULES)}")] = "flag"
     training: _Items = ()
     earlier: Annotated[ExposureRule, Field(description=f"one of {', '.join(EXPOSURE_RULES)}")] = "declare"

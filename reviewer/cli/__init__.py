@@ -1,56 +1,62 @@
 """The reviewers' commands of the ``spec-o3`` program, imported when they are needed."""
 
-from agent.cli.command import lazy
+from agent.cli.command import Command
 
 COMMANDS = (
-    lazy("app", "Start the web app: review, revise, audit and vote in the browser.", "reviewer.cli.app"),
-    lazy("draft", "Let a policy inspect spectra and save its traces as drafts.", "reviewer.cli.draft"),
-    lazy("tasks", "List the tasks and their prompts, or import the published prompts.", "reviewer.cli.tasks"),
-    lazy(
-        "import",
-        "Import drafts: Spec-o3 JSON Lines, or ShareGPT rows with their pictures.",
-        "reviewer.cli.exchange",
-        "add_import",
-        "run_import",
+    Command("app", "Start the web app: review, revise, audit and vote in the browser.", "reviewer.cli.app"),
+    Command("draft", "Let a policy inspect spectra and save its traces as drafts.", "reviewer.cli.draft"),
+    Command(
+        "tasks",
+        "List the tasks and their prompts, or import the published prompts.",
+        "reviewer.cli.tasks",
+        subcommands=(
+            Command(
+                "import",
+                "Read the prompt of each class from SpecVI-Bench's rows, and store it next to annotations.db.",
+                "reviewer.cli.tasks",
+            ),
+        ),
     ),
-    lazy(
-        "export",
-        "Write approved trajectories as training data.",
-        "reviewer.cli.exchange",
-        "add_export",
-        "run_export",
+    Command(
+        "import", "Import drafts: Spec-o3 JSON Lines, or ShareGPT rows with their pictures.", "reviewer.cli.exchange"
     ),
-    lazy(
-        "tables",
-        "Write every decision and inspection as tables (CSV, FITS, VOTable).",
-        "reviewer.cli.exchange",
-        "add_tables",
-        "run_tables",
-    ),
-    lazy(
+    Command("export", "Write approved trajectories as training data.", "reviewer.cli.exchange"),
+    Command("tables", "Write every decision and inspection as tables (CSV, FITS, VOTable).", "reviewer.cli.exchange"),
+    Command(
         "annotations",
         "Write tasks for Label Studio, and import the annotations made there.",
-        "reviewer.cli.annotations",
+        subcommands=(
+            Command("import", "Import annotations of Label Studio as comments.", "reviewer.cli.annotations"),
+            Command("tasks", "Write items as tasks for Label Studio.", "reviewer.cli.annotations"),
+        ),
     ),
-    lazy("certify", "Certify error bounds of a policy's verdicts on labelled spectra.", "reviewer.cli.certify"),
-    lazy("trial", "Put the evidence of traces on trial: edit the spectrum and continue.", "reviewer.cli.trial"),
-    lazy("withdraw", "Withdraw a batch that came in by mistake, or restore it.", "reviewer.cli.withdraw"),
-    lazy("blind", "Plan, open, close and report blind scoring sessions.", "reviewer.cli.blind"),
-    lazy("backup", "Copy the database while people work, or write it as plain files.", "reviewer.cli.backup"),
-    lazy(
-        "restore",
-        "Check a backup or a plain archive and replace the database with it.",
-        "reviewer.cli.backup",
-        "add_restore",
-        "run_restore",
+    Command("certify", "Certify error bounds of a policy's verdicts on labelled spectra.", "reviewer.cli.certify"),
+    Command("trial", "Put the evidence of traces on trial: edit the spectrum and continue.", "reviewer.cli.trial"),
+    Command("withdraw", "Withdraw a batch that came in by mistake, or restore it.", "reviewer.cli.withdraw"),
+    Command(
+        "blind",
+        "Plan, open, close and report blind scoring sessions.",
+        subcommands=(
+            Command("power", "Calculate the power of a planned session.", "reviewer.cli.blind_power"),
+            Command("draw", "Plan a session: sample its traces, scorers and orders.", "reviewer.cli.blind_draw"),
+            Command("giveaways", "Show where a session's texts reveal their authors.", "reviewer.cli.blind"),
+            Command("open", "Open a session for its scorers.", "reviewer.cli.blind"),
+            Command("status", "Show a session and the progress of its scorers.", "reviewer.cli.blind"),
+            Command("close", "Close a session for good.", "reviewer.cli.blind"),
+            Command("judge", "Let a model judge the traces of a session.", "reviewer.cli.blind_judge"),
+            Command("report", "Write the report of a closed session: page and tables.", "reviewer.cli.blind"),
+            Command("list", "List all sessions.", "reviewer.cli.blind"),
+        ),
     ),
-    lazy("spectra", "Show where spectra are stored, move them to files, and check the files.", "reviewer.cli.spectra"),
-    lazy("log", "Show the audit log and verify it.", "reviewer.cli.log"),
-    lazy(
+    Command("backup", "Copy the database while people work, or write it as plain files.", "reviewer.cli.backup"),
+    Command("restore", "Check a backup or a plain archive and replace the database with it.", "reviewer.cli.backup"),
+    Command(
+        "spectra", "Show where spectra are stored, move them to files, and check the files.", "reviewer.cli.spectra"
+    ),
+    Command("log", "Show the audit log and verify it.", "reviewer.cli.log"),
+    Command(
         "doctor",
         "Check what works on this machine, what is missing, and which command installs it.",
         "reviewer.cli.log",
-        "add_doctor",
-        "run_doctor",
     ),
 )

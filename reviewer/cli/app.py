@@ -3,63 +3,51 @@
 from __future__ import annotations
 
 import gc
-from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
 from pathlib import Path
 
-from agent.cli.command import DONE, CannotRun, existing_folder, port_number
+from agent.cli.command import DONE, CannotRun
+from agent.cli.options import HOST, existing_folder, option, port_number
+from agent.cli.policy_options import SERVERS
 from agent.language import tr
-from reviewer.cli.common import add_database, database_of
+from reviewer.cli.common import Database, database_of
 
 
-def add(parser: ArgumentParser) -> None:
-    add_database(parser)
-    parser.add_argument("--host", default="127.0.0.1", help=tr("address to serve on (127.0.0.1: this machine only)"))
-    parser.add_argument("--port", type=port_number, default=7860, help=tr("port to serve on (7860)"))
-    parser.add_argument(
-        "--behind",
+@dataclass(kw_only=True)
+class Options(Database):
+    host: str = option(HOST, default="127.0.0.1")
+    port: int = option("port to listen on", default=7860, read=port_number)
+    behind: str | None = option(
+        "the https address of a proxy on this machine through which people reach the app (docs/access.md)",
         metavar="URL",
-        help=tr("the https address of a proxy on this machine through which people reach the app (docs/access.md)"),
     )
-    parser.add_argument(
-        "--proxy-login-header",
+    proxy_login_header: str | None = option(
+        "the header in which that proxy names the person who signed in there, e.g. X-Forwarded-Email; by default "
+        "no header signs anybody in (docs/access.md)",
         metavar="NAME",
-        help=tr(
-            "the header in which that proxy names the person who signed in there, e.g. X-Forwarded-Email; by default "
-            "no header signs anybody in (docs/access.md)"
-        ),
     )
-    parser.add_argument(
-        "--proxy-login-from",
+    proxy_login_from: str | None = option(
+        "addresses or networks of that proxy, with commas between (default 127.0.0.1,::1); from any other address a "
+        "request with the header is refused",
         metavar="ADDRESS",
-        help=tr(
-            "addresses or networks of that proxy, with commas between (127.0.0.1,::1); from any other address a "
-            "request with the header is refused"
-        ),
     )
-    parser.add_argument(
-        "--proxy-login-only", action="store_true", help=tr("accept no passwords: everybody signs in through the proxy")
+    proxy_login_only: bool = option("accept no passwords: everybody signs in through the proxy")
+    server: str | None = option("address of the model server (default http://127.0.0.1:8000/v1)", metavar="URL")
+    servers: Path | None = option(SERVERS)
+    backups: Path | None = option(
+        "folder of the daily backups (default: backups next to the database)", metavar="DIR", one_of="backups"
     )
-    parser.add_argument("--server", metavar="URL", help=tr("address of the model server (http://127.0.0.1:8000/v1)"))
-    parser.add_argument(
-        "--servers", type=Path, metavar="FILE", help=tr("list of model servers (servers.toml next to the database)")
+    no_backups: bool = option("make no daily backups", one_of="backups")
+    import_from: list[Path] = option(
+        "let coordinators import files in this folder by their path, without an upload; may be repeated",
+        metavar="DIR",
+        read=existing_folder,
+        repeat=True,
     )
-    backups = parser.add_mutually_exclusive_group()
-    backups.add_argument(
-        "--backups", type=Path, metavar="FOLDER", help=tr("folder of the daily backups (backups next to the database)")
-    )
-    backups.add_argument("--no-backups", action="store_true", help=tr("make no daily backups"))
-    parser.add_argument(
-        "--import-from",
-        type=existing_folder,
-        action="append",
-        default=[],
-        metavar="FOLDER",
-        help=tr("let coordinators import files in this folder by their path, without an upload; may be repeated"),
-    )
-    parser.add_argument("--no-browser", action="store_true", help=tr("do not open a browser window"))
+    no_browser: bool = option("do not open a browser window")
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Options) -> int:
     # Importing makes a third of a million objects that stay. The garbage collector would search them again and
     # again, a quarter of the processor time of a start; serve() turns it on before the first request.
     gc.disable()
@@ -69,7 +57,7 @@ def run(arguments: Namespace) -> int:
         gc.enable()
 
 
-def _serve(arguments: Namespace) -> int:
+def _serve(arguments: Options) -> int:
     from agent.database_place import PlaceError, make_folder
     from reviewer.backup.backups import default_folder
     from reviewer.server import serve

@@ -2,43 +2,41 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli.command import DONE, CannotRun, ProgressBar, print_result
+from agent.cli.options import JsonOutput, argument, option
 from agent.errors import Refusal
 from agent.language import tr
-from reviewer.cli.common import add_database, add_json, database_of, opened
+from reviewer.cli.common import Database, database_of, opened
 
 if TYPE_CHECKING:
     from reviewer.backup.backups import Backup
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "target",
-        nargs="?",
-        type=Path,
-        metavar="TARGET",
-        help=tr(
-            "a file name ending in .db, or a folder, where the name has the time (backups next to the "
-            "database); with --plain the folder to create"
-        ),
+@dataclass(kw_only=True)
+class Options(Database, JsonOutput):
+    out: Path | None = option(
+        "file to write, ending in .db, or a folder, where the name has the time (default: backups next to the "
+        "database); with --plain the folder to create",
+        metavar="PATH",
     )
-    parser.add_argument(
-        "--plain", action="store_true", help=tr("everything as JSON lines and pictures, readable without spec-o3")
-    )
-    add_database(parser)
-    add_json(parser)
+    plain: bool = option("everything as JSON lines and pictures, readable without spec-o3")
 
 
-def run(arguments: Namespace) -> int:
+@dataclass(kw_only=True)
+class RestoreOptions(Database, JsonOutput):
+    source: Path = argument("a backup, or the folder of a plain archive", metavar="SOURCE")
+
+
+def run(arguments: Options) -> int:
     return _plain(arguments) if arguments.plain else _copy(arguments)
 
 
-def _copy(arguments: Namespace) -> int:
+def _copy(arguments: Options) -> int:
     from reviewer.backup.backups import BackupError, back_up, default_folder
 
     with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("copying")) as bar:
@@ -48,7 +46,7 @@ def _copy(arguments: Namespace) -> int:
             bar.at(done)
 
         try:
-            made = back_up(store.path, arguments.target or default_folder(store.path), "by hand", on_progress)
+            made = back_up(store.path, arguments.out or default_folder(store.path), "by hand", on_progress)
         except BackupError as error:
             raise CannotRun(str(error)) from error
         store.log.note(None, "backup made", made.path.name, bytes=made.bytes, sha256=made.sha256)
@@ -84,12 +82,12 @@ def _spectra_line(made: Backup) -> str:
     return text
 
 
-def _plain(arguments: Namespace) -> int:
+def _plain(arguments: Options) -> int:
     from reviewer.backup.archive import write_archive
     from reviewer.backup.backups import BackupError, backup_name, default_folder
 
     database = database_of(arguments)
-    target = arguments.target
+    target = arguments.out
     with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("writing rows")) as bar:
         if target is None:
             folder = default_folder(database)
@@ -120,13 +118,7 @@ def _plain(arguments: Namespace) -> int:
     return DONE
 
 
-def add_restore(parser: ArgumentParser) -> None:
-    parser.add_argument("source", type=Path, metavar="SOURCE", help=tr("a backup, or the folder of a plain archive"))
-    add_database(parser)
-    add_json(parser)
-
-
-def run_restore(arguments: Namespace) -> int:
+def run_restore(arguments: RestoreOptions) -> int:
     from agent.database_place import make_folder
     from reviewer.backup.restore import restore
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, output_folder, print_result
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
+from agent.cli.options import JsonOutput, option, output_folder
 from agent.language import tr
-from reviewer.cli import blind_draw, blind_judge, blind_power
 from reviewer.cli.common import (
-    add_database,
-    add_json,
-    add_session,
+    Database,
+    Session,
     database_of,
     headline,
     opened,
@@ -25,12 +24,25 @@ if TYPE_CHECKING:
     from reviewer.store.blind.values import LeakFound
 
 
-def add_list(parser: ArgumentParser) -> None:
-    add_database(parser)
-    add_json(parser)
+@dataclass(kw_only=True)
+class ListOptions(Database, JsonOutput):
+    pass
 
 
-def run_list(arguments: Namespace) -> int:
+Options = Session
+
+
+@dataclass(kw_only=True)
+class CloseOptions(Session):
+    unfinished: bool = option("close it although answers are missing")
+
+
+@dataclass(kw_only=True)
+class ReportOptions(Session):
+    out: Path = option("folder to write, new or empty", metavar="DIR", read=output_folder)
+
+
+def run_list(arguments: ListOptions) -> int:
     with opened(database_of(arguments), must_exist=True) as store:
         sessions = store.blind.sessions.all(None)
     text = "\n".join(headline(one) for one in sessions) or tr("there are no blind sessions")
@@ -38,11 +50,7 @@ def run_list(arguments: Namespace) -> int:
     return DONE
 
 
-def add_status(parser: ArgumentParser) -> None:
-    add_session(parser)
-
-
-def run_status(arguments: Namespace) -> int:
+def run_status(arguments: Session) -> int:
     with opened(database_of(arguments), must_exist=True) as store:
         session = store.blind.sessions.get(arguments.by, arguments.session)
         progress = store.blind.sessions.progress(arguments.by, session.id)
@@ -59,11 +67,7 @@ def run_status(arguments: Namespace) -> int:
     return DONE
 
 
-def add_open(parser: ArgumentParser) -> None:
-    add_session(parser)
-
-
-def run_open(arguments: Namespace) -> int:
+def run_open(arguments: Session) -> int:
     with opened(database_of(arguments), must_exist=True) as store:
         session = store.blind.sessions.open(arguments.by, arguments.session, uuid4().hex)
     frozen = tr("analysis plan frozen, SHA-256 {sha256}", sha256=session.analysis_sha256)
@@ -71,12 +75,7 @@ def run_open(arguments: Namespace) -> int:
     return DONE
 
 
-def add_close(parser: ArgumentParser) -> None:
-    add_session(parser)
-    parser.add_argument("--unfinished", action="store_true", help=tr("close it although answers are missing"))
-
-
-def run_close(arguments: Namespace) -> int:
+def run_close(arguments: CloseOptions) -> int:
     with opened(database_of(arguments), must_exist=True) as store:
         session = store.blind.sessions.get(arguments.by, arguments.session)
         missing = unanswered(store.blind.sessions.progress(arguments.by, session.id))
@@ -97,11 +96,7 @@ def run_close(arguments: Namespace) -> int:
 SHOWN = 40  # finds printed for a person; --json has them all
 
 
-def add_leaks(parser: ArgumentParser) -> None:
-    add_session(parser)
-
-
-def run_leaks(arguments: Namespace) -> int:
+def run_giveaways(arguments: Session) -> int:
     from reviewer.blind.fingerprints import fingerprints  # scikit-learn takes a second to import
     from reviewer.blind.pictures import count_states
 
@@ -141,19 +136,12 @@ def _leak(found: LeakFound) -> str:
     )
 
 
-def add_report(parser: ArgumentParser) -> None:
-    add_session(parser)
-    parser.add_argument(
-        "--output", type=output_folder, required=True, metavar="DIR", help=tr("a new or an empty folder for its files")
-    )
-
-
-def run_report(arguments: Namespace) -> int:
+def run_report(arguments: ReportOptions) -> int:
     from reviewer.exchange.blind_report import ReportError, write
 
     try:
         with opened(database_of(arguments), must_exist=True) as store:
-            written = write(store, arguments.by, arguments.session, arguments.output)
+            written = write(store, arguments.by, arguments.session, arguments.out)
     except ReportError as error:
         raise CannotRun(str(error)) from error
     names = [path.name for path in written]
@@ -166,31 +154,3 @@ def run_report(arguments: Namespace) -> int:
     )
     print_result(arguments, result, text)
     return DONE
-
-
-SUBCOMMANDS: tuple[Command, ...] = (
-    Command("power", "Calculate the power of a planned session.", blind_power.add, blind_power.run),
-    Command("draw", "Plan a session: sample its traces, scorers and orders.", blind_draw.add, blind_draw.run),
-    Command("giveaways", "Show where a session's texts reveal their authors.", add_leaks, run_leaks),
-    Command("open", "Open a session for its scorers.", add_open, run_open),
-    Command("status", "Show a session and the progress of its scorers.", add_status, run_status),
-    Command("close", "Close a session for good.", add_close, run_close),
-    Command("judge", "Let a model judge the traces of a session.", blind_judge.add, blind_judge.run),
-    Command("report", "Write the report of a closed session: page and tables.", add_report, run_report),
-    Command("list", "List all sessions.", add_list, run_list),
-)
-
-
-def add(parser: ArgumentParser) -> None:
-    does = parser.add_subparsers(metavar="WHAT", title=tr("what to do"), required=True, help=tr("see below"))
-    for command in SUBCOMMANDS:
-        one = does.add_parser(command.name, help=tr(command.help), description=tr(command.help))
-        command.add(one)
-        one.set_defaults(run=command.run)
-
-
-def run(arguments: Namespace) -> int:
-    """Refuse: argparse requires one of the subcommands."""
-    raise CannotRun(
-        tr("blind: found no command, expected one of {names}", names=", ".join(command.name for command in SUBCOMMANDS))
-    )

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import tomllib
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
-from agent.language import tr, trn
-from reviewer.cli.common import add_common, database_of, opened, session_json, version_words
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result
+from agent.cli.options import ONLY_TASKS, JsonOutput, amount, argument, at_least_one, keys, not_negative, option
+from agent.language import deferred, tr, trn
+from reviewer.cli.common import (
+    BATCH,
+    NO_SIMULATED,
+    Database,
+    Person,
+    database_of,
+    opened,
+    session_json,
+    version_words,
+)
 
 if TYPE_CHECKING:
     from reviewer.blind.plan import Plan
@@ -24,143 +34,100 @@ _ANALYSIS = ("dimension", "margin", "gold_within", "repeats_within_1", "without_
 _FILTER = ("states", "survey", "snr_min", "snr_max", "batch", "simulated", "listed")
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "plan", nargs="?", type=Path, metavar="PLAN.toml", help=tr("the plan; options override its fields")
+@dataclass(kw_only=True)
+class AnalysisOptions:
+    """What the analysis will be."""
+
+    TITLE = deferred("the analysis plan")
+    ABOUT = deferred("frozen when the session opens, and printed in the report")
+
+    dimension: Literal["coherence", "consistency"] | None = option(
+        "dimension of the primary comparison (default consistency)", flag="--primary"
     )
-    parser.add_argument(
-        "--again",
-        type=Path,
+    compare: list[str] | None = option(
+        "two sources of the primary comparison (default: the first two of --sources)", metavar="SOURCE"
+    )
+    margin: float | None = option("differences below it do not matter: tests equivalence", flag="--equivalence")
+    gold_within: float | None = option(
+        "exclude scorers with a smaller share of gold scores within the tolerance",
+        flag="--exclude-gold-below",
+        metavar="SHARE",
+    )
+    repeats_within_1: float | None = option(
+        "exclude scorers with a smaller share of repeated scores at most 1 apart",
+        flag="--exclude-repeats-below",
+        metavar="SHARE",
+    )
+    without_revealing: bool | None = option(
+        "exclude traces that reveal their author from the primary analysis", flag="--exclude-revealing"
+    )
+    stopping: str | None = option("when the session will be closed", metavar="TEXT")
+
+
+@dataclass(kw_only=True)
+class FilterOptions:
+    """Which items may be drawn."""
+
+    TITLE = deferred("the items")
+
+    states: list[str] | None = option("only items in these states, e.g. approved", metavar="STATE")
+    survey: str | None = option("only spectra of this survey", metavar="SURVEY")
+    batch: str | None = option(BATCH, metavar="NAME")
+    listed: int | None = option("only items of this list (number of a view)", metavar="VIEW")
+    snr_min: float | None = option("only spectra with this S/N or more", flag="--min-snr", read=amount)
+    snr_max: float | None = option("only spectra with this S/N or less", flag="--max-snr", read=amount)
+    simulated: bool | None = option(NO_SIMULATED, flag="--no-simulated", bare=False)
+
+
+@dataclass(kw_only=True)
+class Options(AnalysisOptions, FilterOptions, Person, Database, JsonOutput):
+    plan: Path | None = argument("the plan; options override its fields", metavar="PLAN.toml")
+    again: Path | None = option(
+        "score the same texts as an earlier session, from its report; --scorers has the new scorers",
         metavar="session.json",
-        help=tr("score the same texts as an earlier session, from its report; --scorers has the new scorers"),
     )
-    _add_plan(parser)
-    _add_analysis(parser)
-    _add_filter(parser)
-    add_common(parser)
+    name: str | None = option("the session's name; scorers do not see it", metavar="NAME")
+    scorers: list[str] | None = option("who scores", metavar="INITIALS")
+    mode: Literal["scores", "pairs", "both"] | None = option("the kind of questions (default scores)")
+    sources: list[str] | None = option("the drafters to compare (default: all)", metavar="DRAFTER")
+    version: Literal["drafted", "approved", "both"] | None = option(
+        "the text of each item: as drafted; as people approved it; or both, as two sources (default drafted)",
+        flag="--texts",
+    )
+    tasks: list[list[str]] | None = option(ONLY_TASKS, flag="--task", metavar="KEY", read=keys)
+    items: list[int] | None = option("exactly these items", read=at_least_one)
+    design: Literal["same spectra", "separate"] | None = option(
+        "a trace of every source of the same spectra, or of each source for itself (default same spectra)"
+    )
+    strata: list[Literal["survey", "label"]] | None = option(
+        "--number holds per task and per survey, label", metavar="WHAT"
+    )
+    number: int | None = option(
+        "spectra per stratum; separate: traces per source and stratum (default: all)", read=at_least_one
+    )
+    each: int | None = option("scorers per spectrum (default 2)", read=at_least_one)
+    repeats: int | None = option("items that are shown again to each scorer (default 0)", read=not_negative)
+    seed: int | None = option(deferred("seed of what is random here (default {seed})", seed=0), read=not_negative)
+    training: list[int] | None = option("items that everybody scores first; not counted", read=at_least_one)
+    earlier: Literal["declare", "bar"] | None = option(
+        "people who saw a trace in an earlier session: declared in the report, or barred from it (default declare)"
+    )
+    leave_out_giveaways: bool = option("leave out texts that reveal their author")
 
 
-def _add_plan(parser: ArgumentParser) -> None:
-    parser.add_argument("--name", help=tr("the session's name; scorers do not see it"))
-    parser.add_argument("--scorers", nargs="+", metavar="INITIALS", help=tr("who scores"))
-    parser.add_argument("--mode", choices=("scores", "pairs", "both"), help=tr("the kind of questions (scores)"))
-    parser.add_argument("--sources", nargs="+", metavar="DRAFTER", help=tr("the drafters to compare (all)"))
-    parser.add_argument(
-        "--version",
-        choices=("drafted", "approved", "both"),
-        help=tr("the text of each item: as drafted; as people approved it; or both, as two sources (drafted)"),
-    )
-    parser.add_argument("--tasks", nargs="+", metavar="KEY", help=tr("only these tasks (all)"))
-    parser.add_argument("--items", nargs="+", type=at_least_one, metavar="N", help=tr("exactly these items"))
-    parser.add_argument(
-        "--design",
-        choices=("same spectra", "separate"),
-        help=tr("a trace of every source of the same spectra, or of each source for itself (same spectra)"),
-    )
-    parser.add_argument(
-        "--strata",
-        nargs="+",
-        choices=("survey", "label"),
-        metavar="WHAT",
-        help=tr("--number holds per task and per survey, label"),
-    )
-    parser.add_argument(
-        "--number",
-        type=at_least_one,
-        metavar="N",
-        help=tr("spectra per stratum; separate: traces per source and stratum (all)"),
-    )
-    parser.add_argument("--each", type=at_least_one, metavar="N", help=tr("scorers per spectrum (2)"))
-    parser.add_argument(
-        "--repeats", type=_non_negative_integer, metavar="N", help=tr("items that are shown again to each scorer (0)")
-    )
-    parser.add_argument("--seed", type=_non_negative_integer, metavar="N", help=tr("seed of the sampling (1)"))
-    parser.add_argument(
-        "--training",
-        nargs="+",
-        type=at_least_one,
-        metavar="N",
-        help=tr("items that everybody scores first; not counted"),
-    )
-    parser.add_argument(
-        "--earlier",
-        choices=("declare", "bar"),
-        help=tr("people who saw a trace in an earlier session: declared in the report, or barred from it (declare)"),
-    )
-    parser.add_argument(
-        "--leave-out-giveaways", action="store_true", help=tr("leave out texts that reveal their author")
-    )
-
-
-def _add_analysis(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group(
-        tr("the analysis plan"), tr("frozen when the session opens, and printed in the report")
-    )
-    group.add_argument(
-        "--primary",
-        dest="dimension",
-        choices=("coherence", "consistency"),
-        help=tr("dimension of the primary comparison (consistency)"),
-    )
-    group.add_argument(
-        "--compare",
-        nargs=2,
-        metavar="SOURCE",
-        help=tr("sources of the primary comparison (the first two of --sources)"),
-    )
-    group.add_argument(
-        "--margin", type=float, metavar="X", help=tr("differences below it do not matter: tests equivalence")
-    )
-    group.add_argument(
-        "--exclude-gold-below",
-        dest="gold_within",
-        type=float,
-        metavar="SHARE",
-        help=tr("exclude scorers with a smaller share of gold scores within the tolerance"),
-    )
-    group.add_argument(
-        "--exclude-repeats-below",
-        dest="repeats_within_1",
-        type=float,
-        metavar="SHARE",
-        help=tr("exclude scorers with a smaller share of repeated scores at most 1 apart"),
-    )
-    group.add_argument(
-        "--exclude-revealing",
-        dest="without_revealing",
-        action="store_const",
-        const=True,
-        help=tr("exclude traces that reveal their author from the primary analysis"),
-    )
-    group.add_argument("--stopping", metavar="TEXT", help=tr("when the session will be closed"))
-
-
-def _add_filter(parser: ArgumentParser) -> None:
-    parser.add_argument("--states", nargs="+", metavar="STATE", help=tr("only items in these states, e.g. approved"))
-    parser.add_argument("--survey", help=tr("only spectra of this survey"))
-    parser.add_argument("--batch", help=tr("only items of this batch"))
-    parser.add_argument("--listed", type=int, metavar="VIEW", help=tr("only items of this list (number of a view)"))
-    parser.add_argument("--snr-min", type=float, metavar="S/N", help=tr("only spectra with this S/N or more"))
-    parser.add_argument("--snr-max", type=float, metavar="S/N", help=tr("only spectra with this S/N or less"))
-    parser.add_argument(
-        "--no-simulated",
-        dest="simulated",
-        action="store_const",
-        const=False,
-        help=tr("leave simulated spectra out"),
-    )
-
-
-def run(arguments: Namespace) -> int:
+def run(arguments: Options) -> int:
     from reviewer.blind.balance import TooFew
     from reviewer.blind.plan import PlanError, SessionFileError
 
     try:
         if arguments.again and arguments.plan:
             raise CannotRun(tr("found a plan and --again, expected one of them"))
-        plan = None if arguments.again else _plan(arguments, _read(arguments.plan) if arguments.plan else {})
+        again = arguments.again
+        plan = None if again else _plan(arguments, _read(arguments.plan) if arguments.plan else {})
         with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("texts searched")) as bar:
-            plan = plan or _plan(arguments, _rerun(arguments.again, store))
+            if again is not None:
+                plan = _plan(arguments, _rerun(again, store))
+            assert plan is not None
             session = store.blind.sessions.create(arguments.by, plan, uuid4().hex, bar.at)
             progress = store.blind.sessions.progress(arguments.by, session.id)
             revealing = {found.item for found in store.blind.sessions.leaks(arguments.by, session.id)}
@@ -190,14 +157,18 @@ def _rerun(path: Path, store: Store) -> dict[str, Any]:
     return rerun_plan(session, lambda texts: store.blind.results.items_by_content(texts, version))
 
 
-def _plan(arguments: Namespace, data: dict[str, Any]) -> Plan:
+def _plan(arguments: Options, data: dict[str, Any]) -> Plan:
     """Return the plan of the file and the options. :raises PlanError: naming the field"""
     from reviewer.blind.plan import Plan
 
     data |= _given(arguments, _FIELDS)
+    if arguments.tasks is not None:
+        data["tasks"] = [key for some in arguments.tasks for key in some]
     if arguments.leave_out_giveaways:
         data["giveaways"] = "leave out"
     planned = _given(arguments, _ANALYSIS)
+    if arguments.compare is not None and len(arguments.compare) != 2:
+        raise CannotRun(tr("--compare: found {n} sources, expected two", n=len(arguments.compare)))
     if arguments.compare:
         planned |= dict(zip(("first", "second"), arguments.compare, strict=True))
     analysis_there = data.get("analysis", {})
@@ -210,7 +181,7 @@ def _plan(arguments: Namespace, data: dict[str, Any]) -> Plan:
     return Plan.from_json(data)
 
 
-def _given(arguments: Namespace, names: tuple[str, ...]) -> dict[str, Any]:
+def _given(arguments: Options, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(arguments, name)) is not None}
 
 
@@ -242,9 +213,3 @@ def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], r
         )
     lines.append(tr("to let its scorers begin: spec-o3 blind open {id}", id=session.id))
     return "\n".join(lines)
-
-
-def _non_negative_integer(text: str) -> int:
-    if not text.isdecimal():
-        raise ArgumentTypeError(tr("found {text!r}, expected a whole number, 0 or more", text=text))
-    return int(text)

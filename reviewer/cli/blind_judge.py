@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from dataclasses import asdict, replace
+from argparse import ArgumentTypeError
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, print_result
-from agent.language import tr, trn
-from reviewer.cli.common import add_session, database_of, opened
-from reviewer.cli.draft import add_costs, spent_text
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result
+from agent.cli.options import at_least_one, not_negative, option
+from agent.cli.policy_options import ServersFile
+from agent.language import deferred, tr, trn
+from reviewer.cli.common import Session, database_of, opened
+from reviewer.cli.draft import Costs, spent_text
 
 if TYPE_CHECKING:
     from agent.conversation import Stop
@@ -29,98 +31,101 @@ AT_A_TIME = 8
 SHOWN = 20  # sentences printed for a person; --json has them all
 
 
-def add(parser: ArgumentParser) -> None:
-    add_session(parser)
-    _add_who(parser)
-    _add_what(parser)
-    _add_how(parser)
-    words = tr("questions in parallel ({at_a_time})", at_a_time=AT_A_TIME)
-    parser.add_argument("--concurrency", type=at_least_one, default=AT_A_TIME, metavar="N", help=words)
-    add_costs(parser)
+def _template(text: str) -> dict[str, Any]:
+    try:
+        template = json.loads(text)
+    except (ValueError, RecursionError):
+        template = None
+    if not isinstance(template, dict):
+        raise ArgumentTypeError(
+            tr('found {text!r:.60}, expected a JSON object, e.g. {{"enable_thinking": true}}', text=text)
+        )
+    return template
 
 
-def _add_who(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group(tr("the judge"))
-    group.add_argument(
-        "--server",
-        required=True,
-        metavar="URL",
-        help=tr("an OpenAI-compatible server, e.g. http://HOST:8000/v1, or a key of servers.toml"),
-    )
-    group.add_argument("--model", metavar="NAME", help=tr("the model (the first one served)"))
-    group.add_argument("--name", type=_judge_name, help=tr("name of its judgements (the model and its settings)"))
-    group.add_argument("--servers", type=Path, metavar="FILE", help=tr("servers.toml (SPEC_O3_SERVERS)"))
-    key = group.add_mutually_exclusive_group()
-    key.add_argument(
-        "--api-key-file", type=Path, metavar="FILE", help=tr("a file with the API key, readable by you only")
-    )
-    key.add_argument("--api-key-env", metavar="VARIABLE", help=tr("the environment variable with the key"))
+def _judge_name(text: str) -> str:
+    if not text.strip() or len(text) > 120 or "\n" in text:
+        raise ArgumentTypeError(
+            tr("found {text!r:.60}, expected a name of one line, 120 characters at most", text=text)
+        )
+    return text.strip()
 
 
-def _add_what(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group(tr("the questions"))
-    seen = group.add_mutually_exclusive_group()
-    seen.add_argument("--pictures", action="store_true", help=tr("with the pictures of the trace (default)"))
-    seen.add_argument(
-        "--text-only",
-        action="store_true",
-        help=tr("without pictures, for models that cannot see: values measured in the spectrum take their place"),
+@dataclass(kw_only=True)
+class JudgeServer(ServersFile):
+    """Who judges."""
+
+    TITLE = deferred("the judge")
+
+    server: str = option("an OpenAI-compatible server, e.g. http://HOST:8000/v1, or one of servers.toml", metavar="URL")
+    model: str | None = option("the model (default: the first one served)", metavar="NAME")
+    name: str | None = option(
+        "name of its judgements (default: the model and its settings)", metavar="NAME", read=_judge_name
     )
-    seen.add_argument("--no-values", action="store_true", help=tr("without pictures and without measured values"))
-    group.add_argument(
-        "--dimension",
-        choices=("both", "coherence", "consistency"),
-        default="both",
-        help=tr("what to score; a judge of one dimension gets no pairs (both)"),
-    )
-    group.add_argument("--separately", action="store_true", help=tr("one request per dimension"))
-    group.add_argument("--samples", type=at_least_one, default=1, metavar="K", help=tr("answers per question (1)"))
+    api_key_file: Path | None = option("file with the API key, readable by you only", one_of="key")
+    api_key_env: str | None = option("the environment variable with the key", metavar="VARIABLE", one_of="key")
 
 
-def _add_how(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group(tr("settings of the model"), tr("They override those of --preset."))
-    group.add_argument("--preset", metavar="NAME", help=tr("settings for a model that is known, e.g. astrosage-70b"))
-    system = group.add_mutually_exclusive_group()
-    system.add_argument("--system", metavar="TEXT", help=tr("text of the system message, before the instructions"))
-    system.add_argument("--system-file", type=Path, metavar="FILE", help=tr("the same, from a file"))
-    group.add_argument(
-        "--instructions-in",
-        choices=("system", "user"),
-        help=tr("message with the instructions; user for models whose system message is only a switch (system)"),
+@dataclass(kw_only=True)
+class QuestionOptions:
+    """What the judge is asked."""
+
+    TITLE = deferred("the questions")
+
+    pictures: bool = option("with the pictures of the trace (default)", one_of="shown")
+    text_only: bool = option(
+        "without pictures, for models that cannot see: values measured in the spectrum take their place",
+        one_of="shown",
     )
-    group.add_argument(
-        "--reasoning",
-        choices=("on", "off", "server"),
-        help=tr(
-            "whether the model reasons before it answers; with on, no JSON schema is sent. A preset also "
-            "switches it; without one, use --system or --chat-template-kwargs (server: as the server has "
-            "it)"
-        ),
+    no_values: bool = option("without pictures and without measured values", one_of="shown")
+    dimension: Literal["both", "coherence", "consistency"] = option(
+        "what to score; a judge of one dimension gets no pairs", default="both"
     )
-    group.add_argument(
-        "--chat-template-kwargs",
-        type=_template,
-        metavar="JSON",
-        help=tr("arguments for the server's chat template, e.g. '{\"enable_thinking\": true}'"),
+    separately: bool = option("one request per dimension")
+    samples: int = option("answers per question", default=1, read=at_least_one)
+
+
+@dataclass(kw_only=True)
+class ModelOptions:
+    """Settings of the judge's model."""
+
+    TITLE = deferred("settings of the model")
+    ABOUT = deferred("They override those of --preset.")
+
+    preset: str | None = option("settings for a model that is known, e.g. astrosage-70b", metavar="NAME")
+    system: str | None = option("text of the system message, before the instructions", metavar="TEXT", one_of="system")
+    system_file: Path | None = option("the same, from a file", one_of="system")
+    instructions_in: Literal["system", "user"] | None = option(
+        "message with the instructions; user for models whose system message is only a switch (default system)"
     )
-    group.add_argument("--temperature", type=float, metavar="T", help=tr("0 to 2 (0)"))
-    group.add_argument("--top-p", type=float, metavar="P", help=tr("above 0, at most 1 (1)"))
-    group.add_argument(
-        "--max-tokens",
-        type=at_least_one,
-        metavar="N",
-        help=tr("largest number of tokens of an answer, reasoning included (4096)"),
+    reasoning: Literal["on", "off", "server"] | None = option(
+        "whether the model reasons before it answers; with on, no JSON schema is sent. A preset also switches it; "
+        "without one, use --system or --chat-template-kwargs (default server: as the server has it)"
     )
-    group.add_argument("--seed", type=int, metavar="N", help=tr("sent with each question (1)"))
-    group.add_argument(
-        "--context",
-        type=at_least_one,
-        metavar="N",
-        help=tr("largest number of tokens of a question and its answer (what the server reports)"),
+    chat_template_kwargs: dict[str, Any] | None = option(
+        "arguments for the server's chat template, e.g. '{\"enable_thinking\": true}'", metavar="JSON", read=_template
+    )
+    temperature: float | None = option("sampling temperature, 0 to 2 (default: that of --preset, else 0)")
+    top_p: float | None = option("sample from the most likely tokens whose probabilities sum to X (default 1)")
+    max_tokens: int | None = option(
+        "largest number of tokens of an answer, reasoning included (default: that of --preset, of servers.toml, else "
+        "4096)",
+        read=at_least_one,
+    )
+    seed: int | None = option("sent with each question (default 0)", read=not_negative)
+    context: int | None = option(
+        "largest number of tokens of a question and its answer (default: what the server reports)",
+        metavar="TOKENS",
+        read=at_least_one,
     )
 
 
-def run(arguments: Namespace) -> int:
+@dataclass(kw_only=True)
+class Options(JudgeServer, QuestionOptions, ModelOptions, Costs, Session):
+    concurrency: int = option("questions at once", default=AT_A_TIME, read=at_least_one)
+
+
+def run(arguments: Options) -> int:
     from reviewer.drafting.judging import JudgeMismatch, NothingToJudge
 
     spending = _spending(arguments)
@@ -147,7 +152,7 @@ def run(arguments: Namespace) -> int:
     return CHECK_FAILED if incomplete else DONE
 
 
-def _run_judge(arguments: Namespace, store: Store, judge: Judge, spending: Budget) -> tuple[JudgeRun, bool]:
+def _run_judge(arguments: Options, store: Store, judge: Judge, spending: Budget) -> tuple[JudgeRun, bool]:
     """Run the judge; return its counts and whether it was stopped."""
     from agent.cli.command import stop_on_signal
     from agent.conversation import Stop
@@ -179,7 +184,7 @@ def _rank_correlations(store: Store, by: str | None, session: BlindSession, judg
     return found
 
 
-def _judge(arguments: Namespace, session: BlindSession) -> Judge:
+def _judge(arguments: Options, session: BlindSession) -> Judge:
     """Return the judge. :raises CannotRun: its settings cannot be used, or the server does not answer"""
     from reviewer.blind.judge.model import Judge
 
@@ -210,7 +215,7 @@ def _judge(arguments: Namespace, session: BlindSession) -> Judge:
     return Judge(name, endpoint, session.rubric, settings)
 
 
-def _endpoint_and_settings(arguments: Namespace) -> tuple[Endpoint, JudgeSettings]:
+def _endpoint_and_settings(arguments: Options) -> tuple[Endpoint, JudgeSettings]:
     """Return the server, and the settings: those of the preset, overridden by options.
 
     :raises CannotRun: a setting that cannot be used
@@ -232,7 +237,7 @@ def _endpoint_and_settings(arguments: Namespace) -> tuple[Endpoint, JudgeSetting
         raise CannotRun(str(error)) from error
 
 
-def _overrides(arguments: Namespace, chosen: JudgeSettings, largest: int | None) -> dict[str, Any]:
+def _overrides(arguments: Options, chosen: JudgeSettings, largest: int | None) -> dict[str, Any]:
     """Return the settings that were given as options.
 
     :param largest: tokens of an answer, if no option gives them
@@ -240,7 +245,7 @@ def _overrides(arguments: Namespace, chosen: JudgeSettings, largest: int | None)
     both: tuple[Dimension, ...] = ("coherence", "consistency")
     dimensions = both if arguments.dimension == "both" else (arguments.dimension,)
     seen = {"pictures": arguments.pictures, "measured values": arguments.text_only, "text": arguments.no_values}
-    sampling = {
+    sampling: dict[str, Any] = {
         "temperature": arguments.temperature,
         "top_p": arguments.top_p,
         "max_tokens": arguments.max_tokens or largest,
@@ -263,7 +268,7 @@ def _overrides(arguments: Namespace, chosen: JudgeSettings, largest: int | None)
     }
 
 
-def _system(arguments: Namespace) -> str | None:
+def _system(arguments: Options) -> str | None:
     """Return the system text. :raises CannotRun: its file cannot be read"""
     if arguments.system_file is None:
         return None if arguments.system is None else str(arguments.system).strip()
@@ -279,7 +284,7 @@ def _system(arguments: Namespace) -> str | None:
         ) from error
 
 
-def _server(arguments: Namespace) -> Server:
+def _server(arguments: Options) -> Server:
     """Return the server of servers.toml with that key, or a server at that address.
 
     An API key of servers.toml is only sent to the address next to it.
@@ -306,7 +311,7 @@ def _server(arguments: Namespace) -> Server:
     return server
 
 
-def _spending(arguments: Namespace) -> Budget:
+def _spending(arguments: Options) -> Budget:
     """Return the budget of the run. :raises CannotRun: one price without the other, or a budget without prices"""
     from reviewer.drafting.budget import Budget, Prices
 
@@ -318,7 +323,7 @@ def _spending(arguments: Namespace) -> Budget:
     return Budget(prices, arguments.budget)
 
 
-def _result(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budget) -> dict[str, Any]:
+def _result(arguments: Options, judge: Judge, tally: JudgeRun, spending: Budget) -> dict[str, Any]:
     """Return numbers only: the answers are shown when the session is closed."""
     result = {"session": arguments.session, "judge": judge.name, "by": arguments.by, **judge.settings}
     result |= {**asdict(tally), "judged": tally.judged, "left": tally.left}
@@ -328,7 +333,7 @@ def _result(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budge
     return result | ({"ended": spending.ended} if spending.ended else {})
 
 
-def _summary(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budget) -> str:
+def _summary(arguments: Options, judge: Judge, tally: JudgeRun, spending: Budget) -> str:
     who = arguments.by or tr("the owner of the file")
     chosen = judge.configuration
     values = {
@@ -383,23 +388,3 @@ def _summary(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budg
             )
         )
     return "\n".join(lines)
-
-
-def _template(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise ArgumentTypeError(
-            tr('found {text!r:.60}, expected a JSON object, e.g. {{"enable_thinking": true}}', text=text)
-        )
-    return found
-
-
-def _judge_name(text: str) -> str:
-    if not text.strip() or len(text) > 120 or "\n" in text:
-        raise ArgumentTypeError(
-            tr("found {text!r:.60}, expected a name of one line, 120 characters at most", text=text)
-        )
-    return text.strip()

@@ -2,54 +2,48 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
 
-from agent.cli.command import DONE, CannotRun, at_least_one, print_result
-from agent.language import tr
-from reviewer.cli.common import add_json
+from agent.cli.command import DONE, CannotRun, print_result
+from agent.cli.options import SEED, JsonOutput, at_least_one, not_negative, option
+from agent.language import deferred, tr
 
 DIFFERENCES = (0.2, 0.3, 0.5)
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument("--spectra", type=at_least_one, required=True, metavar="N", help=tr("spectra in all"))
-    parser.add_argument("--scorers", type=at_least_one, required=True, metavar="N", help=tr("people who score"))
-    parser.add_argument("--each", type=at_least_one, metavar="N", help=tr("scorers per spectrum (all of them)"))
-    parser.add_argument(
-        "--sources",
-        type=at_least_one,
+@dataclass(kw_only=True)
+class DeviationOptions:
+    """How much scores scatter."""
+
+    TITLE = deferred("standard deviations in points of the scale")
+    ABOUT = deferred("a report of an earlier session has those of its own scorers")
+
+    sd_spectrum: float | None = option("between spectra", metavar="SD")
+    sd_trace: float | None = option("between traces of one spectrum", metavar="SD")
+    sd_scorer: float | None = option("of scorers' severity", metavar="SD")
+    sd_taste: float | None = option("of a scorer's taste for a source", metavar="SD")
+    sd_rest: float | None = option("of what is left", metavar="SD")
+
+
+@dataclass(kw_only=True)
+class Options(DeviationOptions, JsonOutput):
+    spectra: int = option("spectra in all", read=at_least_one, flag="--n-spectra")
+    scorers: int = option("people who score", read=at_least_one, flag="--n-scorers")
+    each: int | None = option("scorers per spectrum (default: all of them)", read=at_least_one)
+    sources: int = option(
+        "sources that are compared, two per drafter if both versions are",
         default=2,
-        metavar="N",
-        help=tr("sources that are compared, two per drafter if both versions are (2)"),
+        read=at_least_one,
+        flag="--n-sources",
     )
-    parser.add_argument(
-        "--difference",
-        type=float,
-        nargs="+",
-        default=list(DIFFERENCES),
-        metavar="X",
-        help=tr("true differences of the primary comparison, in points of the scale (0.2 0.3 0.5)"),
+    difference: list[float] = option(
+        "true differences of the primary comparison, in points of the scale", default=list(DIFFERENCES)
     )
-    parser.add_argument(
-        "--simulations", type=at_least_one, default=200, metavar="N", help=tr("simulated sessions (200)")
-    )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help=tr("seed of the simulation (1)"))
-    group = parser.add_argument_group(
-        tr("standard deviations in points of the scale"),
-        tr("a report of an earlier session has those of its own scorers"),
-    )
-    for name, words in (
-        ("spectrum", tr("between spectra")),
-        ("trace", tr("between traces of one spectrum")),
-        ("scorer", tr("of scorers' severity")),
-        ("taste", tr("of a scorer's taste for a source")),
-        ("rest", tr("of what is left")),
-    ):
-        group.add_argument(f"--sd-{name}", type=float, metavar="SD", help=words)
-    add_json(parser)
+    simulations: int = option("simulated sessions", default=200, read=at_least_one)
+    seed: int = option(SEED, default=0, read=not_negative)
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Options) -> int:
     from reviewer.blind.plan import PlanError
     from reviewer.blind.power import DEFAULT, Spread, power
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -11,15 +10,13 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, existing_folder, output_file, print_result
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
 from agent.language import tr, trn
 from agent.trajectory import Verdict
+from reviewer.cli.certify_options import REQUIRED, CertifyOptions
 from reviewer.cli.certify_sources import cases_from, sources, trials_from
-from reviewer.cli.common import add_json
 from reviewer.trust.labels import SOURCES
 
-REQUIRED: Mapping[str, tuple[Verdict, ...]] = {"both": ("YES", "NO"), "yes": ("YES",), "no": ("NO",)}
-"""Verdicts that need a trace that passed its trial, by the value of --require-trial."""
 SHOWN = 5
 """Names of spectra that are printed for each reason; --json has them all."""
 
@@ -34,93 +31,9 @@ if TYPE_CHECKING:
     from reviewer.trust.cases import CaseList
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument("results", nargs="?", type=Path, metavar="RESULTS", help=tr("results file of spec-o3 inspect"))
-    parser.add_argument(
-        "--labels", type=Path, metavar="FILE", help=tr("with RESULTS: labels, as CSV with file and label")
-    )
-    parser.add_argument(
-        "--db",
-        "--database",
-        type=Path,
-        metavar="FILE",
-        help=tr("the reviewers' database (default: annotations.db; docs/backups.md says where)"),
-    )
-    parser.add_argument("--task", help=tr("target class: a task's key or alias, e.g. cv"))
-    parser.add_argument(
-        "--policy", metavar="NAME", help=tr("whose items of the database are certified (the only policy)")
-    )
-    parser.add_argument("--batch", metavar="NAME", help=tr("only items of this batch"))
-    parser.add_argument(
-        "--simulated", action="store_true", help=tr("also take simulated spectra, which are left out else")
-    )
-    parser.add_argument("--tasks", type=existing_folder, metavar="DIR", help=tr("folder with your own task files"))
-    parser.add_argument("--out", type=output_file, metavar="FILE", help=tr("write the certificate, as JSON"))
-    parser.add_argument(
-        "--check", type=Path, metavar="FILE", help=tr("test this certificate on what was decided since")
-    )
-    wanted = parser.add_argument_group(tr("what is to be certified"))
-    wanted.add_argument("--alpha-yes", type=_share, default=0.05, metavar="X", help=tr("largest error of YES (0.05)"))
-    wanted.add_argument("--alpha-no", type=_share, default=0.05, metavar="X", help=tr("largest error of NO (0.05)"))
-    wanted.add_argument(
-        "--delta", type=_share, default=0.05, metavar="X", help=tr("chance that a bound is wrong (0.05)")
-    )
-    wanted.add_argument("--joint", action="store_true", help=tr("delta holds for both sides together, not for each"))
-    wanted.add_argument(
-        "--method",
-        choices=("fixed", "anytime"),
-        help=tr("fixed counts once; anytime may be repeated after each label (fixed; anytime for an ordered queue)"),
-    )
-    wanted.add_argument(
-        "--no-risk",
-        choices=("omission", "missed"),
-        default="omission",
-        help=tr("error of NO: share of YES among those called NO, or share of the YES that are called NO (omission)"),
-    )
-    wanted.add_argument(
-        "--require-trial",
-        nargs="?",
-        choices=tuple(REQUIRED),
-        const="both",
-        metavar="SIDE",
-        help=tr(
-            "give a verdict only where each trace passed its evidence trial: for yes, no, or both "
-            "(both); needs the trials of the labelled traces"
-        ),
-    )
-    how = parser.add_argument_group(tr("how"))
-    how.add_argument(
-        "--score",
-        choices=("auto", "raw", "fitted"),
-        default="auto",
-        help=tr("P(YES) as the policy gives it, or fitted on half of the labels (auto: fitted from 200 labels on)"),
-    )
-    how.add_argument(
-        "--label-noise",
-        type=_noise,
-        default=0.0,
-        metavar="X",
-        help=tr("a lower bound of the share of wrong labels (0: labels are taken as they are, which is valid too)"),
-    )
-    how.add_argument(
-        "--trials",
-        type=Path,
-        metavar="FILE",
-        help=tr(
-            "trials of these traces by spec-o3 trial, counted in the certificate and for --require-trial "
-            "(those of the database always)"
-        ),
-    )
-    how.add_argument("--processes", type=at_least_one, metavar="N", help=tr("measure in N processes (one per core)"))
-    how.add_argument(
-        "--by", type=str.upper, metavar="INITIALS", help=tr("who records the scores (the owner of the file)")
-    )
-    add_json(parser)
-
-
-def run(arguments: Namespace) -> int:
+def run(arguments: CertifyOptions) -> int:
     """Certify, or check a certificate. Status 0: written, or not suspended; 1: refused, or suspended; 2: not run."""
-    if arguments.check is not None:
+    if arguments.retest is not None:
         from reviewer.cli.certify_check import run_check
 
         return run_check(arguments)
@@ -138,7 +51,7 @@ def run(arguments: Namespace) -> int:
             found = cases_from(arguments, task, store)
         except (CasesError, JournalError) as error:
             raise CannotRun(str(error)) from error
-        own, required = trials_from(arguments, store, found), REQUIRED.get(arguments.require_trial, ())
+        own, required = trials_from(arguments, store, found), REQUIRED.get(arguments.require_trial or "", ())
         try:
             chosen = scoring(found.cases, arguments.score, ordering_model(store, found))
             trials, settings = trial_outcomes(found, own) if required else (None, None)
@@ -154,7 +67,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _certified(
-    arguments: Namespace,
+    arguments: CertifyOptions,
     found: CaseList,
     chosen: Scoring,
     made: Calibration,
@@ -332,37 +245,17 @@ def record(store: Store, by: str | None, task: Task, chosen: Scoring, found: Cas
     store.trust.record_scores(by, task.key, chosen.model.to_json(), rows)
 
 
-def wanted_from(arguments: Namespace, made: Calibration) -> Wanted:
+def wanted_from(arguments: CertifyOptions, made: Calibration) -> Wanted:
     """Return what is to be certified. Labels with logged probabilities need the method that can weight them."""
     from agent.trust.certify import Wanted
 
     return Wanted(
-        yes=arguments.alpha_yes,
-        no=arguments.alpha_no,
+        yes=arguments.error_yes,
+        no=arguments.error_no,
         delta=arguments.delta,
         joint=arguments.joint,
         method=arguments.method or ("anytime" if made.sampling == "logged" else "fixed"),
         no_risk=arguments.no_risk,
         label_noise=arguments.label_noise,
-        trial=REQUIRED.get(arguments.require_trial, ()),
+        trial=REQUIRED.get(arguments.require_trial or "", ()),
     )
-
-
-def _share(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < 1:
-        raise ArgumentTypeError(tr("found {text!r}, expected a number above 0 and below 1, e.g. 0.05", text=text))
-    return number
-
-
-def _noise(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < 0.5:
-        raise ArgumentTypeError(tr("found {text!r}, expected a number of 0 or more and below 0.5", text=text))
-    return number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,11 +16,12 @@ if TYPE_CHECKING:
     from agent.trust.certificate import Certificate
     from agent.trust.evidence import TrialOutcome
     from agent.trust.suspension import Suspension
+    from reviewer.cli.certify_options import CertifyOptions
     from reviewer.store import Store
     from reviewer.trust.cases import Case, CaseList
 
 
-def run_check(arguments: Namespace) -> int:
+def run_check(arguments: CertifyOptions) -> int:
     """Test a certificate; suspend it on an alarm. Status 0: in force; 1: suspended.
 
     :raises CannotRun: the certificate or the cases cannot be read, or it is for another policy
@@ -30,7 +30,8 @@ def run_check(arguments: Namespace) -> int:
     from agent.trust.suspension import suspension
     from reviewer.trust.certificates import trial_outcomes
 
-    path: Path = arguments.check
+    path = arguments.retest
+    assert path is not None
     try:
         certificate = read(path)
         before = suspension(path)
@@ -80,7 +81,7 @@ def new_cases(certificate: Certificate, found: CaseList, store: Store | None) ->
 
 
 def _checked(
-    arguments: Namespace,
+    arguments: CertifyOptions,
     path: Path,
     certificate: Certificate,
     new: Sequence[Case],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,12 +14,13 @@ from reviewer.cli.common import database_of, opened
 if TYPE_CHECKING:
     from agent.tasks import Task
     from agent.trial.report import Trial
+    from reviewer.cli.certify_options import CertifyOptions
     from reviewer.store import Store
     from reviewer.trust.cases import CaseList
 
 
 @contextmanager
-def sources(arguments: Namespace) -> Iterator[tuple[Task, Store | None]]:
+def sources(arguments: CertifyOptions) -> Iterator[tuple[Task, Store | None]]:
     """Open what the arguments name; yield the task, and the database unless a results file is named.
 
     :raises CannotRun: they name neither or both, or no known task
@@ -40,7 +40,7 @@ def sources(arguments: Namespace) -> Iterator[tuple[Task, Store | None]]:
         yield task_from(arguments), store
 
 
-def task_from(arguments: Namespace) -> Task:
+def task_from(arguments: CertifyOptions) -> Task:
     """Return the task. :raises CannotRun: none is named, or it is not known"""
     from agent import tasks
     from reviewer.rules.campaign import known_tasks
@@ -56,7 +56,7 @@ def task_from(arguments: Namespace) -> Task:
     return found
 
 
-def cases_from(arguments: Namespace, task: Task, store: Store | None) -> CaseList:
+def cases_from(arguments: CertifyOptions, task: Task, store: Store | None) -> CaseList:
     """Return the measured cases that the arguments name.
 
     :raises CasesError: there are none
@@ -73,6 +73,7 @@ def cases_from(arguments: Namespace, task: Task, store: Store | None) -> CaseLis
     )
 
     if store is None:
+        assert arguments.results is not None
         found = results_cases(arguments.results, labels_from(arguments, task), task, arguments.simulated)
         read = file_reader(arguments.results.parent, found.policy.medium)
     else:
@@ -97,7 +98,7 @@ def cases_from(arguments: Namespace, task: Task, store: Store | None) -> CaseLis
         return measured(found, task, read, processes, bar.at)
 
 
-def trials_from(arguments: Namespace, store: Store | None, found: CaseList) -> dict[str, Trial]:
+def trials_from(arguments: CertifyOptions, store: Store | None, found: CaseList) -> dict[str, Trial]:
     """Return the trials of the cases' traces by content hash: those of the database, and those of --trials.
 
     :raises CannotRun: the file cannot be read
@@ -116,7 +117,7 @@ def trials_from(arguments: Namespace, store: Store | None, found: CaseList) -> d
     return own_trials(found, trials)
 
 
-def labels_from(arguments: Namespace, task: Task) -> Any:
+def labels_from(arguments: CertifyOptions, task: Task) -> Any:
     """Return the labels of a results file. :raises CannotRun: they cannot be used"""
     from agent import tasks
     from agent.batch.labels import Labels, LabelsError
@@ -128,6 +129,7 @@ def labels_from(arguments: Namespace, task: Task) -> Any:
         found = tasks.find({**known, task.key: task}, name)
         return None if found is None else found.key == task.key
 
+    assert arguments.labels is not None
     try:
         return Labels.read(arguments.labels, is_this_task)
     except LabelsError as error:

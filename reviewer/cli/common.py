@@ -3,39 +3,57 @@
 from __future__ import annotations
 
 import shutil
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import database_place
-from agent.cli.command import CannotRun, at_least_one
+from agent.cli.command import CannotRun
+from agent.cli.options import JsonOutput, argument, at_least_one, option, upper
 from agent.language import deferred, tr
 
 if TYPE_CHECKING:
     from reviewer.store import Store
 
 
-def add_database(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--db",
-        type=Path,
-        metavar="FILE",
-        help=tr("the reviewers' database (default: annotations.db; docs/backups.md says where)"),
+@dataclass(kw_only=True)
+class Database:
+    """The database."""
+
+    db: Path | None = option("the reviewers' database (default: annotations.db; docs/backups.md says where)")
+
+
+@dataclass(kw_only=True)
+class Person:
+    """The person on whose behalf a command works."""
+
+    by: str | None = option(
+        "who does this, of those who may (default: the only active person; without accounts the owner of the file)",
+        metavar="INITIALS",
+        read=upper,
     )
 
 
-def database_of(arguments: Namespace) -> Path:
+@dataclass(kw_only=True)
+class Session(Person, Database, JsonOutput):
+    """A session of blind scoring."""
+
+    session: int = argument("the session's number", metavar="SESSION", read=at_least_one)
+
+
+BATCH = deferred("only of this batch")
+NO_SIMULATED = deferred("leave simulated spectra out")
+SKIP_BAD = deferred("import the rest if some cannot be used; by default none is imported then")
+
+
+def database_of(arguments: Database) -> Path:
     """Return the database that ``--db`` names, else its usual place. :raises CannotRun: it is at a wrong place"""
     try:
         return database_place.database(arguments.db)
     except database_place.PlaceError as error:
         raise CannotRun(str(error)) from error
-
-
-def add_json(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
 
 
 def person_or_only_one(store: Store, initials: str | None) -> str:
@@ -89,23 +107,6 @@ def _delete_new(where: Path) -> None:
 
 if TYPE_CHECKING:
     from reviewer.store import BlindProgress, BlindSession
-
-
-def add_session(parser: ArgumentParser) -> None:
-    """Add the session's number and the arguments of every subcommand."""
-    parser.add_argument("session", type=at_least_one, metavar="SESSION", help=tr("the session's number"))
-    add_common(parser)
-
-
-def add_common(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--by",
-        type=str.upper,
-        metavar="INITIALS",
-        help=tr("the coordinator (default: the owner of the file)"),
-    )
-    add_database(parser)
-    add_json(parser)
 
 
 def session_json(session: BlindSession) -> dict[str, Any]:

@@ -4,53 +4,78 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from agent.batch.journal import PendingJobs
-from agent.batch.labels import Labels
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, at_least_one, output_file, print_result
-from agent.cli.policy_options import add_policy_options
-from agent.cli.selection import Skipped, add_medium_option, skipped_text
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, delete_results, print_result
+from agent.cli.options import (
+    LABELS,
+    TASK,
+    JsonOutput,
+    Overwrite,
+    TaskFiles,
+    amount,
+    argument,
+    at_least_one,
+    option,
+    output_file,
+)
+from agent.cli.policy_options import SAMPLES, PolicyOptions
+from agent.cli.selection import Medium, Skipped, skipped_text
 from agent.errors import Refusal
 from agent.language import deferred, tr, trn
-from reviewer.cli.common import add_database, add_json, database_of, opened
-from reviewer.drafting.budget import Budget
-from reviewer.drafting.run import DraftCounts, contradicting_path
-from reviewer.rules.workflow import Round
+from reviewer.cli.common import Database, database_of, opened
 
 
-def add_costs(parser: ArgumentParser) -> Any:
-    """Add the options about cost; return their group for further options."""
-    group = parser.add_argument_group(tr("cost"))
-    group.add_argument("--budget", type=_amount, metavar="AMOUNT", help=tr("start nothing that might exceed this"))
-    group.add_argument("--price-in", type=_amount, metavar="X", help=tr("price of a million input tokens"))
-    group.add_argument("--price-cached", type=_amount, metavar="X", help=tr("price of a million cached input tokens"))
-    group.add_argument("--price-out", type=_amount, metavar="X", help=tr("price of a million output tokens"))
-    return group
+@dataclass(kw_only=True)
+class Costs:
+    """Prices, and what may be spent."""
+
+    TITLE = deferred("cost")
+
+    budget: float | None = option("start nothing that might exceed this", metavar="AMOUNT", read=amount)
+    price_in: float | None = option("price of a million input tokens", read=amount)
+    price_cached: float | None = option("price of a million cached input tokens", read=amount)
+    price_out: float | None = option("price of a million output tokens", read=amount)
 
 
-def _amount(text: str) -> float:
-    try:
-        amount = float(text)
-    except ValueError:
-        amount = -1.0
-    if not 0 <= amount < float("inf"):
-        raise ArgumentTypeError(tr("found {text!r}, expected an amount, 0 or more", text=text))
-    return amount
+@dataclass(kw_only=True)
+class Options(PolicyOptions, Costs, Medium, Overwrite, TaskFiles, Database, JsonOutput):
+    files: list[str] = argument("survey files, folders of them, or lists (@FILE)", metavar="FILE")
+    task: str = option(TASK, metavar="KEY")
+    label: Literal["YES", "NO"] | None = option("the known truth of all these files")
+    labels: Path | None = option(LABELS)
+    min_snr: float | None = option(
+        "skip spectra of a lower S/N per pixel (the catalogue's r band where the file has it, else the median; the "
+        "paper's drafts are of spectra above 10)",
+        read=amount,
+    )
+    samples: int = option(SAMPLES, default=1, read=at_least_one)
+    concurrency: int | None = option(
+        deferred("inspections at once (default {at_a_time}; the baseline: 1)", at_a_time=8), read=at_least_one
+    )
+    token_budget: int | None = option("largest number of input and output tokens", read=at_least_one)
+    drop_contradicting: bool = option("write drafts that contradict their label to a file next to --out")
+    batch: str = option("a name to find these drafts by", default="", metavar="NAME")
+    out: Path | None = option(
+        "write JSON lines here, or continue this file; without --db nothing else is written", read=output_file
+    )
 
 
 if TYPE_CHECKING:
+    from agent.batch.journal import PendingJobs
+    from agent.batch.labels import Labels
     from agent.batch.sources import Source
     from agent.cli.policy_options import PolicyChoice
     from agent.tasks import Task
     from agent.trajectory import Verdict
-    from reviewer.drafting.run import DraftWriter, KnownLabels, PolicyFor
+    from reviewer.drafting.budget import Budget
+    from reviewer.drafting.run import DraftCounts, DraftWriter, KnownLabels, PolicyFor
+    from reviewer.rules.workflow import Round
     from reviewer.store import TimeSpent
 
 AT_A_TIME = 8
@@ -58,58 +83,13 @@ VETTING: Round = "screening"
 """The round in which one person reads an item once and decides; a policy's time is compared with it."""
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help=tr("survey files, folders of them, or lists (@FILE)"))
-    parser.add_argument("--task", required=True, help=tr("target class: a task's key or alias, e.g. cv"))
-    add_policy_options(parser)
-    parser.add_argument("--label", choices=("YES", "NO"), help=tr("the known truth of all these files"))
-    parser.add_argument(
-        "--labels", type=Path, metavar="FILE", help=tr("the known truth of each file: CSV with file and label")
-    )
-    parser.add_argument(
-        "--snr-min",
-        type=_amount,
-        metavar="X",
-        help=tr(
-            "skip spectra of a lower S/N per pixel (the catalogue's r band where the file has it, else "
-            "the median; the paper's drafts are of spectra above 10)"
-        ),
-    )
-    add_medium_option(parser)
-    parser.add_argument("--samples", type=at_least_one, default=1, metavar="N", help=tr("drafts per spectrum (1)"))
-    parser.add_argument(
-        "--concurrency",
-        type=at_least_one,
-        metavar="N",
-        help=tr("inspections in parallel ({at_a_time}; the baseline: 1)", at_a_time=AT_A_TIME),
-    )
-    group = add_costs(parser)
-    group.add_argument(
-        "--token-budget", type=at_least_one, metavar="N", help=tr("largest number of input and output tokens")
-    )
-    parser.add_argument(
-        "--drop-contradicting",
-        action="store_true",
-        help=tr("write drafts that contradict their label to a file next to --out"),
-    )
-    parser.add_argument("--batch", default="", help=tr("a name to find these drafts by"))
-    parser.add_argument(
-        "--out",
-        type=output_file,
-        metavar="FILE",
-        help=tr("write JSON lines here, or continue this file; without --db nothing else is written"),
-    )
-    add_database(parser)
-    add_json(parser)
-
-
-def run(arguments: Namespace) -> int:
+def run(arguments: Options) -> int:
     from agent.batch.sources import sources_from
     from agent.cli.policy_options import choice_from, roster_from, task_prompts_from
 
     _check(arguments)
     database = database_of(arguments)
-    task = _task(arguments.task, database)
+    task = _task(arguments, database)
     labels = _labels(arguments, task, database)
     folder = database.resolve().parent
     choice = choice_from(arguments, roster_from(arguments, folder), arguments.samples)
@@ -133,7 +113,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _draft(
-    arguments: Namespace, task: Task, choice: PolicyChoice, labels: Labels | None, found: list[Source]
+    arguments: Options, task: Task, choice: PolicyChoice, labels: Labels | None, found: list[Source]
 ) -> tuple[Summary, bool]:
     """Draft what is not drafted yet; return the summary, and whether it was stopped."""
     from agent.batch.journal import PendingJobs
@@ -166,7 +146,7 @@ def _draft(
                     spending,
                     threads,
                     stop,
-                    min_snr=arguments.snr_min,
+                    min_snr=arguments.min_snr,
                     medium=arguments.medium,
                 )
             )
@@ -205,7 +185,7 @@ def _known_labels(label: Verdict | None, labels: Labels | None) -> KnownLabels:
 
 
 def _results(
-    arguments: Namespace, task: Task, choice: PolicyChoice, database: Path | None, open_things: ExitStack
+    arguments: Options, task: Task, choice: PolicyChoice, database: Path | None, open_things: ExitStack
 ) -> DraftWriter:
     from agent.batch.journal import Journal
     from reviewer.drafting.run import DraftWriter, contradicting_path
@@ -226,20 +206,22 @@ def _results(
         results.store = open_things.enter_context(opened(database))
     if arguments.out is not None:
         results.out = open_things.enter_context(Journal(arguments.out, settings))
-    if arguments.drop_contradicting:
-        results.contradicting = open_things.enter_context(Journal(contradicting_path(arguments.out), settings))
+        if arguments.drop_contradicting:
+            results.contradicting = open_things.enter_context(Journal(contradicting_path(arguments.out), settings))
     return results
 
 
-def _spending(arguments: Namespace) -> Budget:
+def _spending(arguments: Options) -> Budget:
     from reviewer.drafting.budget import Budget, Prices
 
     prices = Prices(arguments.price_in or 0.0, arguments.price_out or 0.0, arguments.price_cached)
     return Budget(prices, arguments.budget, arguments.token_budget)
 
 
-def _check(arguments: Namespace) -> None:
+def _check(arguments: Options) -> None:
     """Check the arguments. :raises CannotRun: they contradict each other, or the file exists"""
+    from reviewer.drafting.run import contradicting_path
+
     out = arguments.out
     if arguments.label and arguments.labels:
         raise CannotRun(tr("--label and --labels: found both, expected one of them"))
@@ -249,18 +231,21 @@ def _check(arguments: Namespace) -> None:
         raise CannotRun(tr("--budget: wants --price-in and --price-out, each of a million tokens"))
     if arguments.drop_contradicting and (out is None or not (arguments.label or arguments.labels)):
         raise CannotRun(tr("--drop-contradicting: found no --out or no labels, expected both"))
+    if arguments.overwrite and out is None:
+        raise CannotRun(tr("--overwrite: found no --out, which it would delete"))
+    if out is not None and arguments.overwrite:
+        delete_results(out, contradicting_path(out))
     if out is not None and out.exists() and not out.with_name(f"{out.name}.run.json").is_file():
         raise CannotRun(tr("{out}: found a file of that name; choose another, or remove it", out=out))
 
 
-def _labels(arguments: Namespace, task: Task, database: Path) -> Labels | None:
+def _labels(arguments: Options, task: Task, database: Path) -> Labels | None:
     from agent import tasks
     from agent.batch.labels import Labels, LabelsError
-    from reviewer.rules.campaign import known_tasks
 
     if arguments.labels is None:
         return None
-    known, _ = known_tasks(database)
+    known, _ = _known(arguments, database)
 
     def is_this_task(name: str) -> bool | None:
         found = tasks.find(known, name)
@@ -272,11 +257,19 @@ def _labels(arguments: Namespace, task: Task, database: Path) -> Labels | None:
         raise CannotRun(f"--labels: {error}") from error
 
 
-def _task(name: str, database: Path) -> Task:
+def _known(arguments: Options, database: Path) -> tuple[Mapping[str, Task], Sequence[object]]:
+    """Return the tasks of the campaign, or those of ``--tasks``, and the files that cannot be used."""
     from agent import tasks
     from reviewer.rules.campaign import known_tasks
 
-    known, problems = known_tasks(database)
+    return known_tasks(database) if arguments.tasks is None else tasks.load_all([arguments.tasks])
+
+
+def _task(arguments: Options, database: Path) -> Task:
+    from agent import tasks
+
+    name = arguments.task
+    known, problems = _known(arguments, database)
     task = tasks.find(known, name)
     if task is None:
         names = ", ".join(known)
@@ -307,7 +300,7 @@ class Summary:
     :param left: drafts that the run did not begin; a file that was not opened counts as one spectrum
     """
 
-    arguments: Namespace
+    arguments: Options
     database: Path | None
     tally: DraftCounts
     work: PendingJobs
@@ -347,7 +340,7 @@ class Summary:
             data |= {"unanswered": tally.unanswered, "left_out": tally.left_out}
         if tally.empty:
             data["without_data"] = tally.empty
-        if self.arguments.snr_min is not None:
+        if self.arguments.min_snr is not None:
             data["skipped"] = tally.skipped
         if self.ended:
             data |= {"ended": self.ended, "left": self.left}
@@ -374,6 +367,8 @@ class Summary:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
+        from reviewer.drafting.run import contradicting_path
+
         tally, out = self.tally, self.arguments.out
         values: dict[str, Any] = {"new": tally.new, "database": self.database, "out": out}
         if self.database and out:
@@ -384,7 +379,7 @@ class Summary:
             yield tr("{n} drafted, written to {out}", n=tally.drafted, **values)
         yield from self._time()
         yield from spent_text(self.spending, self.arguments.price_out is not None)
-        if tally.contradicting and tally.left_out:
+        if tally.contradicting and tally.left_out and out:
             yield trn(
                 "{n} contradicts its label; written to {file}",
                 "{n} contradict their label; written to {file}",
@@ -456,7 +451,9 @@ def spent_text(spending: Budget, with_cost: bool) -> Iterator[str]:
     """Yield a sentence about the tokens of a run, and about their cost; nothing without a request."""
     used = spending.used
     values = {"read": used.prompt, "cached": used.cached, "written": used.completion, "cost": spending.cost}
-    if used.requests and with_cost:
+    if used.requests and not used.prompt:
+        yield tr("tokens: unknown, the server does not report them")
+    elif used.requests and with_cost:
         yield trn(
             "{read:,} tokens read ({cached:,} of them cached), {written:,} written, in {n:,} request, "
             "{cost:.2f} in all",

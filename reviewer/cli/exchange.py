@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agent.cli.command import (
     CANNOT_RUN,
@@ -17,14 +16,22 @@ from agent.cli.command import (
     DONE,
     CannotRun,
     ProgressBar,
-    at_least_one,
-    existing_folder,
-    output_folder,
     print_result,
     refuse_ignored,
 )
+from agent.cli.options import (
+    ONLY_TASK,
+    PROCESSES,
+    SPECTRA,
+    JsonOutput,
+    argument,
+    at_least_one,
+    existing_folder,
+    option,
+    output_folder,
+)
 from agent.language import tr, trn
-from reviewer.cli.common import add_database, add_json, database_of, opened
+from reviewer.cli.common import BATCH, NO_SIMULATED, SKIP_BAD, Database, Person, database_of, opened
 
 if TYPE_CHECKING:
     from reviewer.exchange.exports import Exported
@@ -33,36 +40,65 @@ if TYPE_CHECKING:
     from reviewer.store import ImportJob, SameSpectrum, Store
 
 
-def add_export(parser: ArgumentParser) -> None:
-    parser.add_argument("name", help=tr("name of the export's folder"))
-    parser.add_argument(
-        "--to", type=output_folder, metavar="DIR", help=tr("parent folder (NAME-exports next to NAME.db)")
+@dataclass(kw_only=True)
+class ExportOptions(Person, Database, JsonOutput):
+    name: str | None = argument("name of the export, a folder in NAME-exports next to NAME.db; or use --out")
+    out: Path | None = option("folder to write", metavar="DIR", read=output_folder)
+    to: Path | None = option("folder in which the export gets a folder", metavar="DIR", read=output_folder, hidden=True)
+    task: str | None = option(ONLY_TASK, metavar="KEY")
+    batch: str | None = option(BATCH, metavar="NAME")
+    no_simulated: bool = option(NO_SIMULATED)
+    overwrite: bool = option("replace an export of that name")
+    processes: int | None = option(PROCESSES, read=at_least_one)
+
+
+@dataclass(kw_only=True)
+class TablesOptions(Database, JsonOutput):
+    out: Path | None = option(
+        "folder for the tables (default: NAME-tables next to NAME.db)", metavar="DIR", read=output_folder
     )
-    parser.add_argument("--task", help=tr("only trajectories of this task"))
-    parser.add_argument("--batch", help=tr("only trajectories of this batch"))
-    parser.add_argument("--no-simulated", action="store_true", help=tr("leave simulated spectra out"))
-    parser.add_argument("--replace", action="store_true", help=tr("replace an export of that name"))
-    parser.add_argument("--processes", type=at_least_one, metavar="N", help=tr("draw in N processes (one per core)"))
-    parser.add_argument("--by", metavar="INITIALS", help=tr("who exports (the only active person)"))
-    add_database(parser)
-    add_json(parser)
+    excel: bool = option("begin CSV with a byte-order mark, so that Excel reads it as UTF-8")
 
 
-def run_export(arguments: Namespace) -> int:
+@dataclass(kw_only=True)
+class ImportOptions(Database, JsonOutput):
+    file: Path | None = argument(
+        "Spec-o3 JSON Lines, ShareGPT rows with their pictures, or a folder of either; the same command resumes an "
+        "import that was cancelled or ended",
+        metavar="FILE",
+    )
+    job: list[int] = option(
+        "resume the import with this number, with its own choices; may be repeated",
+        metavar="NUMBER",
+        read=at_least_one,
+        repeat=True,
+    )
+    spectra: Path | None = option(SPECTRA, metavar="DIR", read=existing_folder)
+    batch: str = option("name of this batch of drafts (default: the file's name)", default="", metavar="NAME")
+    skip_bad: bool = option(SKIP_BAD)
+    same_spectrum: Literal["import", "leave-out"] = option(
+        "rows whose spectrum is in the database for the same task with another text", default="import"
+    )
+    # The app starts imports with this: they end when the app does.
+    end_with_input: bool = option("end when standard input ends", hidden=True)
+
+
+def run_export(arguments: ExportOptions) -> int:
     from reviewer.exchange.exports import ExportError, NothingToExport, export, folder_of
 
+    place = _place_of(arguments)
     with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("items exported")) as bar:
-        folder = arguments.to or folder_of(store)
+        folder, name = place or (folder_of(store), str(arguments.name))
         try:
             made = export(
                 store,
-                arguments.name,
+                name,
                 person=arguments.by or _alone(store),
                 folder=folder,
                 task=arguments.task,
                 batch=arguments.batch,
                 include_simulated=not arguments.no_simulated,
-                replace=arguments.replace,
+                replace=arguments.overwrite,
                 progress=lambda done, _: bar.at(done),
                 processes=arguments.processes,
             )
@@ -88,23 +124,12 @@ def run_export(arguments: Namespace) -> int:
     return CHECK_FAILED if made.left_out else DONE
 
 
-def add_tables(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--to", type=output_folder, metavar="DIR", help=tr("folder for the tables (NAME-tables next to NAME.db)")
-    )
-    parser.add_argument(
-        "--excel", action="store_true", help=tr("begin CSV with a byte-order mark, so that Excel reads it as UTF-8")
-    )
-    add_database(parser)
-    add_json(parser)
-
-
-def run_tables(arguments: Namespace) -> int:
+def run_tables(arguments: TablesOptions) -> int:
     from reviewer.exchange.tables import write_all
 
     with opened(database_of(arguments), must_exist=True) as store:
         path = store.path.resolve()
-        folder = arguments.to or path.with_name(f"{path.stem}-tables")
+        folder = arguments.out or path.with_name(f"{path.stem}-tables")
         try:
             made = write_all(store, folder, arguments.excel)
         except OSError as error:
@@ -115,6 +140,15 @@ def run_tables(arguments: Namespace) -> int:
     text = "\n".join(trn("{n} row in {file}", "{n} rows in {file}", rows, file=file) for file, rows in made)
     print_result(arguments, result, text)
     return DONE
+
+
+def _place_of(arguments: ExportOptions) -> tuple[Path, str] | None:
+    """Return the parent folder and the name of the export; None: the usual place. :raises CannotRun: both or neither"""
+    if (arguments.name is None) == (arguments.out is None):
+        raise CannotRun(tr("found both or neither of NAME and --out, expected one"))
+    if arguments.out is not None:
+        return arguments.out.parent, arguments.out.name
+    return None if arguments.to is None else (arguments.to, str(arguments.name))
 
 
 def _alone(store: Store) -> str | None:
@@ -149,49 +183,12 @@ def _numbers(items: list[int], count: int) -> str:
 SHOWN = 20  # problems and items printed for a person
 
 
-def add_import(parser: ArgumentParser) -> None:
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument(
-        "file",
-        nargs="?",
-        type=Path,
-        help=tr(
-            "Spec-o3 JSON Lines, ShareGPT rows with their pictures, or a folder of either; the same "
-            "command resumes an import that was cancelled or ended"
-        ),
-    )
-    what.add_argument(
-        "--job",
-        type=at_least_one,
-        action="append",
-        metavar="NUMBER",
-        help=tr("resume the import with this number, with its own choices; may be repeated"),
-    )
-    parser.add_argument(
-        "--spectra", type=existing_folder, metavar="DIR", help=tr("folder with spectra that the rows only name")
-    )
-    parser.add_argument("--batch", default="", help=tr("name of this batch of drafts (the file's name)"))
-    parser.add_argument(
-        "--skip-bad",
-        action="store_true",
-        help=tr("import the good rows even if others are bad; by default none is imported then"),
-    )
-    parser.add_argument(
-        "--same-spectrum",
-        choices=("import", "leave-out"),
-        default="import",
-        help=tr("rows whose spectrum is in the database for the same task with another text (import)"),
-    )
-    # The app starts imports with this: they end when the app does.
-    parser.add_argument("--end-with-input", action="store_true", help=SUPPRESS)
-    add_database(parser)
-    add_json(parser)
-
-
-def run_import(arguments: Namespace) -> int:
+def run_import(arguments: ImportOptions) -> int:
     from reviewer.exchange.imports import Findings, ImportFileError, items_of, one_import
     from reviewer.exchange.recognition import by_state
 
+    if bool(arguments.job) == (arguments.file is not None):
+        raise CannotRun(tr("found both or neither of FILE and --job, expected one"))
     if arguments.job:
         refuse_ignored(arguments, tr("--job resumes with its own choices"), "--spectra", "--batch", "--skip-bad")
     if arguments.end_with_input:
@@ -224,11 +221,12 @@ def run_import(arguments: Namespace) -> int:
     return CHECK_FAILED if found.bad or job.state == "refused" else DONE
 
 
-def _requested(store: Store, arguments: Namespace) -> int:
+def _requested(store: Store, arguments: ImportOptions) -> int:
     """Return the number of the import of this file: an unfinished one, or a new one."""
     from reviewer.exchange.imports import request_of, start_or_resume
 
     same: SameSpectrum = "leave out" if arguments.same_spectrum == "leave-out" else "import"
+    assert arguments.file is not None
     request = request_of(arguments.file, arguments.spectra, arguments.batch, arguments.skip_bad, same)
     return start_or_resume(store, request).id
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from agent.cli import doctor
-from agent.cli.command import CHECK_FAILED, DONE, CannotRun, at_least_one, print_result, refuse_ignored
-from agent.language import tr, trn
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result, refuse_ignored
+from agent.cli.doctor import Options as DoctorOptions
+from agent.cli.options import JsonOutput, at_least_one, option
+from agent.language import deferred, tr, trn
 from agent.text import one_line, visible
-from reviewer.cli.common import add_database, add_json, database_of, opened
+from reviewer.cli.common import Database, database_of, opened
 
 if TYPE_CHECKING:
     from reviewer.store import Entry, Store
@@ -22,24 +23,18 @@ _SHOWN = 20
 _DETAILS = 120  # characters
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument("--check", action="store_true", help=tr("verify the whole log, and every fact against it"))
-    parser.add_argument(
-        "--head", metavar="NUMBER:HASH", help=tr("with --check: an earlier end of the log that was kept elsewhere")
+@dataclass(kw_only=True)
+class Options(Database, JsonOutput):
+    check: bool = option("verify the whole log, and every fact against it")
+    head: str | None = option("with --check: an earlier end of the log that was kept elsewhere", metavar="NUMBER:HASH")
+    person: str | None = option("only entries by this person", metavar="INITIALS")
+    what: str | None = option("only entries of this kind, e.g. 'decided'", metavar="WORDS")
+    last: int | None = option(
+        deferred("number of entries, the latest ones (default {shown})", shown=_SHOWN), read=at_least_one
     )
-    parser.add_argument("--person", metavar="INITIALS", help=tr("only entries by this person"))
-    parser.add_argument("--what", metavar="WORDS", help=tr("only entries of this kind, e.g. 'decided'"))
-    parser.add_argument(
-        "--last",
-        type=at_least_one,
-        metavar="N",
-        help=tr("number of entries, the latest ones ({shown})", shown=_SHOWN),
-    )
-    add_database(parser)
-    add_json(parser)
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Options) -> int:
     if arguments.head and not arguments.check:
         raise CannotRun(tr("--head is compared by --check: give both"))
     if arguments.check:
@@ -48,7 +43,7 @@ def run(arguments: Namespace) -> int:
         return _check(arguments, store) if arguments.check else _show(arguments, store)
 
 
-def _show(arguments: Namespace, store: Store) -> int:
+def _show(arguments: Options, store: Store) -> int:
     entries = store.log.last(arguments.last or _SHOWN, arguments.person, arguments.what)
     head = store.log.head()
     result = {"head": str(head), "entries": [_to_json(entry) for entry in entries]}
@@ -56,7 +51,7 @@ def _show(arguments: Namespace, store: Store) -> int:
     return DONE
 
 
-def _check(arguments: Namespace, store: Store) -> int:
+def _check(arguments: Options, store: Store) -> int:
     from reviewer.store import Head
 
     try:
@@ -93,20 +88,17 @@ def _line(entry: Entry) -> str:
 
 
 if TYPE_CHECKING:
-    from agent.doctor import DoctorOptions, Finding
+    from agent import doctor as checks
+    from agent.doctor import Finding
 
 _OLD = timedelta(days=2)
 
 
-def add_doctor(parser: ArgumentParser) -> None:
-    doctor.add(parser)
-
-
-def run_doctor(arguments: Namespace) -> int:
+def run_doctor(arguments: DoctorOptions) -> int:
     return doctor.run(arguments, {"database": database_checks})
 
 
-def database_checks(options: DoctorOptions) -> Iterator[Finding]:
+def database_checks(options: checks.DoctorOptions) -> Iterator[Finding]:
     """Check the pages, the last backup and the audit log of the database, if there is one, without changing it."""
     from agent.doctor import Finding
     from reviewer.store import StoreError
@@ -126,7 +118,7 @@ def database_checks(options: DoctorOptions) -> Iterator[Finding]:
     yield Finding(tr("audit log"), None, tr("ends at {head}", head=seen.head))
 
 
-def _backups(options: DoctorOptions) -> Finding:
+def _backups(options: checks.DoctorOptions) -> Finding:
     from agent.doctor import Finding
     from reviewer.backup.backups import default_folder, list_backups
 

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
 
-from agent.cli.command import CHECK_FAILED, DONE, ProgressBar, at_least_one, print_result
+from agent.cli.command import CHECK_FAILED, DONE, ProgressBar, print_result
+from agent.cli.options import JsonOutput, at_least_one, option
 from agent.language import tr, trn
-from reviewer.cli.common import add_database, add_json, database_of, opened
+from reviewer.cli.common import Database, database_of, opened
 
 SHOWN = 20  # faults printed for a person; --json has all of them
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--to-files",
-        action="store_true",
-        help=tr("move the arrays in the database to files next to it; the same command resumes a move that was ended"),
+@dataclass(kw_only=True)
+class Options(Database, JsonOutput):
+    to_files: bool = option(
+        "move the arrays in the database to files next to it; the same command resumes a move that was ended"
     )
-    parser.add_argument(
-        "--files-from",
-        type=at_least_one,
-        metavar="N",
-        help=tr("store the arrays of new spectra in files once the database has N spectra (20000)"),
+    files_from: int | None = option(
+        "store the arrays of new spectra in files once the database has N spectra (default 20000)", read=at_least_one
     )
-    parser.add_argument(
-        "--shrink",
-        action="store_true",
-        help=tr("give the space that moved spectra leave in the database back to the disk; nobody can save meanwhile"),
+    shrink: bool = option(
+        "give the space that moved spectra leave in the database back to the disk; nobody can save meanwhile"
     )
-    parser.add_argument("--check", action="store_true", help=tr("read every file and compare it with its hash"))
-    add_database(parser)
-    add_json(parser)
+    check: bool = option("read every file and compare it with its hash")
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Options) -> int:
     from reviewer.store.spectra import DEFAULT_FILES_FROM, FILES_FROM
     from reviewer.store.spectrum_files import SpectrumFileError
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result, progress
+from agent.cli.options import JsonOutput, argument
 from agent.language import tr, trn
-from reviewer.cli.common import add_database, add_json, database_of
+from reviewer.cli.common import Database, database_of
 
 if TYPE_CHECKING:
     from agent.tasks.trained import Imported, TrainedPrompt
@@ -17,20 +18,17 @@ SHOWN = 60
 """Characters of a prompt that are printed to tell variants apart, around the place where they differ."""
 
 
-def add(parser: ArgumentParser) -> None:
-    add_database(parser)
-    add_json(parser)
-    commands = parser.add_subparsers(metavar="", title=tr("other commands"))
-    about = tr("read the prompt of each class from SpecVI-Bench's rows, and store it next to annotations.db")
-    one = commands.add_parser("import", help=about, description=about)
-    one.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=tr("Parquet files, or the folder with them"))
-    # Without defaults of their own, which would replace options given before the word "import".
-    one.add_argument("--db", type=Path, metavar="FILE", default=SUPPRESS, help=tr("the reviewers' database"))
-    one.add_argument("--json", action="store_true", default=SUPPRESS, help=tr("print the result as one JSON object"))
-    one.set_defaults(run=run_import)
+@dataclass(kw_only=True)
+class Options(Database, JsonOutput):
+    pass
 
 
-def run(arguments: Namespace) -> int:
+@dataclass(kw_only=True)
+class ImportOptions(Options):
+    paths: list[Path] = argument("Parquet files, or the folder with them", metavar="PATH")
+
+
+def run(arguments: Options) -> int:
     from agent.tasks import TaskError
     from agent.tasks.trained import HOW, load
     from reviewer.rules.campaign import known_tasks
@@ -59,7 +57,7 @@ def run(arguments: Namespace) -> int:
     return CHECK_FAILED if problems else DONE
 
 
-def run_import(arguments: Namespace) -> int:
+def run_import(arguments: ImportOptions) -> int:
     from agent.database_place import PlaceError, make_folder
     from agent.tasks import TaskError
     from agent.tasks.trained import files_in, import_prompts, load, save
@@ -95,7 +93,7 @@ def run_import(arguments: Namespace) -> int:
     return DONE
 
 
-def _where(arguments: Namespace) -> Path:
+def _where(arguments: Options) -> Path:
     from agent.tasks.trained import prompts_file
 
     return prompts_file((database_of(arguments)).resolve().parent)

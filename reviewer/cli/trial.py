@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,17 +16,25 @@ from agent.cli.command import (
     DONE,
     CannotRun,
     ProgressBar,
-    at_least_one,
-    existing_folder,
-    output_file,
     print_result,
 )
-from agent.cli.policy_options import add_policy_options, choice_from, roster_from
-from agent.cli.selection import add_medium_option
+from agent.cli.options import (
+    ONLY_TASK,
+    PROCESSES,
+    JsonOutput,
+    Overwrite,
+    TaskFiles,
+    argument,
+    at_least_one,
+    not_negative,
+    option,
+    output_file,
+)
+from agent.cli.policy_options import PolicyOptions, choice_from, roster_from
+from agent.cli.selection import Medium
 from agent.language import deferred, tr, trn
 from agent.processes import cores
-from agent.text import whole_number
-from reviewer.cli.common import add_json, database_of, opened
+from reviewer.cli.common import Database, Person, database_of, opened
 
 if TYPE_CHECKING:
     from agent.batch.trials import Case, TrialsFile
@@ -42,45 +50,19 @@ IN_PROCESSES = ("baseline", "nano")
 SHOWN = 5  # problems in the printed summary; --json has all
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument("results", nargs="?", type=Path, metavar="RESULTS", help=tr("results file of spec-o3 inspect"))
-    parser.add_argument(
-        "--db", "--database", type=Path, metavar="FILE", help=tr("try the drafts of this database instead")
-    )
-    parser.add_argument("--task", help=tr("only traces of this target class: a task's key or alias, e.g. cv"))
-    parser.add_argument("--tasks", type=existing_folder, metavar="DIR", help=tr("folder with your own task files"))
-    parser.add_argument(
-        "--out", type=output_file, metavar="FILE", help=tr("file of trials, as JSON lines; an existing one resumes")
-    )
-    parser.add_argument("--limit", type=at_least_one, metavar="N", help=tr("try only the first N traces"))
-    parser.add_argument("--placebos", type=at_least_one, default=1, metavar="N", help=tr("placebos per tool call (1)"))
-    parser.add_argument("--trial-seed", type=_seed, default=0, metavar="N", help=tr("seed of the edits' noise (0)"))
-    parser.add_argument(
-        "--processes", type=at_least_one, metavar="N", help=tr("processes, for baseline and nano (all cores)")
-    )
-    parser.add_argument(
-        "--concurrency",
-        type=at_least_one,
-        default=THREADS,
-        metavar="N",
-        help=tr("traces at once, for servers ({threads})", threads=THREADS),
-    )
-    parser.add_argument(
-        "--by", type=str.upper, metavar="INITIALS", help=tr("who records the trials (the owner of the file)")
-    )
-    add_medium_option(parser)
-    add_json(parser)
-    add_policy_options(parser)
+@dataclass(kw_only=True)
+class Options(PolicyOptions, Medium, Overwrite, Person, Database, TaskFiles, JsonOutput):
+    results: Path | None = argument("results file of spec-o3 inspect; without it the drafts of --db", metavar="RESULTS")
+    task: str | None = option(ONLY_TASK, metavar="KEY")
+    out: Path | None = option("file of trials, as JSON lines", read=output_file)
+    limit: int | None = option("only the first N, in the order given", read=at_least_one)
+    placebos: int = option("placebos per tool call", default=1, read=at_least_one)
+    edit_seed: int = option("seed of the edits' noise", default=0, read=not_negative)
+    processes: int | None = option(PROCESSES, read=at_least_one)
+    concurrency: int = option("traces at once, for servers", default=THREADS, read=at_least_one)
 
 
-def _seed(text: str) -> int:
-    number = whole_number(text)
-    if number is None or number < 0:
-        raise ArgumentTypeError(tr("found {text!r}, expected a whole number, 0 or more", text=text))
-    return number
-
-
-def run(arguments: Namespace) -> int:
+def run(arguments: Options) -> int:
     """Try the traces. Status 0: every one that could be tested passed; 1: some did not, or failed; 2: not run."""
     from agent.conversation import PolicyError
     from agent.json_lines import JournalError
@@ -104,7 +86,7 @@ def run(arguments: Namespace) -> int:
         raise CannotRun(str(error)) from error
 
 
-def _run(arguments: Namespace, store: Store | None) -> int:
+def _run(arguments: Options, store: Store | None) -> int:
     from agent.batch.trials import TrialsFile, Work, cases_in, try_all
     from agent.cli.command import stop_on_signal
     from agent.conversation import Stop
@@ -116,16 +98,22 @@ def _run(arguments: Namespace, store: Store | None) -> int:
     drafter, stop = choice().drafter, Stop()
     file = None
     if arguments.out is not None:
+        if arguments.overwrite:
+            _delete_trials(arguments.out)
         made_by = {"kind": drafter.kind, "name": drafter.name, "settings": dict(drafter.settings)}
         of_drafter = json.loads(json.dumps(made_by))  # as the file gives it back, without tuples
-        file = TrialsFile(arguments.out, of_drafter, arguments.trial_seed, arguments.placebos)
-    cases = cases_in(arguments.results, arguments.medium) if store is None else _stored(store, tasks, wanted)
+        file = TrialsFile(arguments.out, of_drafter, arguments.edit_seed, arguments.placebos)
+    if store is not None:
+        cases = _stored(store, tasks, wanted)
+    else:
+        assert arguments.results is not None
+        cases = cases_in(arguments.results, arguments.medium)
     counts: Counter[str] = Counter()
     left = list(_wanted(islice(_of_policy(cases, drafter, wanted, counts), arguments.limit), file, counts))
     if file is not None:
         file.create()
-    work = Work(tasks, _policy_for(choice), arguments.trial_seed, arguments.placebos)
-    processes = (arguments.processes or cores()) if arguments.policy in IN_PROCESSES else 1
+    work = Work(tasks, _policy_for(choice), arguments.edit_seed, arguments.placebos)
+    processes = (arguments.processes or cores()) if arguments.key in IN_PROCESSES else 1
     made: list[Trial] = [] if file is None else list(file.done.values())
     problems: list[str] = []
     tried = 0
@@ -152,13 +140,27 @@ def _run(arguments: Namespace, store: Store | None) -> int:
     return CHECK_FAILED if problems or any(one.passed is False for one in made) else DONE
 
 
-def _tasks(arguments: Namespace) -> tuple[dict[str, Task], Task | None]:
+def _delete_trials(file: Path) -> None:
+    """Delete a file of trials. :raises CannotRun: it is something else"""
+    from agent.trial.report import TrialError, read_trials
+
+    try:
+        if file.exists():
+            read_trials(file)
+            file.unlink()
+    except (OSError, TrialError) as error:
+        raise CannotRun(f"--overwrite: {error}") from error
+
+
+def _tasks(arguments: Options) -> tuple[dict[str, Task], Task | None]:
     from agent.tasks import TaskError, find, load
     from reviewer.rules.campaign import known_tasks
 
     try:
-        of_campaign = arguments.db is not None and arguments.tasks is None
-        tasks = known_tasks(arguments.db)[0] if of_campaign else dict(load(arguments.tasks))
+        if arguments.db is not None and arguments.tasks is None:
+            tasks = known_tasks(arguments.db)[0]
+        else:
+            tasks = load(arguments.tasks)
     except TaskError as error:
         raise CannotRun(str(error)) from error
     wanted = None if arguments.task is None else find(tasks, arguments.task)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result, refuse_ignored
+from agent.cli.options import CHANGES_NOTHING, JsonOutput, argument, option
 from agent.language import tr, trn
-from reviewer.cli.common import add_database, add_json, database_of, opened, person_or_only_one
+from reviewer.cli.common import Database, Person, database_of, opened, person_or_only_one
 
 if TYPE_CHECKING:
     from reviewer.store import Store, Untouched
@@ -16,19 +16,15 @@ if TYPE_CHECKING:
 SHOWN = 20  # items that stay, printed for a person; --json has them all
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument("batch", nargs="?", help=tr("name of the batch; left out: list the batches"))
-    parser.add_argument(
-        "--items", default="", metavar="FIRST-LAST", help=tr("only these items of the batch, e.g. 12-48")
-    )
-    parser.add_argument("--restore", action="store_true", help=tr("restore withdrawn items instead"))
-    parser.add_argument("--dry-run", action="store_true", help=tr("show what would be done, and change nothing"))
-    parser.add_argument("--by", type=str.upper, metavar="INITIALS", help=tr("the coordinator (the only active person)"))
-    add_database(parser)
-    add_json(parser)
+@dataclass(kw_only=True)
+class Options(Person, Database, JsonOutput):
+    batch: str | None = argument("name of the batch; left out: list the batches")
+    items: str = option("only these items of the batch, e.g. 12-48", default="", metavar="FIRST-LAST")
+    restore: bool = option("restore withdrawn items instead")
+    dry_run: bool = option(CHANGES_NOTHING)
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Options) -> int:
     if arguments.batch is None:
         refuse_ignored(arguments, tr("name the batch too"), "--items", "--restore", "--dry-run", "--by")
     with opened(database_of(arguments), must_exist=True) as store:
@@ -37,7 +33,7 @@ def run(arguments: Namespace) -> int:
         return _withdraw(arguments, store)
 
 
-def _list(arguments: Namespace, store: Store) -> int:
+def _list(arguments: Options, store: Store) -> int:
     batches = store.withdrawals.batches()
     lines = [
         trn(
@@ -53,7 +49,7 @@ def _list(arguments: Namespace, store: Store) -> int:
     return DONE
 
 
-def _withdraw(arguments: Namespace, store: Store) -> int:
+def _withdraw(arguments: Options, store: Store) -> int:
     from reviewer.rules.item_numbers import ItemNumbersError, item_numbers
     from reviewer.store import Selection
 
@@ -80,7 +76,7 @@ def _withdraw(arguments: Namespace, store: Store) -> int:
     return CHECK_FAILED if stay else DONE
 
 
-def _in_words(arguments: Namespace, count: int, found: Untouched | None) -> str:
+def _in_words(arguments: Options, count: int, found: Untouched | None) -> str:
     if arguments.restore and arguments.dry_run:
         lines = [trn("{n} item would be restored", "{n} items would be restored", count)]
     elif arguments.restore:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ import pytest
 
 import app
 from agent.cli.command import CannotRun
-from agent.cli.policy_options import add_policy_options, choice_from, roster_from, task_prompts_from
+from agent.cli.policy_options import PolicyOptions, choice_from, roster_from, task_prompts_from
 from agent.loop import run
 from agent.policies.baseline.rule import Baseline
 from agent.policies.local.model import Weights
@@ -23,6 +22,7 @@ from agent.policies.servers import Server
 from agent.simulate import files, simulate
 from agent.tasks import TaskError, load, trained
 from agent.tasks.specvi import prompt_text
+from tests.support.cli import parsed
 from tests.support.model_server import BadServer, answer, talking
 from tests.support.training_data import specvi_file, specvi_row
 
@@ -132,9 +132,7 @@ def test_the_trace_says_which_prompt_was_used(stored: Path) -> None:
 
 
 def chosen(*options: str):
-    parser = argparse.ArgumentParser()
-    add_policy_options(parser)
-    arguments = parser.parse_args(options)
+    arguments = parsed(PolicyOptions, *options)
     return task_prompts_from(arguments, choice_from(arguments, roster_from(arguments)))
 
 
@@ -196,6 +194,8 @@ def test_an_import_replaces_the_classes_it_finds_and_keeps_the_others(
 ) -> None:
     path = specvi_file(tmp_path / "test_cv.parquet", [with_prompt(0, "New words.", "cv")])
     assert app.main(["tasks", "--json", "import", str(path), "--db", str(tmp_path / "annotations.db")]) == 0
-    assert json.loads(capsys.readouterr().out)["prompts_file"] == str(stored)
+    printed = capsys.readouterr()
+    assert "tasks: its options now follow the word import" in printed.err
+    assert json.loads(printed.out)["prompts_file"] == str(stored)
     found = trained.load(stored)
     assert (found["cv"].prompt, found["cc"].prompt) == ("New words.", GUIDE)

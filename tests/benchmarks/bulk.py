@@ -79,9 +79,10 @@ def inspected(table: Shown, place: Path, number: int, processes: Sequence[int] =
 
 def exported(table: Shown, place: Path, database: Path, number: int) -> None:
     for processes in (1, 2):
-        options = ["--db", database, "--to", place / "exports", "--processes", processes]
+        out = place / "exports" / f"{number}-{processes}"
+        options = ["--db", database, "--processes", processes]
         # Its status is 1, because drafts of the baseline that cannot tell are left out.
-        add_row(table, "export", number, processes, "export", f"{number}-{processes}", *options, status=1)
+        add_row(table, "export", number, processes, "export", "--out", out, *options, status=1)
 
 
 def imported(table: Shown, place: Path, number: int) -> None:

@@ -91,7 +91,7 @@ def screen_and_revise(page: Page) -> None:
 
 def exported_and_read_back(db: Path, tmp_path: Path) -> None:
     folder = tmp_path / "exports"
-    spec_o3("export", "first", "--to", folder, "--db", db, "--by", "CO")
+    spec_o3("export", "--out", folder / "first", "--db", db, "--by", "CO")
     manifest = json.loads((folder / "first" / "manifest.json").read_text())
     rows = json.loads((folder / "first" / "train_sharegpt.json").read_text())
     assert len(rows) == 1

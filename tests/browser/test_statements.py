@@ -166,7 +166,7 @@ def test_disagreements_are_confirmed_by_all_who_send_the_text_on_and_counted_in_
                 if initials == "VO":  # a page that knows of nothing: the server refuses, and says what to confirm
                     page.evaluate("window.specO3.review.statements.disagreements = []")
                 confirmed(page, f"{action} all the same", done)
-    spec_o3("export", "first", "--to", tmp_path / "exports", "--db", db, "--by", "CO")
+    spec_o3("export", "--out", tmp_path / "exports" / "first", "--db", db, "--by", "CO")
     manifest = json.loads((tmp_path / "exports" / "first" / "manifest.json").read_text())
     assert [row["disagreements"] for row in manifest["items"]] == [2]
     store = Store.open(db)

@@ -493,7 +493,7 @@ def test_a_killed_and_resumed_run_equals_an_uninterrupted_run(
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
     assert not killed.finished
-    status, out, err = run_command(capsys, settings, "--resume", "--json")
+    status, out, err = run_command(capsys, settings, "--json")
     assert status == 0, err
     assert json.loads(out)["last"]["round"] == 2
     assert numbers(killed) == numbers(learned)
@@ -602,7 +602,6 @@ def test_a_dry_run_counts_and_writes_nothing(settings: GrpoSettings, capsys: pyt
         (["--set", "tasks=[cv, ss]"], "tasks: found no question of ss"),
         (["--data", "/no/where"], "/no/where: found no such"),
         (["--model", "/no/where"], "/no/where: no such folder; expected a model"),
-        (["--resume"], "holds no run to resume"),
     ],
 )
 def test_bad_settings_are_reported_in_one_line(

@@ -27,7 +27,7 @@ PATIENCE = 900
 
 
 def command(folder: Path, *options: str) -> list[str]:
-    line = [sys.executable, str(ROOT / "app.py"), "miniature", "--output", str(folder)]
+    line = [sys.executable, str(ROOT / "app.py"), "miniature", "--out", str(folder)]
     return [*line, "--scale", "quick", "--seeds", "0", "--json", *options]
 
 

@@ -64,7 +64,7 @@ def test_a_cold_start_has_a_card_and_opens_from_its_repository(cold: Path, tmp_p
     assert str(cold.parent) not in text
     (cold / "model" / "optimizer.pt").touch()
     assert app.main(["model", "card", str(cold), "--license", "mit"]) == 0
-    assert app.main(["model", "push", str(cold), "--output", str(tmp_path / "hub")]) == 0
+    assert app.main(["model", "push", str(cold), "--out", str(tmp_path / "hub")]) == 0
     hub = tmp_path / "hub"
     assert _data_of(hub)["license"] == "mit"
     assert not {file.suffix for file in hub.iterdir()} & {".pt", ".bin", ".pkl"}
@@ -109,7 +109,7 @@ def test_an_adapter_from_labels_has_a_card_with_both_stages(cold: Path, tmp_path
     assert "3 questions" in text
     assert "| sft | train\\_sharegpt" in text, "the data of the earlier stage"
     assert "| grpo | questions\\.jsonl | file |" in text
-    push = ["model", "push", str(model), "--output", str(tmp_path / "hub")]
+    push = ["model", "push", str(model), "--out", str(tmp_path / "hub")]
     assert app.main(push) == 2, "its base is a folder"
     assert app.main([*push, "--base", SEVEN]) == 0
     assert json.loads((tmp_path / "hub" / "adapter_config.json").read_text())["base_model_name_or_path"] == SEVEN

@@ -26,7 +26,7 @@ SHORT = Sampling(max_tokens=12)
 
 
 def command(folder: Path) -> list[str]:
-    return [sys.executable, str(ROOT / "app.py"), "nano", "--output", str(folder), "--scale", "quick", "--json"]
+    return [sys.executable, str(ROOT / "app.py"), "nano", "--out", str(folder), "--scale", "quick", "--json"]
 
 
 @pytest.fixture(scope="module")

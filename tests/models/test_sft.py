@@ -258,7 +258,7 @@ def test_a_killed_and_resumed_run_equals_an_uninterrupted_run(
         assert process.wait() == -signal.SIGKILL
     assert killed.checkpoint() is not None
     assert not killed.finished
-    status, _, err = _run_command(capsys, settings, "--resume")
+    status, _, err = _run_command(capsys, settings)
     assert status == 0, err
     alone = train(replace(settings, output=settings.output + "-alone"), learned)
     assert _numbers(killed) == _numbers(alone)
@@ -350,7 +350,6 @@ def test_a_dry_run_prints_everything_and_writes_nothing(
         (["--data", "/no/where"], "/no/where: found no such file or folder"),
         (["--set", "data=[]"], "data: found nothing, expected an export"),
         (["--set", "model.name=/no/where"], "/no/where: no such folder; expected a model"),
-        (["--resume"], "holds no run to resume"),
         (["--set", "max_length=100"], "found no example of 100 tokens or fewer among 3"),
         (["--show-mask", "4"], "--show-mask: found 4, expected 1 to 3"),
         (["--config", "none.yaml"], "none.yaml: file: found "),
@@ -396,11 +395,9 @@ def test_a_folder_that_holds_a_run_is_kept(
     run = train(settings, learned)
     status, _, err = _run_command(capsys, settings)
     assert (status, err.count("\n")) == (2, 1)
-    assert "holds a finished run: choose another --output, or --overwrite" in err
+    assert "holds a finished run: choose another --out, or --overwrite" in err
     (run.model).rename(run.folder / "moved")
-    status, _, err = _run_command(capsys, settings)
-    assert "holds an unfinished run: --resume to continue" in err
-    status, _, err = _run_command(capsys, settings, "--resume", "--set", "learning_rate=1e-4")
+    status, _, err = _run_command(capsys, settings, "--set", "learning_rate=1e-4")
     assert (status, err.count("\n")) == (2, 1)
     assert "other settings (learning_rate: 0.001 there, 0.0001 now)" in err
 

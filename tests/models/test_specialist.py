@@ -159,7 +159,7 @@ def test_a_specialist_has_a_model_card(learned: Specialist, tmp_path: Path) -> N
     assert not any(source in card for source in learned.card["sources"])
     assert app.main(["model", "card", str(tmp_path / "cv-net"), "--license", "mit"]) == 0
     assert (tmp_path / "cv-net" / "README.md").read_text("utf-8").startswith("---\nlicense: mit\n")
-    assert app.main(["model", "push", str(tmp_path / "cv-net"), "--output", str(tmp_path / "hub")]) == 0
+    assert app.main(["model", "push", str(tmp_path / "cv-net"), "--out", str(tmp_path / "hub")]) == 0
     assert Specialist.load(tmp_path / "hub").threshold == learned.threshold
 
 

@@ -22,7 +22,7 @@ def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bench")
     requested = orders(for_task("cv", 170, (3, 14)), ["LAMOST"], (12, 40), seed=2)
     assert len(list(write(folder / "spectra", requested, ["cv"]))) == 170
-    arguments = ["--labels", folder / "spectra" / "labels.csv", "--task", "cv", "--output", folder / "made"]
+    arguments = ["--labels", folder / "spectra" / "labels.csv", "--task", "cv", "--out", folder / "made"]
     arguments += ["--keep", 0.3, "--test-ratio", "1:2", "--fill"]
     assert app.main(["bench", "build", str(folder / "spectra"), *map(str, arguments)]) == 0
     return folder / "made"
@@ -31,7 +31,7 @@ def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def specialist(benchmark: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("specialist") / "cv"
-    arguments = ["--data", benchmark, "--task", "cv", "--output", folder]
+    arguments = ["--data", benchmark, "--task", "cv", "--out", folder]
     arguments += ["--set", "epochs=6", "batch=8", "steps=6", "held_out=0.25"]
     assert app.main(["specialist", "train", *map(str, arguments)]) == 0
     return folder
@@ -72,7 +72,7 @@ def test_train_predict_and_table_agree_on_one_split(
 
 def test_the_baseline_answers_the_same_questions(benchmark: Path, tmp_path: Path) -> None:
     """Any policy can run a benchmark made here; this test uses the baseline."""
-    arguments = ["--data", benchmark, "--policy", "baseline", "--output", tmp_path / "run", "--limit", 6]
+    arguments = ["--data", benchmark, "--policy", "baseline", "--out", tmp_path / "run", "--per-task", 6]
     assert app.main(["bench", *map(str, arguments), "--gallery", "0"]) == 0
     answers = (tmp_path / "run" / "answers.jsonl").read_text().splitlines()
     assert len(answers) == 6
@@ -89,9 +89,9 @@ def test_a_specialist_is_not_tested_on_its_training_spectra(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["train", "--task", "cv", "--output", "x", "--set", "epoch=3"], "did you mean epochs?"),
-        (["train", "--task", "cv", "--output", "x", "--set", "batch=1"], "batch: found 1, expected a whole number"),
-        (["train", "--task", "wd", "--output", "x"], "found no question of task wd"),
+        (["train", "--task", "cv", "--out", "x", "--set", "epoch=3"], "did you mean epochs?"),
+        (["train", "--task", "cv", "--out", "x", "--set", "batch=1"], "batch: found 1, expected a whole number"),
+        (["train", "--task", "wd", "--out", "x"], "found no question of task wd"),
         (["predict", "nowhere"], "nowhere/specialist.json: No such file or directory"),
     ],
 )
@@ -105,8 +105,8 @@ def test_bad_arguments_are_reported_in_one_line(
 
 
 def test_the_shipped_settings_are_the_defaults() -> None:
-    from training.cli.specialist import CONFIG
+    from training.cli.common import config_file
     from training.settings import read
     from training.specialist import SpecialistSettings
 
-    assert read(CONFIG, SpecialistSettings) == SpecialistSettings()
+    assert read(config_file("specialist"), SpecialistSettings) == SpecialistSettings()

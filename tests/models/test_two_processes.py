@@ -85,7 +85,7 @@ def test_a_run_whose_second_process_is_killed_resumes(
         # The launcher ends the first process, which would wait for ever.
         assert launcher.wait(PATIENCE) != 0
     assert not run.finished
-    assert launched(kind, settings, "--resume").wait(PATIENCE) == 0
+    assert launched(kind, settings).wait(PATIENCE) == 0
     assert run.finished
     assert numbers(run) == numbers(Run(Path(whole.output)))
     weights = [(Run(Path(one.output)).model / "model.safetensors").read_bytes() for one in (settings, whole)]

@@ -16,10 +16,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import ArgumentParser
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from itertools import count
 from pathlib import Path
+from typing import Any
+
+from agent.cli.options import add_options, options_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -106,6 +111,13 @@ def start(
     return Process(int(server.stdout.readline()), status)
 
 
+def parsed(options: type, *argv: object) -> Any:
+    """The options of a command, given as on its command line."""
+    parser = ArgumentParser()
+    add_options(parser, options)
+    return options_of(parser, options, parser.parse_args(list(map(str, argv))), "")
+
+
 def run(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """Run ``python app.py ARGUMENTS`` to its end."""
     with tempfile.TemporaryDirectory() as folder:
@@ -134,6 +146,8 @@ def _serve() -> None:
     import app
 
     app.parser()  # imports the modules of all commands
+    for name in ("agent.batch.run", "reviewer.drafting.run", "reviewer.exchange.imports", "reviewer.exchange.exports"):
+        import_module(name)  # which commands import when they run
     running: dict[int, str] = {}
 
     def reap(*_: object) -> None:

@@ -27,9 +27,10 @@ PROGRAM: Mapping[str, tuple[int, ...]] = {
     "trn": (0, 1),
     "deferred": (0,),
     "deferredn": (0, 1),
-    # Commands, with their help.
-    "lazy": (1,),
+    # Commands and their options, with their help.
     "Command": (1,),
+    "option": (0,),
+    "argument": (0,),
 }
 """The functions, and the places of the arguments that are messages."""
 PARTS: tuple[Part, ...] = ("program", "page")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +19,7 @@ from agent.simulate.files import write as write_spectra
 from agent.spectrum import Spectrum, SpectrumError, read, read_all
 from agent.spectrum.readers import own
 from agent.tasks import load
+from tests.support.cli import parsed
 from training.bench.build import Built, Entry, Part, Recipe, WeakClassifier, build
 from training.cli import bench_build
 from training.data import DataError, Dropped, questions
@@ -181,14 +181,12 @@ def predicted(folder: Path, p: Callable[[Spectrum], float]) -> Path:
 
 
 def command(*arguments: object) -> int:
-    parser = argparse.ArgumentParser()
-    bench_build.add(parser)
-    return bench_build.run(parser.parse_args([str(argument) for argument in arguments]))
+    return bench_build.run(parsed(bench_build.Options, *arguments))
 
 
 def options(archive: Path, output: Path) -> list[object]:
     spectra = archive / "spectra"
-    return [spectra, "--labels", spectra / LABELS, "--task", "cv", "--output", output]
+    return [spectra, "--labels", spectra / LABELS, "--task", "cv", "--out", output]
 
 
 def built_in(archive: Path, output: Path, *more: object) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def labelled(sky: Path, *more: str) -> Path:
 
 
 def bench(sky: Path, table: Path, *arguments: object) -> int:
-    given = ["--data", sky, "--labels", table, "--task", "cv", "--output", "run", "--concurrency", 1, *arguments]
+    given = ["--data", sky, "--labels", table, "--task", "cv", "--out", "run", "--concurrency", 1, *arguments]
     return app.main(["bench", *map(str, given)])
 
 

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from argparse import Namespace
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from agent.simulate import files
 from agent.spectrum import SpectrumError
 from agent.tasks import load
 from tests.support.bench import Broken, Wayward, question, some_questions, way_of
+from tests.support.cli import parsed
 from tests.support.model_server import BadServer, Status, answer, look, talking
 from tests.support.training_data import specvi_file, specvi_row
 from training.bench.answers import FILE, SESSIONS, Answers, Run, limited, place
@@ -34,6 +34,7 @@ from training.bench.outcomes import OutcomesError
 from training.bench.run import InspectionOptions, SessionResult, ask_all, row_name, stage, system_of
 from training.bench.table import of_run
 from training.cli.bench import _ask
+from training.cli.bench_options import BenchOptions
 from training.data.records import Question
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,9 +61,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sky: Path) -> Path:
 
 
 def bench(sky: Path, *arguments: object) -> int:
-    """``spec-o3 bench --data SKY --labels SKY/labels.csv --output run --concurrency 1 ARGUMENTS``. Processes, which
+    """``spec-o3 bench --data SKY --labels SKY/labels.csv --out run --concurrency 1 ARGUMENTS``. Processes, which
     take seconds to start, are tried where they matter."""
-    given = ["--data", sky, "--labels", sky / "labels.csv", "--output", "run", "--concurrency", 1, *arguments]
+    given = ["--data", sky, "--labels", sky / "labels.csv", "--out", "run", "--concurrency", 1, *arguments]
     return app.main(["bench", *map(str, given)])
 
 
@@ -90,14 +91,14 @@ def test_rows_keep_their_own_prompt_unless_another_is_chosen(
     row = "The published words about cv.\n\nGuide."
 
     def prompts(name: str, *arguments: str) -> set[tuple[str, str]]:
-        given = ["bench", "--data", str(path), "--output", name, "--concurrency", "1", "--gallery", "0", *arguments]
+        given = ["bench", "--data", str(path), "--out", name, "--concurrency", "1", "--gallery", "0", *arguments]
         assert app.main(given) == 0
         rows = [json.loads(line) for line in (here / name / FILE).read_text(encoding="utf-8").splitlines()]
         return {(one["prompt"], one["drafter"]["settings"].get("prompt_source", "ours")) for one in rows}
 
     assert prompts("own") == {(row, "row")}
     assert prompts("ours", "--prompt", "ours") == {(load()["cv"].prompt, "ours")}
-    assert app.main(["bench", "--data", str(path), "--output", "none", "--prompt", "trained"]) == 2
+    assert app.main(["bench", "--data", str(path), "--out", "none", "--prompt", "trained"]) == 2
     assert "no imported prompt of cv" in capsys.readouterr().err
     monkeypatch.setenv("SPEC_O3_PROMPTS", str(here / "prompts.json"))
     assert app.main(["tasks", "import", str(path)]) == 0
@@ -121,9 +122,9 @@ def test_a_bench_is_scored_and_leaves_a_folder(here: Path, sky: Path, capsys: py
 
 
 def test_in_processes_the_scores_are_the_same(here: Path, sky: Path) -> None:
-    some = ["--task", "cv", "--limit", 8]
+    some = ["--task", "cv", "--per-task", 8]
     assert bench(sky, *some) == 0
-    assert bench(sky, *some, "--output", "other", "--concurrency", 2) == 0
+    assert bench(sky, *some, "--out", "other", "--concurrency", 2) == 0
     told = [scores(f"{name}/scores.json")["scores"] for name in ("run", "other")]
     assert [{**one, "seconds": None} for one in told] == [{**told[0], "seconds": None}] * 2
 
@@ -161,28 +162,28 @@ def test_without_the_tool_nobody_is_told_of_it(here: Path, sky: Path) -> None:
 
 
 def test_the_same_command_goes_on_where_it_was(here: Path, sky: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench(sky, "--task", "cv", "--limit", 8) == 0
+    assert bench(sky, "--task", "cv", "--per-task", 8) == 0
     first = scores()
     journal = Path("run/answers.jsonl")
     kept = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(kept[:5]) + kept[5][:50])
     capsys.readouterr()
-    assert bench(sky, "--task", "cv", "--limit", 8) == 0
+    assert bench(sky, "--task", "cv", "--per-task", 8) == 0
     assert "now: 3 questions in " in capsys.readouterr().out
     assert len({row["question"]["key"] for row in lines()}) == len(lines()) == 8
     assert scores()["scores"]["f1"] == first["scores"]["f1"]
 
 
 def test_another_run_is_not_mixed_in(here: Path, sky: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench(sky, "--task", "cv", "--limit", 4) == 0
+    assert bench(sky, "--task", "cv", "--per-task", 4) == 0
     capsys.readouterr()
-    told = refused(capsys, bench(sky, "--task", "cv", "--limit", 4, "--no-tool"))
+    told = refused(capsys, bench(sky, "--task", "cv", "--per-task", 4, "--no-tool"))
     assert "found results of another run: with_tool was True, is False" in told
-    assert "questions was 4, is 8" in refused(capsys, bench(sky, "--task", "cv", "--limit", 8))
+    assert "questions was 4, is 8" in refused(capsys, bench(sky, "--task", "cv", "--per-task", 8))
 
 
 def test_a_limit_keeps_both_labels(here: Path, sky: Path) -> None:
-    assert bench(sky, "--limit", 5) == 0
+    assert bench(sky, "--per-task", 5) == 0
     counts = Counter((row["question"]["task"], row["question"]["label"]) for row in lines())
     assert counts == {(task, label): n for task in ("cv", "wd") for label, n in (("YES", 1), ("NO", 4))}
 
@@ -195,7 +196,7 @@ def test_a_task_of_ones_own_on_spectra_of_ones_own(here: Path, sky: Path) -> Non
     Path("tasks/dwarfnova.toml").write_text("\n".join(lines_of), encoding="utf-8")
     table = ["file,label", *(f"{path.name},{'YES' if '-cv-' in path.name else 'NO'}" for path in sky.glob("*.fits"))]
     Path("mine.csv").write_text("\n".join(table), encoding="utf-8")
-    given = ["--data", sky, "--labels", "mine.csv", "--tasks", "tasks", "--task", "dwarfnova", "--output", "own"]
+    given = ["--data", sky, "--labels", "mine.csv", "--tasks", "tasks", "--task", "dwarfnova", "--out", "own"]
     assert app.main(["bench", "--concurrency", "1", *map(str, given)]) == 0
     [task] = scores("own/scores.json")["scores"]["tasks"]
     assert (task["task"], task["n"], task["positives"]) == ("dwarfnova", 16, 4)
@@ -230,15 +231,15 @@ def test_bad_data_is_told_in_one_line(here: Path, sky: Path, capsys: pytest.Capt
 
 
 def test_a_test_set_that_was_trained_on_is_refused(here: Path, sky: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench(sky, "--task", "cv", "--limit", 3) == 0
+    assert bench(sky, "--task", "cv", "--per-task", 3) == 0
     capsys.readouterr()
     # What was answered there is what somebody learns from.
     traces = "run/answers.jsonl"
-    told = refused(capsys, bench(sky, "--task", "cv", "--output", "b", "--spectra", sky, "--against", traces))
+    told = refused(capsys, bench(sky, "--task", "cv", "--out", "b", "--spectra", sky, "--against", traces))
     assert "3 spectra are in the training and in the test data: simulated-" in told
     other = here / "other"
     list(files.write(other, files.orders(["cv", "fgk"], ["LAMOST"], (20.0, 30.0), seed=99), ["cv"]))
-    given = ["--data", other, "--labels", other / "labels.csv", "--output", "c"]
+    given = ["--data", other, "--labels", other / "labels.csv", "--out", "c"]
     assert app.main(["bench", "--concurrency", "1", *map(str, given), "--spectra", str(sky), "--against", traces]) == 0
 
 
@@ -257,7 +258,7 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_made(
 def test_failures_of_the_server_are_bad_news_and_tried_again(
     here: Path, sky: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    how = ["--task", "cv", "--policy", "spec-o3", "--model", "spec-o3", "--concurrency", 1, "--limit", 4]
+    how = ["--task", "cv", "--policy", "spec-o3", "--model", "spec-o3", "--concurrency", 1, "--per-task", 4]
     with BadServer([Status(400, "the prompt is too long")]) as server:
         assert bench(sky, *how, "--server", server.url) == 1
     out = capsys.readouterr().out
@@ -272,7 +273,7 @@ def test_failures_of_the_server_are_bad_news_and_tried_again(
 def test_ctrl_c_keeps_what_is_done_and_reports_it(here: Path, sky: Path) -> None:
     with BadServer(talking((look(6500, 6630), answer("YES")), delay=0.02)) as server:
         command = [sys.executable, ROOT / "app.py", "bench", "--data", sky, "--labels", sky / "labels.csv"]
-        command += ["--output", "run", "--policy", "spec-o3", "--server", server.url, "--model", "spec-o3"]
+        command += ["--out", "run", "--policy", "spec-o3", "--server", server.url, "--model", "spec-o3"]
         running = subprocess.Popen(
             [*map(str, command), "--concurrency", "1"], stdout=subprocess.PIPE, env={**os.environ}, text=True
         )
@@ -639,7 +640,7 @@ def test_a_model_in_this_process_has_few_conversations_at_once(
         return SessionResult()
 
     monkeypatch.setattr("training.bench.run.ask_all", ask)
-    arguments = Namespace(policy=policy, concurrency=None, gpus=None)
+    arguments = parsed(BenchOptions, "--policy", policy)
     settings = {"name": "one", "policy": {"kind": "model"}}
     _ask(arguments, some_questions(2), InspectionOptions(lambda _: Baseline()), tmp_path, settings, Stop())
     assert used == [expected]

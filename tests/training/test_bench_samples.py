@@ -203,7 +203,7 @@ def sky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_command_samples_with_a_temperature_and_a_seed_each(sky: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with BadServer(talking((answer("YES"),))) as server:
-        given = ["bench", "--data", str(sky), "--labels", str(sky / "labels.csv"), "--output", "run", "--gallery", "0"]
+        given = ["bench", "--data", str(sky), "--labels", str(sky / "labels.csv"), "--out", "run", "--gallery", "0"]
         given += ["--policy", "spec-o3", "--server", server.url, "--model", "spec-o3", "--samples", "3"]
         assert app.main(given) == 2
         assert "--samples: 3 at temperature 0 are identical; set --temperature" in capsys.readouterr().err
@@ -219,6 +219,6 @@ def test_the_command_samples_with_a_temperature_and_a_seed_each(sky: Path, capsy
 def test_a_policy_that_always_gives_the_same_answer_is_not_sampled(
     sky: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = ["bench", "--data", str(sky), "--labels", str(sky / "labels.csv"), "--output", "run", "--samples", "2"]
+    given = ["bench", "--data", str(sky), "--labels", str(sky / "labels.csv"), "--out", "run", "--samples", "2"]
     assert app.main(given) == 2
     assert "--samples: found 2, expected 1: baseline gives the same answer each time" in capsys.readouterr().err

@@ -79,7 +79,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     orders = files.orders(["cv", "fgk"] * 4, ["LAMOST"], (8.0, 40.0), seed=3)
     list(files.write(folder / "sky", orders, ["cv"]))
     data = ["--data", str(folder / "sky"), "--labels", str(folder / "sky" / "labels.csv")]
-    arguments = ["bench", *data, "--output", str(folder / "my-bench"), "--name", "my-model", "--gallery", "0"]
+    arguments = ["bench", *data, "--out", str(folder / "my-bench"), "--name", "my-model", "--gallery", "0"]
     assert app.main([*arguments, "--concurrency", "1"]) == 0
     return folder / "my-bench"
 
@@ -224,7 +224,7 @@ def test_a_repository_has_only_what_the_hub_needs(
 ) -> None:
     run = finished()
     renew(run.folder)
-    status, out, _ = line(capsys, "push", run.folder, "--output", tmp_path / "hub")
+    status, out, _ = line(capsys, "push", run.folder, "--out", tmp_path / "hub")
     assert status == 0
     assert out.splitlines()[-1] == f"hf upload YOUR-NAME/hub {tmp_path / 'hub'} ."
     names = {"README.md", "card.json", "config.json", "tokenizer.json", "model.safetensors", ".gitattributes"}
@@ -233,7 +233,7 @@ def test_a_repository_has_only_what_the_hub_needs(
     assert "licence" not in out
     assert json.loads((tmp_path / "hub" / "config.json").read_text()) == {"model_type": "qwen2_5_vl"}
     assert "*.safetensors filter=lfs" in (tmp_path / "hub" / ".gitattributes").read_text()
-    status, _, err = line(capsys, "push", run.folder, "--output", tmp_path / "hub")
+    status, _, err = line(capsys, "push", run.folder, "--out", tmp_path / "hub")
     assert (status, err.count("\n")) == (2, 1)
     assert "found other files, expected a new or empty folder" in err
 
@@ -243,7 +243,7 @@ def test_an_unknown_licence_is_named_before_the_upload(
 ) -> None:
     run = finished(name=str(tmp_path / "weights"))
     renew(run.folder)
-    status, out, _ = line(capsys, "push", run.folder, "--output", tmp_path / "hub", "--repository", "We/nano")
+    status, out, _ = line(capsys, "push", run.folder, "--out", tmp_path / "hub", "--repository", "We/nano")
     assert status == 0
     *_, warning, last = out.splitlines()
     assert "licence is unknown: state it with `spec-o3 model card" in warning
@@ -252,10 +252,10 @@ def test_an_unknown_licence_is_named_before_the_upload(
 
 def test_an_unfinished_run_is_not_published(finished: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = finished(finish=False)
-    for command in (("push", run.folder, "--output", tmp_path / "hub"), ("card", run.folder)):
+    for command in (("push", run.folder, "--out", tmp_path / "hub"), ("card", run.folder)):
         status, _, err = line(capsys, *command)
         assert (status, err.count("\n")) == (2, 1)
-        assert "found an unfinished training run, without model/: continue it with --resume" in err
+        assert "found an unfinished training run, without model/: the same command continues it" in err
     assert not (tmp_path / "hub").exists()
 
 
@@ -282,7 +282,7 @@ def test_what_the_hub_or_the_owner_would_not_want_is_refused(
     run = finished()
     renew(run.folder)
     (run.model / file).write_text(text)
-    status, _, err = line(capsys, "push", run.model, "--output", tmp_path / "hub")
+    status, _, err = line(capsys, "push", run.model, "--out", tmp_path / "hub")
     assert (status, err.count("\n")) == (2, 1)
     assert expected in err
     assert not (tmp_path / "hub").exists()
@@ -293,7 +293,7 @@ def test_sizes_and_names_that_the_hub_refuses(
 ) -> None:
     run = finished()
     renew(run.folder)
-    push = ("push", run.folder, "--output", tmp_path / "hub")
+    push = ("push", run.folder, "--out", tmp_path / "hub")
     status, _, err = line(capsys, *push, "--repository", "we/my--model")
     assert (status, err.count("\n")) == (2, 1)
     assert "--repository: " in err
@@ -305,7 +305,7 @@ def test_sizes_and_names_that_the_hub_refuses(
     monkeypatch.setattr("training.model_card.repository.LARGEST_IN_GIT", 4999)
     assert line(capsys, *push)[0] == 0, "the tokenizer is in LFS"
     monkeypatch.setattr("training.model_card.repository.LARGEST", 50)
-    again = ("push", run.folder, "--output", tmp_path / "again")
+    again = ("push", run.folder, "--out", tmp_path / "again")
     assert "expected at most 50: save smaller parts" in line(capsys, *again)[2]
     assert not (tmp_path / "again").exists()
 
@@ -351,7 +351,7 @@ def test_the_base_of_an_adapter_can_be_named(finished: Made, tmp_path: Path) -> 
     run = finished()
     (run.model / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": str(tmp_path)}))
     renew(run.folder)
-    command = ["model", "push", str(run.folder), "--output", str(tmp_path / "hub"), "--base", SEVEN]
+    command = ["model", "push", str(run.folder), "--out", str(tmp_path / "hub"), "--base", SEVEN]
     assert app.main(command) == 0
     adapter = json.loads((tmp_path / "hub" / "adapter_config.json").read_text())
     assert adapter == {"base_model_name_or_path": SEVEN}

@@ -1,6 +1,5 @@
 """SpecVI-Bench files and data splits."""
 
-import argparse
 import json
 import pickle
 import tempfile
@@ -16,15 +15,17 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.soak.trying import check_sentence
 
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.tool import frame_of
-from tests.support.inputs.refusals import check_sentence
+from tests.support.cli import parsed
 from tests.support.training_data import published_set, specvi_file, specvi_row
 from training.bench.build import Entry, Selected
 from training.bench.build.record import write_parquet
+from training.cli.sft import Options as SftOptions
 from training.cli.sft import settings_of
 from training.data import DataError, examples, questions, refuse_leaks, shared_sources, source_of, split, without
 from training.data.records import Question
@@ -369,5 +370,5 @@ def test_sft_learns_from_n_trajectories_and_the_run_records_it(tmp_path: Path) -
     run.begin("sft", settings)
     assert json.loads((run.folder / "lineage.json").read_text())[-1]["trajectories"] == 12
     assert "trajectories: 12" in (run.folder / "settings.yaml").read_text()
-    given = argparse.Namespace(config="sft_qwen2_5_vl_7b", set=[], data=None, output=None, trajectories=200)
+    given = parsed(SftOptions, "--config", "sft_qwen2_5_vl_7b", "--trajectories", 200)
     assert settings_of(given).trajectories == 200

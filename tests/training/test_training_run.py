@@ -15,7 +15,7 @@ from pydantic.dataclasses import dataclass as settings_dataclass
 
 from agent.settings_file import Flag, Whole
 from app import main
-from training.cli.sft import config_file
+from training.cli.common import config_file
 from training.environment import environment, is_first_process
 from training.model import ModelError, part_of, resolved
 from training.run import COMPLETE, Run, RunError, Start, lineage
@@ -83,11 +83,11 @@ def test_lineage_goes_back_to_the_base_through_runs(run: Run, run_settings: RunS
 
 def test_a_run_is_not_written_over(run: Run, run_settings: RunSettings) -> None:
     run.begin("sft", run_settings)
-    assert "holds an unfinished run: --resume to continue, --overwrite" in _refused(run, run_settings, "new")
+    assert "holds an unfinished run: the same command continues it; --overwrite" in _refused(run, run_settings, "new")
     run.model.mkdir()
     for start in ("new", "resume"):
         message = _refused(run, run_settings, start)  # type: ignore[arg-type]
-        assert "holds a finished run: choose another --output" in message
+        assert "holds a finished run: choose another --out" in message
     run.append({"step": 1})
     _checkpoint(run, 1)
     assert run.begin("sft", run_settings, "again") is None

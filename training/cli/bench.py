@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -17,14 +16,12 @@ from agent.cli.command import (
     DONE,
     CannotRun,
     ProgressBar,
-    at_least_one,
-    existing_folder,
-    output_folder,
+    delete_results,
     print_result,
 )
-from agent.cli.policy_options import add_policy_options
 from agent.errors import Refusal
 from agent.language import tr, trn
+from training.cli.bench_options import RUNS, BenchOptions
 from training.cli.bench_questions import LEAVE_OUT, questions_from, tasks_from
 
 if TYPE_CHECKING:
@@ -35,87 +32,13 @@ if TYPE_CHECKING:
     from training.data import DataCard, Dropped
     from training.data.records import Question
 
-RUNS = Path("training/runs/bench")
 _NAMED = 5  # spectra in an error message
 
 
-def add(parser: ArgumentParser) -> None:
-    from training.cli import bench_build, bench_table
-
-    parser.add_argument(
-        "--data",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        help=tr("questions: SpecVI Parquet files or a folder of them, JSON lines, or spectra with --labels"),
-    )
-    parser.add_argument("--task", metavar="KEYS", help=tr("only these classes, e.g. cv,wd; with --labels: of what"))
-    parser.add_argument("--tasks", type=existing_folder, metavar="DIR", help=tr("a folder of task files of your own"))
-    parser.add_argument("--labels", type=Path, metavar="FILE", help=tr("the truth of spectrum files, as CSV"))
-    parser.add_argument(
-        "--spectra", type=existing_folder, metavar="DIR", help=tr("the folder of the spectra named in the JSON lines")
-    )
-    parser.add_argument(
-        "--against",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        help=tr("training data: refuse a test set that shares a spectrum with it"),
-    )
-    parser.add_argument(
-        LEAVE_OUT,
-        action="store_true",
-        help=tr("score the rest if labelled spectra are missing or cannot be read; the report names them"),
-    )
-    parser.add_argument("--no-tool", action="store_true", help=tr("without the tool: one turn, no zooms"))
-    parser.add_argument("--name", help=tr("its name in the table (default: the model's name)"))
-    parser.add_argument(
-        "--output", type=output_folder, metavar="DIR", help=tr("the run's folder ({runs}/NAME)", runs=RUNS)
-    )
-    parser.add_argument(
-        "--limit", type=at_least_one, metavar="N", help=tr("only N questions per task, labels in the same share")
-    )
-    parser.add_argument(
-        "--limit-seed", type=int, default=0, metavar="N", help=tr("seed that selects the N (default 0)")
-    )
-    parser.add_argument(
-        "--concurrency",
-        type=at_least_one,
-        metavar="N",
-        help=tr("at the same time (64 with a server; baseline: one per core)"),
-    )
-    parser.add_argument(
-        "--samples",
-        type=at_least_one,
-        default=1,
-        metavar="N",
-        help=tr("answer each question N times and score the majority vote (default 1; needs --temperature above 0)"),
-    )
-    parser.add_argument(
-        "--gpus", type=at_least_one, metavar="N", help=tr("GPUs that the model runs on, for the GPU-seconds per sample")
-    )
-    parser.add_argument(
-        "--max-turns", type=at_least_one, default=8, metavar="N", help=tr("turns per inspection (default 8)")
-    )
-    parser.add_argument(
-        "--gallery",
-        type=_count,
-        default=12,
-        metavar="N",
-        help=tr("failures of each kind in gallery.html (default 12; 0: none)"),
-    )
-    parser.add_argument("--json", action="store_true", help=tr("print the scores as one JSON object"))
-    add_policy_options(parser)
-    commands = parser.add_subparsers(metavar="", title=tr("other commands"))
-    for command in (bench_table.COMMAND, bench_build.COMMAND):
-        one = commands.add_parser(command.name, help=tr(command.help), description=tr(command.help))
-        command.add(one)
-        one.set_defaults(run=command.run)
-
-
-def run(arguments: Namespace) -> int:
+def run(arguments: BenchOptions) -> int:
     from agent.cli.command import stop_on_signal
     from agent.conversation import Stop
+    from training.bench.answers import FILE, SESSIONS
     from training.data import card
 
     if not arguments.data:
@@ -129,7 +52,10 @@ def run(arguments: Namespace) -> int:
         choice = _choice(arguments)
         questions = _with_prompts(arguments, questions, choice)
         options, settings = _inspection_options(arguments, system, choice)
-        folder = arguments.output or RUNS / _file_name(settings["name"], arguments.no_tool)
+        folder = arguments.out or RUNS / _file_name(settings["name"], arguments.no_tool)
+        if arguments.overwrite:
+            delete_results(folder / FILE)
+            (folder / SESSIONS).unlink(missing_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
         if not arguments.json:
             print(about.text(), end="\n\n", flush=True)
@@ -146,7 +72,7 @@ def run(arguments: Namespace) -> int:
     return CHECK_FAILED if row.open or row.failed else DONE
 
 
-def _refuse_unread(arguments: Namespace, folder: Path) -> None:
+def _refuse_unread(arguments: BenchOptions, folder: Path) -> None:
     """:raises CannotRun: spectra could not be read, and nothing allows to leave them out"""
     from training.bench.answers import Run
 
@@ -166,7 +92,7 @@ def _refuse_unread(arguments: Namespace, folder: Path) -> None:
     )
 
 
-def _system(arguments: Namespace) -> System | None:
+def _system(arguments: BenchOptions) -> System | None:
     """Return the weights that a local policy loads; ``arguments`` then name them. A training run's folder means its
     result.
     """
@@ -174,9 +100,9 @@ def _system(arguments: Namespace) -> System | None:
     from training.model import ModelError
     from training.run import LINEAGE, Run
 
-    if arguments.policy == "replay":
+    if arguments.key == "replay":
         raise CannotRun(tr("--policy replay repeats one stored trace; expected a policy that can answer questions"))
-    if arguments.policy != "local" or arguments.model is None:
+    if arguments.key != "local" or arguments.model is None:
         return None
     folder = Path(arguments.model).expanduser()
     if (folder / LINEAGE).is_file() and not Run(folder).finished:
@@ -195,7 +121,7 @@ def _system(arguments: Namespace) -> System | None:
     return found
 
 
-def _choice(arguments: Namespace) -> PolicyChoice:
+def _choice(arguments: BenchOptions) -> PolicyChoice:
     from agent.cli.policy_options import choice_from, roster_from
 
     choice = choice_from(arguments, roster_from(arguments), arguments.samples)
@@ -205,7 +131,7 @@ def _choice(arguments: Namespace) -> PolicyChoice:
     return choice
 
 
-def _with_prompts(arguments: Namespace, questions: Sequence[Question], choice: PolicyChoice) -> list[Question]:
+def _with_prompts(arguments: BenchOptions, questions: Sequence[Question], choice: PolicyChoice) -> list[Question]:
     """Return the questions with the prompts of ``--prompt``; without it, a row's own prompt is kept."""
     from agent.cli.policy_options import task_prompts_from
 
@@ -221,7 +147,7 @@ def _with_prompts(arguments: Namespace, questions: Sequence[Question], choice: P
 
 
 def _inspection_options(
-    arguments: Namespace, system: System | None, choice: PolicyChoice
+    arguments: BenchOptions, system: System | None, choice: PolicyChoice
 ) -> tuple[InspectionOptions, dict[str, Any]]:
     """Return the options of the inspections, and the settings that must not change between sessions."""
     from agent.cli.stages import MACHINE_SETTINGS, baseline
@@ -258,7 +184,7 @@ def _save_card(card: DataCard, folder: Path) -> None:
 
 
 def _ask(
-    arguments: Namespace,
+    arguments: BenchOptions,
     questions: Sequence[Question],
     options: InspectionOptions,
     folder: Path,
@@ -273,7 +199,7 @@ def _ask(
     with Answers(folder, questions, settings) as answers:
         left = len(questions) * options.samples - answers.done
         processes = _processes(arguments, left)
-        threads = LOCAL_CONCURRENCY if arguments.policy in IN_THIS_PROCESS else THREADS
+        threads = LOCAL_CONCURRENCY if arguments.key in IN_THIS_PROCESS else THREADS
         with ProgressBar(left, tr("asking")) as bar:
             made = ask_all(
                 questions,
@@ -288,9 +214,9 @@ def _ask(
     return made
 
 
-def _processes(arguments: Namespace, questions: int) -> int:
+def _processes(arguments: BenchOptions, questions: int) -> int:
     """Return the number of processes, 0 for threads in this one: the baseline computes, other policies wait."""
-    if arguments.policy != "baseline":
+    if arguments.key != "baseline":
         return 0
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     # A process takes a second or two to start; fewer questions are answered in that time.
@@ -298,7 +224,7 @@ def _processes(arguments: Namespace, questions: int) -> int:
 
 
 def _report(
-    arguments: Namespace, questions: Sequence[Question], folder: Path, dropped: Sequence[Dropped]
+    arguments: BenchOptions, questions: Sequence[Question], folder: Path, dropped: Sequence[Dropped]
 ) -> tuple[Row, dict[str, Any]]:
     from training.bench import gallery, report
     from training.bench.answers import Run
@@ -348,13 +274,3 @@ def _summary(row: Row, made: SessionResult) -> str:
 def _file_name(name: str, no_tool: bool) -> str:
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.").lower() or "run"
     return f"{plain}-no-tool" if no_tool else plain
-
-
-def _count(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = -1
-    if number < 0:
-        raise ArgumentTypeError(tr("found {text!r}, expected a whole number, 0 or more", text=text))
-    return number

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,11 +13,21 @@ from agent.cli.command import (
     CHECK_FAILED,
     DONE,
     CannotRun,
-    Command,
     ProgressBar,
-    existing_folder,
-    output_folder,
     print_result,
+)
+from agent.cli.options import (
+    LABELS,
+    SEED,
+    TASK,
+    JsonOutput,
+    TaskFiles,
+    amount,
+    argument,
+    not_negative,
+    option,
+    output_folder,
+    share,
 )
 from agent.cli.simulate import ratio
 from agent.errors import Refusal
@@ -27,79 +38,57 @@ if TYPE_CHECKING:
     from training.bench.build import Built, Entry, Ratio, Recipe, WeakClassifier
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument("data", nargs="+", type=Path, metavar="PATH", help=tr("spectra: files, folders, lists"))
-    parser.add_argument(
-        "--labels", type=Path, required=True, metavar="FILE", help=tr("the catalogue: CSV with file and label")
-    )
-    parser.add_argument("--task", required=True, metavar="KEY", help=tr("the class, e.g. cv"))
-    parser.add_argument("--tasks", type=existing_folder, metavar="DIR", help=tr("a folder of task files of your own"))
-    parser.add_argument("--output", type=output_folder, required=True, metavar="DIR", help=tr("the benchmark's folder"))
-    parser.add_argument(
-        "--candidates",
-        nargs="+",
-        type=Path,
-        default=[],
-        metavar="PATH",
-        help=tr("an archive to select negatives from, in addition to the spectra labelled NO"),
-    )
-    parser.add_argument(
-        "--weak",
-        type=Path,
-        metavar="FILE",
-        help=tr("probabilities to use instead of a classifier trained here"),
-    )
-    parser.add_argument(
-        "--keep", type=_share, default=0.8, metavar="P", help=tr("keep negatives with P(YES) above this (default 0.8)")
-    )
-    parser.add_argument(
-        "--positives-split",
-        type=_share,
-        default=0.4,
-        metavar="SHARE",
-        help=tr("positives for the test set (0.4)"),
-    )
-    for part, default in (("train", (1, 1)), ("test", (1, 5))):
-        parser.add_argument(
-            f"--{part}-ratio",
-            type=_ratio,
-            default=default,
-            metavar="YES:NO",
-            help=tr("of the {part} set ({default}:{default2})", part=part, default=default[0], default2=default[1]),
-        )
-    parser.add_argument(
-        "--snr-min", type=float, default=10.0, metavar="X", help=tr("lowest S/N per pixel (default 10)")
-    )
-    parser.add_argument(
-        "--fill", action="store_true", help=tr("complete the set with random negatives, marked as such")
-    )
-    parser.add_argument("--seed", type=int, default=0, help=tr("seed of the random selection (default 0)"))
-    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
+def _ratio(text: str) -> Ratio:
+    yes, no = ratio(text)
+    if not yes:
+        raise ArgumentTypeError(tr("found {text!r}, expected YES:NO with a YES, as 1:5", text=text))
+    return yes, no
 
 
-def run(arguments: Namespace) -> int:
+@dataclass(kw_only=True)
+class Options(TaskFiles, JsonOutput):
+    data: list[Path] = argument("spectra: files, folders, lists", metavar="PATH")
+    labels: Path = option(LABELS)
+    task: str = option(TASK, metavar="KEY")
+    out: Path = option("folder of the benchmark", metavar="DIR", read=output_folder)
+    candidates: list[Path] = option(
+        "an archive to select negatives from, in addition to the spectra labelled NO", default=[], metavar="PATH"
+    )
+    weak: Path | None = option("probabilities to use instead of a classifier trained here")
+    keep: float = option("keep negatives with P(YES) above this", default=0.8, metavar="P", read=share)
+    positives_split: float = option("share of the positives for the test set", default=0.4, read=share)
+    train_ratio: tuple[int, int] = option("of the train set", default=(1, 1), metavar="YES:NO", read=_ratio)
+    test_ratio: tuple[int, int] = option("of the test set", default=(1, 5), metavar="YES:NO", read=_ratio)
+    min_snr: float = option("lowest S/N per pixel", default=10.0, read=amount)
+    fill: bool = option("complete the set with random negatives, marked as such")
+    seed: int = option(SEED, default=0, read=not_negative)
+
+
+def run(arguments: Options) -> int:
+
     from training.bench.build import record
 
     task = _task(arguments)
     try:
-        arguments.output.mkdir(parents=True, exist_ok=True)
-        placed = record.placed(arguments.output, task.key)
+        weak = _weak(arguments, task)
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        placed = record.placed(arguments.out, task.key)
         recipe = _recipe(arguments, task)
-        built, description = _built(arguments, recipe, task, placed)
+        built, description = _built(arguments, recipe, task, placed, weak)
         if built.short:
             print_result(arguments, {"built": False, **description}, _wanting(built, recipe))
             return CHECK_FAILED
-        _write(arguments.output, built, task, description)
+        _write(arguments.out, built, task, description)
     except Refusal as error:
         raise CannotRun(str(error)) from error
     except OSError as error:
-        raise CannotRun(f"{error.filename or arguments.output}: {error.strerror}") from error
+        raise CannotRun(f"{error.filename or arguments.out}: {error.strerror}") from error
     text = record.markdown(description, task)
-    print_result(arguments, {"built": True, **description}, f"{text}\n{arguments.output}")
+    print_result(arguments, {"built": True, **description}, f"{text}\n{arguments.out}")
     return DONE
 
 
-def _task(arguments: Namespace) -> Task:
+def _task(arguments: Options) -> Task:
     from agent import tasks
 
     known, _ = tasks.load_all([arguments.tasks] if arguments.tasks else [])
@@ -111,7 +100,7 @@ def _task(arguments: Namespace) -> Task:
     return task
 
 
-def _recipe(arguments: Namespace, task: Task) -> Recipe:
+def _recipe(arguments: Options, task: Task) -> Recipe:
     from training.bench.build import Recipe
 
     return Recipe(
@@ -120,24 +109,25 @@ def _recipe(arguments: Namespace, task: Task) -> Recipe:
         test_share=arguments.positives_split,
         train_ratio=arguments.train_ratio,
         test_ratio=arguments.test_ratio,
-        snr_min=arguments.snr_min,
+        snr_min=arguments.min_snr,
         seed=arguments.seed,
         fill=arguments.fill,
     )
 
 
-def _built(arguments: Namespace, recipe: Recipe, task: Task, placed: Any) -> tuple[Built, dict[str, Any]]:
+def _built(
+    arguments: Options, recipe: Recipe, task: Task, placed: Any, weak: WeakClassifier
+) -> tuple[Built, dict[str, Any]]:
     from training.bench.build import build
     from training.bench.build.record import build_record
 
     positives, candidates = _entries(arguments, task)
-    weak = _weak(arguments, task)
     with ProgressBar(None, tr("negatives found")) as bar:
         built = build(recipe, positives, candidates, weak, placed, bar.at)
     return built, build_record(built, recipe, weak.description())
 
 
-def _weak(arguments: Namespace, task: Task) -> WeakClassifier:
+def _weak(arguments: Options, task: Task) -> WeakClassifier:
     from training.specialist import SpecialistSettings
     from training.specialist.weak_classifier import Predictions, TrainedClassifier
 
@@ -153,7 +143,7 @@ def _weak(arguments: Namespace, task: Task) -> WeakClassifier:
     return TrainedClassifier(task, SpecialistSettings(seed=arguments.seed))
 
 
-def _entries(arguments: Namespace, task: Task) -> tuple[list[Entry], list[Entry]]:
+def _entries(arguments: Options, task: Task) -> tuple[list[Entry], list[Entry]]:
     """Return the positives, and the candidates for negatives. :raises DataError: there are none to use"""
     from agent.batch.sources import sources_from, spectra_in
     from agent.spectrum import read
@@ -181,7 +171,7 @@ def _entries(arguments: Namespace, task: Task) -> tuple[list[Entry], list[Entry]
     return positives, candidates
 
 
-def _known(arguments: Namespace) -> dict[str, Task]:
+def _known(arguments: Options) -> dict[str, Task]:
     from agent import tasks
 
     return tasks.load_all([arguments.tasks] if arguments.tasks else [])[0]
@@ -211,13 +201,12 @@ def _write(folder: Path, built: Built, task: Task, description: dict[str, Any]) 
 
 
 def _wanting(built: Built, recipe: Recipe) -> str:
-    wanted = sum(built.needed.values())
-    return tr(
-        "found {found} of {wanted} hard negatives: {accepted} of {scored} candidates have P > "
-        "{keep:g}; {missing} are missing (train {train}, test {test}), and nothing is "
-        "written. Name more --candidates, lower --keep, or let --fill take random ones, marked",
-        found=wanted - built.short,
-        wanted=wanted,
+    needed = sum(built.needed.values())
+    text = tr(
+        "found {found} of {needed} hard negatives: {accepted} of {scored} candidates have P > "
+        "{keep:g}; {missing} are missing (train {train}, test {test}), and nothing is written. ",
+        found=needed - built.short,
+        needed=needed,
         accepted=built.accepted,
         scored=built.scored,
         keep=recipe.keep,
@@ -225,23 +214,6 @@ def _wanting(built: Built, recipe: Recipe) -> str:
         train=built.missing("train"),
         test=built.missing("test"),
     )
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 < share < 1:
-        raise ArgumentTypeError(tr("found {text!r}, expected a number between 0 and 1", text=text))
-    return share
-
-
-def _ratio(text: str) -> Ratio:
-    yes, no = ratio(text)
-    if not yes:
-        raise ArgumentTypeError(tr("found {text!r}, expected YES:NO with a YES, as 1:5", text=text))
-    return yes, no
-
-
-COMMAND = Command("build", "make a benchmark from spectra and a label table", add, run)
+    if recipe.fill:
+        return text + tr("Name more --candidates: there were not enough for --fill either")
+    return text + tr("Name more --candidates, lower --keep, or let --fill take random ones, marked")

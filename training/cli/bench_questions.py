@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -11,13 +10,14 @@ from agent.language import tr
 
 if TYPE_CHECKING:
     from agent.tasks import Task
+    from training.cli.bench_options import BenchOptions
     from training.data import Dropped
     from training.data.records import Example, Question
 
 LEAVE_OUT = "--leave-out-unreadable"
 
 
-def questions_from(arguments: Namespace, dropped: list[Dropped]) -> list[Question]:
+def questions_from(arguments: BenchOptions, dropped: list[Dropped]) -> list[Question]:
     """Return the questions of the command line, checked against the training data.
 
     :param dropped: questions that were left out are added
@@ -31,7 +31,7 @@ def questions_from(arguments: Namespace, dropped: list[Dropped]) -> list[Questio
     only = wanted[0] if len(wanted) == 1 else None
     try:
         found = questions(
-            arguments.data,
+            arguments.data or [],
             known,
             arguments.labels,
             task=only,
@@ -45,29 +45,29 @@ def questions_from(arguments: Namespace, dropped: list[Dropped]) -> list[Questio
     if wanted:
         found = [question for question in found if question.task.key in wanted]
         if missing := [key for key in wanted if all(question.task.key != key for question in found)]:
-            given = " ".join(map(str, arguments.data))
+            given = " ".join(map(str, arguments.data or []))
             raise CannotRun(
                 tr("--task: found no question of {names} in {given:.200}", names=", ".join(missing), given=given)
             )
     if arguments.against:
         refuse_leaks(_trained_on(arguments, known), found)
-    return limited(found, arguments.limit, arguments.limit_seed) if arguments.limit else found
+    return limited(found, arguments.per_task, arguments.per_task_seed) if arguments.per_task else found
 
 
-def tasks_from(arguments: Namespace) -> tuple[dict[str, Task], list[str]]:
+def tasks_from(arguments: BenchOptions) -> tuple[dict[str, Task], list[str]]:
     """Return all known tasks, and the keys of the wanted ones; none means all."""
     from agent import tasks
 
     known, problems = tasks.load_all([arguments.tasks] if arguments.tasks else [])
     wanted = []
-    for name in filter(None, (arguments.task or "").split(",")):
-        task = tasks.find(known, name.strip())
+    for name in (key for keys in arguments.task or [] for key in keys):
+        task = tasks.find(known, name)
         if task is None:
             left_out = "".join(tr("; left out: {problem}", problem=problem) for problem in problems)
             raise CannotRun(
                 tr(
                     "--task: found {name!r}, expected of {names}{left_out}",
-                    name=name.strip(),
+                    name=name,
                     names=", ".join(known),
                     left_out=left_out,
                 )
@@ -76,12 +76,12 @@ def tasks_from(arguments: Namespace) -> tuple[dict[str, Task], list[str]]:
     return known, list(dict.fromkeys(wanted))
 
 
-def _trained_on(arguments: Namespace, known: Mapping[str, Task]) -> list[Example | Question]:
+def _trained_on(arguments: BenchOptions, known: Mapping[str, Task]) -> list[Example | Question]:
     """Return the trajectories or questions of each path. :raises DataError: it has neither"""
     from training.data import DataError, examples, questions
 
     found: list[Example | Question] = []
-    for path in arguments.against:
+    for path in arguments.against or []:
         try:
             found += examples([path], known, arguments.spectra)
         except DataError as no_examples:

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError
+from dataclasses import dataclass
 from pathlib import Path
 
-from agent.cli.command import DONE, CannotRun, Command, output_file, print_result, progress
+from agent.cli.command import DONE, CannotRun, print_result, progress
+from agent.cli.options import JsonOutput, argument, option, output_file
 from agent.language import tr
-
-
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "runs",
-        nargs="*",
-        type=Path,
-        metavar="RUN",
-        help=tr("folders of runs of the bench, files of predictions; the others are compared with the first"),
-    )
-    parser.add_argument(
-        "--row",
-        action="append",
-        type=_several,
-        default=[],
-        metavar="NAME=RUN,RUN,...",
-        help=tr("one row for runs of one system with different seeds: means, with intervals over runs and spectra"),
-    )
-    parser.add_argument(
-        "--csv", type=output_file, metavar="FILE", help=tr("write it as CSV too, one line per system and task")
-    )
-    parser.add_argument("--markdown", type=output_file, metavar="FILE", help=tr("write it as Markdown too"))
-    parser.add_argument("--no-published", action="store_true", help=tr("omit the published figures"))
-    parser.add_argument("--json", action="store_true", help=tr("print it as one JSON object"))
 
 
 def _several(text: str) -> tuple[str, list[Path]]:
@@ -41,7 +19,25 @@ def _several(text: str) -> tuple[str, list[Path]]:
     return name.strip(), paths
 
 
-def run(arguments: Namespace) -> int:
+@dataclass(kw_only=True)
+class Options(JsonOutput):
+    runs: list[Path] = argument(
+        "folders of runs of the bench, files of predictions; the others are compared with the first",
+        default=[],
+        metavar="RUN",
+    )
+    row: list[tuple[str, list[Path]]] = option(
+        "one row for runs of one system with different seeds: means, with intervals over runs and spectra",
+        metavar="NAME=RUN,RUN,...",
+        read=_several,
+        repeat=True,
+    )
+    csv: Path | None = option("write it as CSV too, one line per system and task", read=output_file)
+    markdown: Path | None = option("write it as Markdown too", read=output_file)
+    no_published: bool = option("omit the published figures")
+
+
+def run(arguments: Options) -> int:
     from agent.json_lines import JournalError, write_atomic
     from training.bench import table
     from training.bench.outcomes import OutcomesError
@@ -61,6 +57,3 @@ def run(arguments: Namespace) -> int:
         raise CannotRun(str(error)) from error
     print_result(arguments, table.to_json(rows, published), table.text(rows, published))
     return DONE
-
-
-COMMAND = Command("table", "put runs, specialists and the published figures in one table", add, run)

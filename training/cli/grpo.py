@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import DONE, CannotRun, ProgressBar, output_folder, print_result
+from agent.cli.command import DONE, CannotRun, ProgressBar, print_result
+from agent.cli.options import LABELS, option
 from agent.language import tr
+from training.cli.common import QUESTIONS, TrainingOptions, config_file, start_of
 
 if TYPE_CHECKING:
     from training.grpo.learning import Prepared
@@ -20,74 +22,49 @@ SHOWN = ("reward", "format_rate", "accuracy", "calls", "evidence", "no_spread")
 """Of a round's numbers, those that are printed."""
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--config", required=True, metavar="FILE", help=tr("settings in YAML, or the name of shipped ones")
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help=tr("change a setting: rounds=5, model.method=lora; may be repeated"),
-    )
-    parser.add_argument(
-        "--data",
-        nargs="+",
+@dataclass(kw_only=True)
+class Options(TrainingOptions):
+    data: list[Path] | None = option(QUESTIONS, metavar="PATH")
+    labels: Path | None = option(LABELS)
+    validation: list[Path] | None = option(
+        "questions that are inspected greedily every few rounds; the weights that do best on them are kept",
         metavar="PATH",
-        help=tr("questions: SpecVI Parquet files or a folder of them, JSON lines, or spectra with labels"),
     )
-    parser.add_argument(
-        "--validation",
-        nargs="+",
-        metavar="PATH",
-        help=tr("questions that are inspected greedily every few rounds; the weights that do best on them are kept"),
-    )
-    parser.add_argument(
-        "--test", nargs="+", metavar="PATH", help=tr("test data: questions about its spectra are refused")
-    )
-    parser.add_argument("--model", metavar="MODEL", help=tr("the model to start from (a base model: no SFT)"))
-    parser.add_argument("--output", type=output_folder, metavar="DIR", help=tr("the run's folder"))
-    parser.add_argument("--no-tool", action="store_true", help=tr("the ablation without the tool: one turn"))
-    begin = parser.add_mutually_exclusive_group()
-    begin.add_argument("--resume", action="store_true", help=tr("continue from the run's last checkpoint"))
-    begin.add_argument("--overwrite", action="store_true", help=tr("delete an existing run, and begin again"))
-    parser.add_argument("--dry-run", action="store_true", help=tr("only check the settings and count the data"))
-    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
+    test: list[Path] | None = option("test data: questions about its spectra are refused", metavar="PATH")
+    model: str | None = option("the model to start from (a base model: no SFT)", metavar="NAME")
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Options) -> int:
+
     from training.environment import missing, quiet
 
+    settings = settings_of(arguments)
     if not arguments.dry_run:
         if problem := missing():
             raise CannotRun(problem)
         quiet()
-    return _run(arguments, settings_of(arguments))
+    return _run(arguments, settings)
 
 
-def settings_of(arguments: Namespace) -> GrpoSettings:
+def settings_of(arguments: Options) -> GrpoSettings:
     """Return the settings of the command line. :raises SettingsError: as ``training.settings.read``"""
-    from training.cli.sft import config_file
     from training.grpo.settings import GrpoSettings
     from training.settings import read
 
-    given = {
-        "data": arguments.data,
-        "validation": arguments.validation,
-        "test": arguments.test,
-        "output": None if arguments.output is None else str(arguments.output),
+    data = {"data": arguments.data, "validation": arguments.validation, "test": arguments.test}
+    given: dict[str, object] = {
+        **{name: paths and [str(path) for path in paths] for name, paths in data.items()},
+        "labels": None if arguments.labels is None else str(arguments.labels),
+        **arguments.given(),
     }
     if arguments.model:
         given |= {"model.name": arguments.model, "model.adapter": None}
-    if arguments.no_tool:
-        given["with_tool"] = False
     named = {"model.adapter"} if arguments.model else set()
     changes = [f"{key}={json.dumps(value)}" for key, value in given.items() if value is not None or key in named]
     return read(config_file(arguments.config), GrpoSettings, [*arguments.set, *changes])
 
 
-def _run(arguments: Namespace, settings: GrpoSettings) -> int:
+def _run(arguments: Options, settings: GrpoSettings) -> int:
     from training.environment import is_first_process, missing, vllm_missing
     from training.grpo.learning import prepare, processes
     from training.grpo.settings import batches, rounds
@@ -98,7 +75,7 @@ def _run(arguments: Namespace, settings: GrpoSettings) -> int:
     check("grpo", {} if arguments.dry_run and missing() else settings.trl, settings.report_to)
     if not arguments.dry_run and (problem := vllm_missing(settings.vllm.mode)):
         raise SettingsError(problem)
-    start: Start = "resume" if arguments.resume else "again" if arguments.overwrite else "new"
+    start = start_of(arguments, Run(Path(settings.output)))
     share = batches(settings, processes())
     if not arguments.dry_run and is_first_process():
         # Before the data is read, which takes a while.
@@ -121,7 +98,7 @@ def _run(arguments: Namespace, settings: GrpoSettings) -> int:
     return _train(arguments, settings, prepared, start)
 
 
-def _train(arguments: Namespace, settings: GrpoSettings, prepared: Prepared, start: Start) -> int:
+def _train(arguments: Options, settings: GrpoSettings, prepared: Prepared, start: Start) -> int:
     from training.environment import is_first_process
     from training.grpo.learning import train
     from training.run import CardFiles

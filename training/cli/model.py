@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from agent.cli.command import DONE, CannotRun, output_folder, print_result
+from agent.cli.command import DONE, CannotRun, print_result
+from agent.cli.options import JsonOutput, argument, option, output_folder
 from agent.errors import Refusal
 from agent.language import tr
 
@@ -18,54 +20,44 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _OWNER = "YOUR-NAME"
 
 
-def add(parser: ArgumentParser) -> None:
-    commands = parser.add_subparsers(metavar="", title=tr("what to do"), required=True)
-    card = commands.add_parser(
-        "card", help=tr("write or renew the model card"), description=tr("Write or renew the model card, README.md.")
-    )
-    _add_folder(card)
-    card.add_argument(
-        "--bench",
-        nargs="+",
-        type=Path,
+def _licence(text: str) -> str:
+    if _LICENCE.fullmatch(text) is None:
+        raise ArgumentTypeError(
+            tr("found {text!r}, expected the name of a licence: small letters, digits, and . + -", text=text)
+        )
+    return text
+
+
+def _name(text: str) -> str:
+    if _NAME.fullmatch(text) is None:
+        raise ArgumentTypeError(tr("found {text!r}, expected ORGANISATION/NAME", text=text))
+    return text
+
+
+@dataclass(kw_only=True)
+class _Finished(JsonOutput):
+    folder: Path = argument("of a finished training run, or its model", metavar="DIR")
+
+
+@dataclass(kw_only=True)
+class CardOptions(_Finished):
+    bench: list[Path] = option(
+        "folders of finished runs of the bench: their scores are added, or replace those of the same name",
         default=[],
-        metavar="REPORT",
-        help=tr("folders of finished runs of the bench: their scores are added, or replace those of the same name"),
+        metavar="RUN",
     )
-    card.add_argument(
-        "--license", type=_licence, metavar="NAME", help=tr("of the base model, if the card says unknown")
-    )
-    card.add_argument(
-        "--dataset", nargs="+", type=_name, default=[], metavar="ORG/NAME", help=tr("the training data on the hub")
-    )
-    card.set_defaults(run=run_card)
-    push = commands.add_parser(
-        "push",
-        help=tr("prepare a folder for the hub; nothing is uploaded"),
-        description=tr("Prepare and check a repository folder for the Hugging Face hub. Nothing is uploaded."),
-    )
-    _add_folder(push)
-    push.add_argument(
-        "--output", type=output_folder, required=True, metavar="DIR", help=tr("the repository folder: new or empty")
-    )
-    push.add_argument("--repository", type=_name, metavar="ORG/NAME", help=tr("for the command that is printed"))
-    push.add_argument(
-        "--base", type=_name, metavar="ORG/NAME", help=tr("the base of an adapter, if it is a folder here")
-    )
-    push.set_defaults(run=run_push)
+    license: str | None = option("of the base model, if the card says unknown", metavar="NAME", read=_licence)
+    dataset: list[str] = option("the training data on the hub", default=[], metavar="ORG/NAME", read=_name)
 
 
-def _add_folder(parser: ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help=tr("of a finished training run, or its model"))
-    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
+@dataclass(kw_only=True)
+class PushOptions(_Finished):
+    out: Path = option("repository folder, new or empty", metavar="DIR", read=output_folder)
+    repository: str | None = option("for the command that is printed", metavar="ORG/NAME", read=_name)
+    base: str | None = option("the base of an adapter, if it is a folder here", metavar="ORG/NAME", read=_name)
 
 
-def run(arguments: Namespace) -> int:
-    """Never called: argparse requires one of the two subcommands."""
-    raise CannotRun(tr("model: found no command, expected card or push"))
-
-
-def run_card(arguments: Namespace) -> int:
+def run_card(arguments: CardOptions) -> int:
     from training.model_card.card import renew
     from training.model_card.scores import scores_of
 
@@ -80,14 +72,14 @@ def run_card(arguments: Namespace) -> int:
     return DONE
 
 
-def run_push(arguments: Namespace) -> int:
+def run_push(arguments: PushOptions) -> int:
     from training.model_card.facts import CardError
 
     if find_spec("huggingface_hub") is None:
         raise CannotRun(tr("huggingface_hub is not installed, which checks the card: pip install 'spec-o3[train]'"))
     from training.model_card.repository import check_name, prepare
 
-    output: Path = arguments.output
+    output: Path = arguments.out
     repository = arguments.repository or f"{_OWNER}/{_repository_name(output)}"
     try:
         check_name(repository)
@@ -114,17 +106,3 @@ def run_push(arguments: Namespace) -> int:
 
 def _repository_name(output: Path) -> str:
     return re.sub(r"[^\w.-]+", "-", output.resolve().name).strip("-.") or "model"
-
-
-def _licence(text: str) -> str:
-    if _LICENCE.fullmatch(text) is None:
-        raise ArgumentTypeError(
-            tr("found {text!r}, expected the name of a licence: small letters, digits, and . + -", text=text)
-        )
-    return text
-
-
-def _name(text: str) -> str:
-    if _NAME.fullmatch(text) is None:
-        raise ArgumentTypeError(tr("found {text!r}, expected ORGANISATION/NAME", text=text))
-    return text

@@ -4,45 +4,39 @@ from __future__ import annotations
 
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
 from pathlib import Path
 
-from agent.cli.command import DONE, CannotRun, output_folder, print_result
+from agent.cli.command import DONE, CannotRun, print_result
+from agent.cli.options import SEED, JsonOutput, Overwrite, not_negative, option, output_folder
 from agent.errors import Refusal
 from agent.language import tr
+from training.cli.common import Scale, start_over
 
 RUNS = Path("training/runs/nano")
 BETWEEN = 10.0
 """Seconds between two lines about progress."""
 
 
-def add(parser: ArgumentParser) -> None:
-    from training.nano.stages import SCALES
-
-    parser.add_argument(
-        "--output",
-        type=output_folder,
-        default=RUNS,
-        metavar="DIR",
-        help=tr("the folder; training there is continued ({runs})", runs=RUNS),
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help=tr("of the random weights and the order (0)"))
-    parser.add_argument(
-        "--scale", choices=SCALES, default="full", help=tr("full: hours on two cores; quick: learns nothing")
-    )
-    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
+@dataclass(kw_only=True)
+class Options(Scale, Overwrite, JsonOutput):
+    out: Path = option("folder to write", default=RUNS, metavar="DIR", read=output_folder)
+    seed: int = option(SEED, default=0, read=not_negative)
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Options) -> int:
+
     from training.environment import missing, quiet
-    from training.nano.stages import SCALES, train
+    from training.nano.stages import SCALES, SETTINGS, train
 
     if problem := missing():
         raise CannotRun(problem)
 
     quiet()
     try:
-        result = train(arguments.output, arguments.seed, SCALES[arguments.scale], _Lines())
+        if arguments.overwrite:
+            start_over(arguments.out, SETTINGS)
+        result = train(arguments.out, arguments.seed, SCALES[arguments.scale], _Lines())
     except (Refusal, OSError) as error:
         raise CannotRun(str(error)) from error
     print_result(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import DONE, CannotRun, ProgressBar, output_folder, print_result, progress
+from agent.cli.command import DONE, CannotRun, ProgressBar, print_result, progress
+from agent.cli.options import option
 from agent.language import tr
+from training.cli.common import TrainingOptions, config_file, start_of
 
 if TYPE_CHECKING:
     from training.data.records import Example
@@ -19,76 +21,45 @@ if TYPE_CHECKING:
     from training.run import Start
     from training.sft import Prepared, SftSettings
 
-SHIPPED = Path(__file__).resolve().parent.parent / "configs"
+
+@dataclass(kw_only=True)
+class Options(TrainingOptions):
+    data: list[Path] | None = option("exports, JSON lines, train_sharegpt.json", metavar="PATH")
+    trajectories: int | None = option(
+        "learn from N trajectories, selected by the seed, each task and label in the same share (default: all)"
+    )
+    show_mask: int | None = option("print the Nth example with its loss mask, and stop (default 1)", bare=1)
 
 
-def add(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--config", required=True, metavar="FILE", help=tr("settings in YAML, or the name of shipped ones")
-    )
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help=tr("change a setting (model.name=...)")
-    )
-    parser.add_argument("--data", nargs="+", metavar="PATH", help=tr("exports, JSON lines, train_sharegpt.json"))
-    parser.add_argument(
-        "--trajectories",
-        type=int,
-        metavar="N",
-        help=tr(
-            "learn from N trajectories, selected by the seed, each task and label in the same share (default: all)"
-        ),
-    )
-    parser.add_argument("--output", type=output_folder, metavar="FOLDER", help=tr("the folder of the run"))
-    there = parser.add_mutually_exclusive_group()
-    there.add_argument("--resume", action="store_true", help=tr("continue the run in that folder"))
-    there.add_argument("--overwrite", action="store_true", help=tr("delete the run in that folder and begin again"))
-    parser.add_argument(
-        "--show-mask",
-        type=int,
-        nargs="?",
-        const=1,
-        metavar="N",
-        help=tr("print the Nth example with its loss mask, and stop (default 1)"),
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help=tr("print data card, mask, trained parameters and steps, and stop")
-    )
-    parser.add_argument("--json", action="store_true", help=tr("print the result as JSON"))
+def run(arguments: Options) -> int:
 
-
-def run(arguments: Namespace) -> int:
     from training.environment import missing, quiet
 
-    if problem := missing():
+    settings = settings_of(arguments)
+    problem = missing()
+    if problem and not (arguments.dry_run and arguments.show_mask is None):
         raise CannotRun(problem)
+    if problem:
+        return _count(arguments, settings, problem)
     quiet()
-    return _run(arguments, settings_of(arguments))
+    return _run(arguments, settings)
 
 
-def settings_of(arguments: Namespace) -> SftSettings:
+def settings_of(arguments: Options) -> SftSettings:
     """Return the settings of the command line. :raises SettingsError: as ``training.settings.read``"""
     from training.settings import read
     from training.sft import SftSettings
 
     given = {
-        "data": arguments.data,
-        "output": None if arguments.output is None else str(arguments.output),
+        "data": None if arguments.data is None else [str(path) for path in arguments.data],
         "trajectories": arguments.trajectories,
+        **arguments.given(),
     }
     changes = [f"{key}={json.dumps(value)}" for key, value in given.items() if value is not None]
     return read(config_file(arguments.config), SftSettings, [*arguments.set, *changes])
 
 
-def config_file(given: str) -> Path:
-    """Return the named file; for shipped settings the name is enough, with or without its extension."""
-    if not (path := Path(given)).exists() and path.name == given:
-        for name in (given, f"{given}.yaml"):
-            if (SHIPPED / name).is_file():
-                return SHIPPED / name
-    return path
-
-
-def _run(arguments: Namespace, settings: SftSettings) -> int:
+def _run(arguments: Options, settings: SftSettings) -> int:
     from training.environment import is_first_process
     from training.model import processor
     from training.render import Renderer
@@ -97,7 +68,7 @@ def _run(arguments: Namespace, settings: SftSettings) -> int:
     from training.trl_options import check
 
     check("sft", settings.trl, settings.report_to)
-    start: Start = "resume" if arguments.resume else "again" if arguments.overwrite else "new"
+    start = start_of(arguments, Run(Path(settings.output)))
     looks_only = arguments.dry_run or arguments.show_mask is not None
     if not looks_only and is_first_process():
         # Before the data is read, which takes a while.
@@ -111,7 +82,27 @@ def _run(arguments: Namespace, settings: SftSettings) -> int:
     return _train(arguments, settings, prepared, start)
 
 
-def _look(arguments: Namespace, settings: SftSettings, renderer: Renderer, prepared: Prepared) -> int:
+def _count(arguments: Options, settings: SftSettings, problem: str) -> int:
+    """Print what is known without torch.
+
+    :param problem: what this Python lacks
+    """
+    from training.sft import prepare, steps
+
+    prepared = prepare(settings, None, _with_progress)
+    plan = steps(settings, len(prepared.examples))
+    if not arguments.json:
+        print(prepared.card.text(), flush=True)
+    text = _steps_text(plan) + "\n" + tr("tokens, mask and trained parameters were not counted: {why}", why=problem)
+    print_result(arguments, {"card": prepared.card.to_json(), **plan}, text)
+    return DONE
+
+
+def _steps_text(plan: Mapping[str, Any]) -> str:
+    return tr("{steps} steps of {examples} examples", steps=plan["steps"], examples=plan["examples_a_step"])
+
+
+def _look(arguments: Options, settings: SftSettings, renderer: Renderer, prepared: Prepared) -> int:
     from training.sft import mask_text, rendered, token_counts
 
     every = [*prepared.examples, *prepared.held_out]
@@ -142,7 +133,7 @@ def _look(arguments: Namespace, settings: SftSettings, renderer: Renderer, prepa
             "\n\n"
             + tr("{n:,} of {parameters:,} parameters learn", n=plan["learning"], parameters=plan["parameters"])
             + "\n"
-            + tr("{steps} steps of {examples} examples", steps=plan["steps"], examples=plan["examples_a_step"])
+            + _steps_text(plan)
         )
     print_result(arguments, result, text)
     return DONE
@@ -157,7 +148,7 @@ def _plan(settings: SftSettings, prepared: Prepared) -> dict[str, Any]:
     return {"learning": learning, "parameters": parameters, **steps(settings, len(prepared.examples))}
 
 
-def _train(arguments: Namespace, settings: SftSettings, prepared: Prepared, start: Start) -> int:
+def _train(arguments: Options, settings: SftSettings, prepared: Prepared, start: Start) -> int:
     from training.environment import is_first_process
     from training.run import CardFiles
     from training.sft import train

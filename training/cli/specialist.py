@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -13,14 +13,12 @@ from agent.cli.command import (
     DONE,
     CannotRun,
     ProgressBar,
-    existing_folder,
-    output_file,
-    output_folder,
     print_result,
     progress,
 )
-from agent.errors import Refusal
-from agent.language import tr
+from agent.cli.options import TASK, JsonOutput, argument, option, output_file, output_folder
+from agent.language import deferred, tr
+from training.cli.common import Questions, Settings, config_file
 
 if TYPE_CHECKING:
     from agent.policies.specialist.grid import Sampled
@@ -28,63 +26,30 @@ if TYPE_CHECKING:
     from training.data.records import Question
     from training.specialist import Specialist, SpecialistSettings
 
-CONFIG = Path(__file__).parents[1] / "configs" / "specialist.yaml"
 PREDICTIONS = "predictions.jsonl"
 _AT_ONCE = 64
 
 
-def add(parser: ArgumentParser) -> None:
-    does = parser.add_subparsers(metavar="", title=tr("what to do"), required=True)
-    train = does.add_parser("train", help=tr("train one on labelled spectra"), description=tr("Train one."))
-    _add_data(train)
-    train.add_argument("--task", required=True, metavar="KEY", help=tr("the class, e.g. cv"))
-    train.add_argument("--output", type=output_folder, required=True, metavar="DIR", help=tr("the specialist's folder"))
-    train.add_argument(
-        "--config",
-        type=Path,
-        default=CONFIG,
-        metavar="FILE",
-        help=tr("settings (training/configs/specialist.yaml)"),
+@dataclass(kw_only=True)
+class TrainOptions(Questions, Settings, JsonOutput):
+    task: str = option(TASK, metavar="KEY")
+    out: Path = option("folder of the specialist", metavar="DIR", read=output_folder)
+    config: str = option("settings in YAML, or the name of shipped ones", default="specialist", metavar="FILE")
+
+
+@dataclass(kw_only=True)
+class PredictOptions(Questions, JsonOutput):
+    models: list[Path] = argument("folders of `specialist train`, one per class", metavar="MODEL")
+    out: Path | None = option(
+        deferred("JSON lines for `bench table` (default: MODEL/{predictions}, of the first)", predictions=PREDICTIONS),
+        read=output_file,
     )
-    train.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help=tr("other settings, e.g. seed=1"))
-    train.set_defaults(run=run_train)
-    predict = does.add_parser(
-        "predict", help=tr("classify labelled spectra"), description=tr("Classify labelled spectra.")
-    )
-    predict.add_argument(
-        "models", nargs="+", type=Path, metavar="MODEL", help=tr("folders of `specialist train`, one per class")
-    )
-    _add_data(predict)
-    predict.add_argument(
-        "--output",
-        type=output_file,
-        metavar="FILE",
-        help=tr("JSON lines for `bench table` (MODEL/{predictions}, of the first)", predictions=PREDICTIONS),
-    )
-    predict.set_defaults(run=run_predict)
 
 
-def _add_data(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--data",
-        nargs="+",
-        type=Path,
-        required=True,
-        metavar="PATH",
-        help=tr("SpecVI Parquet files or a folder of them, JSON lines, or spectra with --labels"),
-    )
-    parser.add_argument("--labels", type=Path, metavar="FILE", help=tr("the truth of spectrum files, as CSV"))
-    parser.add_argument("--tasks", type=existing_folder, metavar="DIR", help=tr("a folder of task files of your own"))
-    parser.add_argument("--json", action="store_true", help=tr("print the result as one JSON object"))
-
-
-def run(arguments: Namespace) -> int:
-    """Never called: argparse requires one of the two subcommands."""
-    raise CannotRun(tr("specialist: found no command, expected train or predict"))
-
-
-def run_train(arguments: Namespace) -> int:
-    from training.specialist import train
+def run_train(arguments: TrainOptions) -> int:
+    from agent.json_lines import JournalError
+    from training.model_card.facts import CardError
+    from training.specialist import SpecialistError, train
 
     _refuse_without_torch()
     settings = _settings(arguments)
@@ -93,16 +58,16 @@ def run_train(arguments: Namespace) -> int:
     try:
         with ProgressBar(settings.epochs, tr("epochs")) as bar:
             specialist = train(questions, settings, lambda line: bar.at(int(line["epoch"])), rows)
-        specialist.save(arguments.output)
-    except Refusal as error:
+        specialist.save(arguments.out)
+    except (SpecialistError, CardError, JournalError) as error:
         raise CannotRun(str(error)) from error
     except OSError as error:
-        raise CannotRun(f"{error.filename or arguments.output}: {error.strerror}") from error
+        raise CannotRun(f"{error.filename or arguments.out}: {error.strerror}") from error
     card = specialist.card
     text = tr(
         "{output}: a specialist for {task}, trained on {train}; of {held_out} held out, F1 "
         "{f1:.3f} at P ≥ {threshold:.3f}, which was chosen on them",
-        output=arguments.output,
+        output=arguments.out,
         task=specialist.task,
         train=_counted(card["train"]),
         held_out=_counted(card["held_out"]),
@@ -110,12 +75,12 @@ def run_train(arguments: Namespace) -> int:
         threshold=specialist.threshold,
     )
     summary = {key: value for key, value in card.items() if key not in ("log", "sources")}
-    result = {"folder": str(arguments.output), "task": specialist.task, "threshold": specialist.threshold}
+    result = {"folder": str(arguments.out), "task": specialist.task, "threshold": specialist.threshold}
     print_result(arguments, result | summary, text)
     return DONE
 
 
-def run_predict(arguments: Namespace) -> int:
+def run_predict(arguments: PredictOptions) -> int:
     from agent.json_lines import JournalError, json_line, write_atomic
     from training.bench.scores import scores
     from training.specialist import Specialist, SpecialistError
@@ -129,7 +94,7 @@ def run_predict(arguments: Namespace) -> int:
             for one in _answers(arguments, specialist):
                 outcomes.append(one)
                 lines.append(json_line(one.to_json() | drafter))
-        output: Path = arguments.output or arguments.models[0] / PREDICTIONS
+        output: Path = arguments.out or arguments.models[0] / PREDICTIONS
         write_atomic(output, "".join(lines))
     except (JournalError, SpecialistError) as error:
         raise CannotRun(str(error)) from error
@@ -146,14 +111,14 @@ def run_predict(arguments: Namespace) -> int:
     return DONE
 
 
-def _answers(arguments: Namespace, specialist: Specialist) -> Iterator[Outcome]:
+def _answers(arguments: PredictOptions, specialist: Specialist) -> Iterator[Outcome]:
     """Return the answers of one specialist to the questions of its task."""
     questions = _questions(arguments, specialist.task, "test")
     _refuse_what_it_learned(specialist, questions)
     yield from progress(_judged(specialist, questions), len(questions), specialist.task)
 
 
-def _questions(arguments: Namespace, task: str, part: str) -> list[Question]:
+def _questions(arguments: Questions, task: str, part: str) -> list[Question]:
     from agent import tasks
     from agent.tasks.specvi import PARTS
     from training.data import DataError, questions
@@ -210,12 +175,12 @@ def _refuse_what_it_learned(specialist: Specialist, questions: Sequence[Question
         )
 
 
-def _settings(arguments: Namespace) -> SpecialistSettings:
+def _settings(arguments: TrainOptions) -> SpecialistSettings:
     from training.settings import SettingsError, read
     from training.specialist import SpecialistSettings
 
     try:
-        return read(arguments.config, SpecialistSettings, arguments.set)
+        return read(config_file(arguments.config), SpecialistSettings, arguments.set)
     except SettingsError as error:
         raise CannotRun(str(error)) from error
 

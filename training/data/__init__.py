@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from training.data.card import DataCard, card
-from training.data.reading import examples, questions
+from training.data.reading import examples, questions, tasks_with
 from training.data.records import DataError, Dropped, source_of
 from training.data.splits import refuse_leaks, shared_sources, split, without
 from training.data.survey_files import LabelledFileError, LeaveOut
@@ -25,5 +25,6 @@ __all__ = [
     "shared_sources",
     "source_of",
     "split",
+    "tasks_with",
     "without",
 ]

@@ -21,6 +21,14 @@ from training.data.trajectory_rows import TrajectoryRow, own_row, published_row
 PUBLISHED = "train_sharegpt.json"
 
 
+def tasks_with(folder: str | None) -> dict[str, Task]:
+    """Return the program's tasks, and those of a folder with task files. :raises DataError: one cannot be used"""
+    try:
+        return known_tasks.load(folder)
+    except known_tasks.TaskError as error:
+        raise DataError(str(error)) from error
+
+
 def examples(
     paths: Iterable[str | Path],
     tasks: Mapping[str, Task] | None = None,

@@ -15,7 +15,7 @@ from agent import tool
 from agent.language import tr
 from agent.policies.local.model import source
 from training.data import DataCard as DataCard
-from training.data import DataError, Dropped, card, questions, refuse_leaks, without
+from training.data import DataError, Dropped, card, questions, refuse_leaks, tasks_with, without
 from training.data.records import Question
 from training.data.splits import label_of, task_of
 from training.environment import is_first_process, launch_problem
@@ -302,7 +302,8 @@ def _questions(
     labels = None if settings.labels is None else Path(settings.labels)
     spectra = None if settings.spectra_folder is None else Path(settings.spectra_folder)
     task = wanted[0] if len(wanted) == 1 else None
-    found = questions(data, labels=labels, task=task, part=part, spectra=spectra, dropped=dropped)
+    known = tasks_with(settings.task_files)
+    found = questions(data, known, labels, task=task, part=part, spectra=spectra, dropped=dropped)
     if not wanted or part == "test":
         return list(found)
     missing = [key for key in wanted if all(question.task.key != key for question in found)]

@@ -68,6 +68,7 @@ class GrpoSettings:
     :param data: input of ``training.data.questions``; ``labels``, a table for spectrum files in it;
         ``spectra_folder``, the spectra of rows that only name them
     :param tasks: keys of the tasks that are used; None: all
+    :param task_files: a folder with task files of one's own
     :param validation: labelled data like ``data``, inspected greedily every ``validate_rounds`` rounds; the weights
         with the best reward on it are kept. None of its spectra may be in ``data``
     :param validation_questions: use so many of them, selected by ``seed``; None: all
@@ -110,6 +111,7 @@ class GrpoSettings:
     labels: str | None = None
     spectra_folder: str | None = None
     tasks: Texts | None = None
+    task_files: str | None = None
     validation: Texts = ()
     validate_rounds: AtLeast1 = 10
     validation_questions: AtLeast1OrNull = None

@@ -47,10 +47,10 @@ def _begin(folder: Path, scale: Scale) -> None:
     wanted = json.loads(json.dumps(to_mapping(scale)))
     if there.is_file():
         if json.loads(there.read_text("utf-8")) != wanted:
-            raise ProofError(tr("{folder} holds a proof with other settings: choose another --output", folder=folder))
+            raise ProofError(tr("{folder} holds a proof with other settings: choose another --out", folder=folder))
         return
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ProofError(tr("{folder} holds something that is no proof: choose another --output", folder=folder))
+        raise ProofError(tr("{folder} holds something that is no proof: choose another --out", folder=folder))
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / f"{PROOF}.new"
     unfinished.write_text(json.dumps(wanted, indent=2) + "\n", "utf-8")

@@ -53,7 +53,7 @@ def facts_of(run: Run) -> dict[str, Any]:
     if not run.finished:
         raise CardError(
             tr(
-                "{folder}: found an unfinished training run, without {name}/: continue it with --resume",
+                "{folder}: found an unfinished training run, without {name}/: the same command continues it",
                 folder=run.folder,
                 name=run.model.name,
             )

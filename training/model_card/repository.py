@@ -72,7 +72,7 @@ def prepare(folder: Path, output: Path, base: str | None = None) -> Prepared:
     """
     model = _model(folder)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise CardError(tr("--output {output}: found other files, expected a new or empty folder", output=output))
+        raise CardError(tr("--out {output}: found other files, expected a new or empty folder", output=output))
     kept, left_out = _sorted(model)
     part = output.with_name(f".{output.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -101,7 +101,7 @@ def _model(folder: Path) -> Path:
             at = tr("; its last checkpoint is {name}", name=checkpoint.name) if checkpoint else ""
             raise CardError(
                 tr(
-                    "{folder}: found an unfinished training run, without {name}/{at}: continue it with --resume",
+                    "{folder}: found an unfinished training run, without {name}/{at}: the same command continues it",
                     folder=folder,
                     name=run.model.name,
                     at=at,

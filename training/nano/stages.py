@@ -237,14 +237,14 @@ def _begin(folder: Path, seed: int, scale: Scale) -> None:
         if json.loads(there.read_text("utf-8")) != wanted:
             raise StagesError(
                 tr(
-                    "{there}: found other settings, expected those of this command: choose another --output",
+                    "{there}: found other settings, expected those of this command: choose another --out",
                     there=there,
                 )
             )
         return
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise StagesError(
-            tr("{folder}: found other files, expected an empty folder: choose another --output", folder=folder)
+            tr("{folder}: found other files, expected an empty folder: choose another --out", folder=folder)
         )
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(there, json.dumps(wanted, indent=2) + "\n")

@@ -29,7 +29,7 @@ Reasoning = Literal["on", "off", "server"]
 REASONING: tuple[Reasoning, ...] = get_args(Reasoning)
 Place = Literal["system", "user"]
 
-SAMPLING = Sampling(temperature=0.0, max_tokens=4096, seed=1)
+SAMPLING = Sampling(temperature=0.0, max_tokens=4096, seed=0)
 
 
 @dataclass(frozen=True)

@@ -480,7 +480,7 @@ def test_the_summary_is_json_if_requested(here, capsys):
 def test_nothing_is_inspected_twice_and_more_can_be_added_later(here, capsys):
     assert inspect("sky/star-0.csv") == 0
     first = Path("r.jsonl").read_bytes()
-    assert inspect("sky", "--resume", "--table", "c.vot") == 0
+    assert inspect("sky", "--table", "c.vot") == 0
     assert Path("r.jsonl").read_bytes().startswith(first)
     assert len(lines()) == 3
     assert inspect("sky") == 0
@@ -551,10 +551,20 @@ def test_results_are_not_resumed_with_no_resume_or_with_other_settings(here, cap
     assert inspect("sky/star-0.csv") == 0
     before = Path("r.jsonl").read_bytes()
     assert inspect("sky", "--no-resume") == 2
-    assert "found results; resume them (--resume)" in capsys.readouterr().err
+    assert "found results; choose another file, or --overwrite" in capsys.readouterr().err
     assert inspect("sky", "--max-turns", 3) == 2
     assert "max_turns was 8, is 3" in capsys.readouterr().err
     assert Path("r.jsonl").read_bytes() == before
+
+
+def test_overwrite_begins_again_and_deletes_nothing_but_results(here, capsys):
+    assert inspect("sky", "--table", "c.csv") == 0
+    assert inspect("sky/star-0.csv", "--max-turns", 3, "--overwrite", "--table", "c.csv") == 0
+    assert len(lines()) == 1
+    Path("r.jsonl.run.json").unlink()
+    assert inspect("sky/star-0.csv", "--overwrite") == 2
+    assert "r.jsonl: found something that no run wrote" in capsys.readouterr().err
+    assert len(lines()) == 1
 
 
 def test_results_that_cannot_be_written_end_the_run_and_its_threads(here, capsys, monkeypatch):

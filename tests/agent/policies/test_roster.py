@@ -1,6 +1,5 @@
 """The roster of policies: server files, replay, local weights and command-line options."""
 
-import argparse
 import json
 import os
 import sys
@@ -11,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 
 from agent.cli.command import CannotRun
-from agent.cli.policy_options import OPENAI_TEMPERATURE, PolicyChoice, add_policy_options, choice_from, roster_from
+from agent.cli.policy_options import PolicyChoice, PolicyOptions, choice_from, roster_from
 from agent.conversation import Conversation, Exchange, PolicyError, Stop
 from agent.loop import Ended, inspect, run
-from agent.policies import Sampling
+from agent.policies import NATIVE, Sampling
 from agent.policies.baseline.rule import Baseline
 from agent.policies.local.model import INSTALL, Loaded, Weights
 from agent.policies.local.policy import Local
@@ -28,6 +27,7 @@ from agent.tasks import load
 from agent.tool import overview
 from agent.trajectory.steps import Answer
 from agent.trajectory.tags import parse, turn_text
+from tests.support.cli import parsed
 from tests.support.model_server import BadServer
 from tests.support.strategies import trajectories
 
@@ -75,7 +75,7 @@ def test_a_file_lists_servers_with_their_defaults(file):
     assert (big.url, big.dialect, big.title) == ("http://gpu.example.org:8000/v1", "spec-o3", "Spec-o3 7B")
     assert big.sampling() == Sampling(temperature=0.7, max_tokens=900)
     assert (gpt.url, gpt.dialect, gpt.title) == ("https://api.openai.com/v1", "native", "gpt")
-    assert gpt.sampling() == Sampling()
+    assert gpt.sampling() == NATIVE
 
 
 @pytest.mark.parametrize(
@@ -288,9 +288,7 @@ def test_an_address_is_completed_and_checked():
 
 
 def chosen(*options: str, samples: int = 1):
-    parser = argparse.ArgumentParser()
-    add_policy_options(parser)
-    arguments = parser.parse_args(options)
+    arguments = parsed(PolicyOptions, *options)
     return choice_from(arguments, roster_from(arguments), samples)
 
 
@@ -319,7 +317,7 @@ def test_openai_uses_the_native_dialect_and_a_key_from_the_environment(monkeypat
     policy = chosen("--policy", "openai", "--model", "gpt-5")(guidance=Guidance("NO"))
     assert isinstance(policy, Native)
     assert policy.endpoint.url == "https://api.openai.com/v1"
-    assert policy.sampling.temperature == OPENAI_TEMPERATURE
+    assert policy.sampling.temperature == NATIVE.temperature
     monkeypatch.setenv("OPENAI_BASE_URL", "http://proxy:1/v1")
     assert chosen("--policy", "openai", "--model", "gpt-5")().endpoint.url == "http://proxy:1/v1"
 
@@ -369,9 +367,7 @@ def test_a_trace_in_a_file_is_replayed(tmp_path):
     original = run(SPECTRUM, TASK, Baseline())
     path = tmp_path / "trace.json"
     path.write_text(json.dumps(original.to_json()), encoding="utf-8")
-    parser = argparse.ArgumentParser()
-    add_policy_options(parser)
-    arguments = parser.parse_args(["--policy", "replay", "--trajectory", str(path)])
+    arguments = parsed(PolicyOptions, "--policy", "replay", "--trajectory", path)
     again = run(SPECTRUM, TASK, choice_from(arguments, roster_from(arguments))())
     assert replace(again, drafter=original.drafter) == original
 

@@ -113,7 +113,7 @@ def test_weights_of_another_shape_or_none_are_reported(tmp_path: Path) -> None:
 def sky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with six simulated spectra in ``sky``."""
     monkeypatch.chdir(tmp_path)
-    assert app.main(["simulate", "sky", "--task", "cv", "--n", "6"]) == 0
+    assert app.main(["simulate", "--out", "sky", "--task", "cv", "--n", "6"]) == 0
     return tmp_path
 
 

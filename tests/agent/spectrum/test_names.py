@@ -62,7 +62,7 @@ def spectra(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three simulated spectra: one named in NFD, two compressed."""
     folder = tmp_path_factory.mktemp("names")
     made = folder / "made"
-    assert app.main(["simulate", "--task", "cv", "--n", "3", "--snr", "25:30", str(made)]) == 0
+    assert app.main(["simulate", "--task", "cv", "--n", "3", "--snr", "25:30", "--out", str(made)]) == 0
     files = sorted(made.glob("*.fits"))
     out = folder / "spectra"
     out.mkdir()

@@ -150,7 +150,7 @@ def test_a_condition_that_cannot_be_applied_is_named(changed: dict, message: str
 def spectra(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two simulated spectra: a cataclysmic variable, and a star that is none."""
     folder = tmp_path_factory.mktemp("spectra") / "spectra"
-    given = ["simulate", "--task", "cv", "--survey", "SDSS", "--snr", "25:30", "--n", "2", str(folder)]
+    given = ["simulate", "--task", "cv", "--survey", "SDSS", "--snr", "25:30", "--n", "2", "--out", str(folder)]
     assert app.main(given) == 0
     return folder
 

@@ -21,7 +21,6 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewer import server
 from reviewer.backup.backups import (
     DailyBackups,
     back_up,

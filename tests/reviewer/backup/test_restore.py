@@ -358,22 +358,22 @@ def test_a_backup_is_restored_by_the_command_and_both_are_logged(run: Run, datab
 
 
 def test_a_backup_is_written_to_the_given_path(run: Run, database: Path, tmp_path: Path) -> None:
-    assert run("backup", tmp_path / "here.db")[0] == 0
+    assert run("backup", "--out", tmp_path / "here.db")[0] == 0
     assert (tmp_path / "here.db").is_file()
     assert (tmp_path / "here.json").is_file()
-    assert run("backup", tmp_path / "folder")[0] == 0
+    assert run("backup", "--out", tmp_path / "folder")[0] == 0
     assert len(list((tmp_path / "folder").glob("annotations-*.db"))) == 1
-    assert run("backup", "--plain", tmp_path / "archive")[0] == 0
+    assert run("backup", "--plain", "--out", tmp_path / "archive")[0] == 0
     assert (tmp_path / "archive" / "manifest.json").is_file()
 
 
 def test_a_failed_command_prints_one_line_with_exit_status_2(run: Run, tmp_path: Path) -> None:
     (tmp_path / "thesis.json").write_text("{}")
     for arguments in (
-        ("backup", tmp_path / "nowhere" / "copy.db"),
-        ("backup", tmp_path / "annotations.db"),
-        ("backup", tmp_path / "thesis.db"),
-        ("backup", "--plain", tmp_path),
+        ("backup", "--out", tmp_path / "nowhere" / "copy.db"),
+        ("backup", "--out", tmp_path / "annotations.db"),
+        ("backup", "--out", tmp_path / "thesis.db"),
+        ("backup", "--plain", "--out", tmp_path),
         ("restore", tmp_path / "none.db"),
         ("restore", tmp_path),
         ("log", "--head", "3:abc"),

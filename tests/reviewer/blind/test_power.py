@@ -67,12 +67,12 @@ def replace_rest(rest: float) -> Spread:
 
 
 def test_the_command_prints_sentences_and_json() -> None:
-    arguments = ["blind", "power", "--spectra", "12", "--scorers", "3", "--simulations", "5", "--difference", "0.5"]
+    arguments = ["blind", "power", "--n-spectra", "12", "--n-scorers", "3", "--simulations", "5", "--difference", "0.5"]
     done = run(*arguments)
     assert done.returncode == 0, done.stderr
     assert "3 scorers, 12 spectra, 2 sources: " in done.stdout
     assert "standard deviations: spectrum 0.6, trace 0.5" in done.stdout
     (found,) = json.loads(run(*arguments, "--json").stdout)["power"]
     assert found["difference"] == 0.5
-    refused = run("blind", "power", "--spectra", "5", "--scorers", "3")
+    refused = run("blind", "power", "--n-spectra", "5", "--n-scorers", "3")
     assert (refused.returncode, "--spectra: found 5, expected 10 or more" in refused.stderr) == (2, True)

@@ -422,7 +422,7 @@ def test_all_files_are_written_or_none(made, tmp_path, monkeypatch) -> None:
 def test_the_command_writes_a_report_and_draws_the_same_items_again(made, tmp_path, capsys) -> None:
     store, session, files = made
     base = ["--db", str(store.path)]
-    assert app.main(["blind", "report", str(session), "--output", str(tmp_path / "out"), "--json", *base]) == 0
+    assert app.main(["blind", "report", str(session), "--out", str(tmp_path / "out"), "--json", *base]) == 0
     assert json.loads(capsys.readouterr().out)["files"] == list(files)
     again = ["blind", "draw", "--again", str(tmp_path / "out" / "session.json")]
     assert app.main([*again, "--scorers", "AU", "ED", "AX", "--json", *base]) == 0
@@ -434,7 +434,7 @@ def test_the_command_writes_a_report_and_draws_the_same_items_again(made, tmp_pa
     }
     assert {*created["plan"]["items"], *(gold["item"] for gold in created["plan"]["gold"])} == shown
     assert created["plan"]["seed"] == 11
-    assert app.main(["blind", "report", str(created["session"]), "--output", str(tmp_path / "no"), *base]) == 2
+    assert app.main(["blind", "report", str(created["session"]), "--out", str(tmp_path / "no"), *base]) == 2
     assert "its results are available once it is closed" in capsys.readouterr().err
     # An item that was changed later still has the draft that was scored.
     item = min(shown)

@@ -6,6 +6,8 @@ import html
 import re
 from dataclasses import replace
 
+from reviewer.blind.report.svg import BOLD, NARROW, WIDE, text_width
+
 from agent.language import speaking
 from agent.processes import one_thread
 from reviewer.blind.report.claims import ORDINAL
@@ -13,7 +15,6 @@ from reviewer.blind.report.method import ReportData
 from reviewer.blind.report.names import report_names
 from reviewer.blind.report.page import page
 from reviewer.blind.report.statistics import Row, all_statistics
-from reviewer.blind.report.svg import BOLD, NARROW, WIDE, text_width
 from reviewer.blind.results import Results
 from tests.support.blind_results import A, B, simulated
 

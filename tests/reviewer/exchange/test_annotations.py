@@ -398,12 +398,12 @@ def test_tasks_leave_out_what_people_must_judge_without_help(tmp_path: Path) -> 
 
 
 def test_the_command_writes_tasks_and_imports_annotations(store: Store, tmp_path: Path) -> None:
-    made = cli.run("annotations", "tasks", tmp_path / "tasks.json", "--db", store.path, "--json")
+    made = cli.run("annotations", "tasks", "--out", tmp_path / "tasks.json", "--db", store.path, "--json")
     assert json.loads(made.stdout)["written"] == 4
-    again = cli.run("annotations", "tasks", tmp_path / "tasks.json", "--db", store.path)
+    again = cli.run("annotations", "tasks", "--out", tmp_path / "tasks.json", "--db", store.path)
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
     file = here(store, "label_studio.json", tmp_path)
-    options = ("--person", "ann@example.org=au", "--db", store.path)
+    options = ("--author", "ann@example.org=au", "--db", store.path)
     dry = cli.run("annotations", "import", file, "--dry-run", *options)
     assert dry.stdout.splitlines() == [
         "2 comments would be added.",
@@ -422,5 +422,5 @@ def test_the_command_writes_tasks_and_imports_annotations(store: Store, tmp_path
         "Correct the file, or leave such annotations out with --skip-bad.",
         "rows.json: task 12, annotation 3: found item 99, expected an item of this database",
     ]
-    wrong = cli.run("annotations", "import", file, "--person", "ann", "--db", store.path)
+    wrong = cli.run("annotations", "import", file, "--author", "ann", "--db", store.path)
     assert "found 'ann', expected AUTHOR=INITIALS" in wrong.stderr

@@ -212,7 +212,7 @@ def test_a_run_with_a_budget_ends_if_the_server_reports_no_tokens(draft_item, sp
 
     with BadServer(uncounted) as server:
         done = draft_item(server, *spectra, "--token-budget", 10**6, "--out", tmp_path / "d.jsonl")
-    assert done.report["drafted"] == 1
+    assert (done.status, done.report["drafted"]) == (1, 1)
     assert "does not report its tokens" in done.report["ended"]
 
 
@@ -495,7 +495,7 @@ def a_table(path: Path, ivar: float) -> Path:
 
 def test_spectra_below_the_snr_floor_are_skipped_with_the_reason(tmp_path: Path, capsys) -> None:
     good, bad = a_table(tmp_path / "good.csv", 0.04), a_table(tmp_path / "bad.csv", 0.0025)
-    given = ["draft", str(good), str(bad), "--task", "cv", "--db", str(tmp_path / "a.db"), "--snr-min", "10"]
+    given = ["draft", str(good), str(bad), "--task", "cv", "--db", str(tmp_path / "a.db"), "--min-snr", "10"]
     assert app.main([*given, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["drafted"], report["refused"]) == (1, [])

@@ -136,7 +136,7 @@ def test_the_command_writes_every_table(store: Store) -> None:
 def test_csv_for_excel_begins_with_a_byte_order_mark_and_is_read_again(store: Store, tmp_path: Path) -> None:
     begins = {}
     for options in ((), ("--excel",)):
-        assert run("tables", "--db", store.path, "--to", tmp_path / "t", *options).returncode == 0
+        assert run("tables", "--db", store.path, "--out", tmp_path / "t", *options).returncode == 0
         files = {path.name: path.read_bytes() for path in (tmp_path / "t").glob("*.csv")}
         begins[options] = {text.startswith(b"\xef\xbb\xbf") for text in files.values()}
         assert all(text.removeprefix(b"\xef\xbb\xbf").decode().count("\ufeff") == 0 for text in files.values())

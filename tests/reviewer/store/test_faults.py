@@ -20,7 +20,6 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from reviewer import server
 from reviewer.store import (
     CannotWrite,
     Damaged,

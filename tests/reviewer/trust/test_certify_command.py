@@ -113,7 +113,7 @@ def test_a_fit_without_enough_labels_of_each_class_is_refused(capsys, store: Sto
         (("--task", "cv", "--policy", "gpt"), "found no items of 'gpt'"),
         (("--task", "cv", "--labels", "labels.csv"), "found no results file"),
         (("results.jsonl", "--task", "cv"), "found a results file and --db or --policy"),
-        (("--task", "cv", "--check", "none.json"), "none.json"),
+        (("--task", "cv", "--retest", "none.json"), "none.json"),
     ],
 )
 def test_what_cannot_run_says_why(capsys, store: Store, arguments: tuple, message: str) -> None:
@@ -150,11 +150,11 @@ def test_a_check_counts_labels_given_since_and_suspends_after_many_errors(capsys
     fill(store, labelled=300, waiting=0)
     path = store.path.parent / "cv.json"
     assert certify(capsys, store, "--task", "cv", "--score", "raw", "--out", path)[0] == 0
-    status, out = certify(capsys, store, "--check", path)
+    status, out = certify(capsys, store, "--retest", path)
     assert status == 0
     assert "in force. No spectrum that it covers was decided at random" in out
     call_sure_answers_wrong(store)
-    status, out = certify(capsys, store, "--check", path)
+    status, out = certify(capsys, store, "--retest", path)
     assert status == 1, out
     assert "suspended since" in out
     assert suspension(path) is not None
@@ -165,7 +165,7 @@ def test_a_suspended_certificate_stays_suspended(capsys, store: Store) -> None:
     path = store.path.parent / "cv.json"
     certify(capsys, store, "--task", "cv", "--score", "raw", "--out", path)
     suspend(path, Suspension(read(path).sha256, "new case 7", "scores", "Scores changed.", "2026-11-24"))
-    status, out = certify(capsys, store, "--check", path, "--json")
+    status, out = certify(capsys, store, "--retest", path, "--json")
     assert status == 1
     assert json.loads(out)["suspended"]["since"] == "new case 7"
 
@@ -201,7 +201,7 @@ def test_a_check_counts_errors_of_spectra_that_passed_the_required_trial(
     wrong = call_sure_answers_wrong(store)
     if still_claims is not None:
         record(store, [tried(one, still_claims) for one in wrong])
-    status, out = certify(capsys, store, "--check", path, "--json")
+    status, out = certify(capsys, store, "--retest", path, "--json")
     found = json.loads(out)
     assert status == 1  # P(YES) is wrong for all of them
     assert (found["tests"]["errors of YES"]["cases"], found["tests"]["labels"]["cases"]) == (counted, 60)

@@ -20,7 +20,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trial")
     spectra = folder / "spectra"
     options = ["--task", "cv", "--survey", "SDSS", "--snr", "25:30", "--n", "2"]
-    assert app.main(["simulate", *options, str(spectra)]) == 0
+    assert app.main(["simulate", *options, "--out", str(spectra)]) == 0
     found = folder / "results.jsonl"
     given = ["inspect", "--task", "cv", "--processes", "1", "--out", str(found), str(spectra)]
     assert app.main(given) == 0
@@ -71,9 +71,9 @@ def test_a_file_of_other_trials_or_of_something_else_stays_as_it_is(capsys, resu
     assert trial(capsys, *given)[0] == 0
     before = out.read_bytes()
     lines = [json.loads(line) for line in before.splitlines()]
-    for option in ("--placebos", "--trial-seed"):
+    for option in ("--placebos", "--edit-seed"):
         status, text = trial(capsys, *given, option, 3)
-        assert (status, f"{option.removeprefix('--').removeprefix('trial-')} " in text) == (2, True), text
+        assert (status, f"{option.removeprefix('--').removeprefix('edit-')} " in text) == (2, True), text
         assert "expected 3; choose another file" in text
     lines[0]["drafter"]["settings"]["made"] = "up"
     out.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
@@ -204,7 +204,7 @@ def test_what_cannot_run_gives_status_2(
 
 def test_a_seed_below_0_is_refused(capsys, results: Path, tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as ended:
-        trial(capsys, results, "--out", tmp_path / "trials.jsonl", "--trial-seed", "-5")
+        trial(capsys, results, "--out", tmp_path / "trials.jsonl", "--edit-seed", "-5")
     assert ended.value.code == 2
     assert "found '-5', expected a whole number, 0 or more" in capsys.readouterr().err
 
@@ -212,6 +212,6 @@ def test_a_seed_below_0_is_refused(capsys, results: Path, tmp_path: Path) -> Non
 def test_a_file_of_another_seed_is_refused(capsys, results: Path, tmp_path: Path) -> None:
     out = tmp_path / "trials.jsonl"
     assert trial(capsys, results, "--policy", "baseline", "--out", out, "--limit", 1)[0] == 0
-    status, text = trial(capsys, results, "--policy", "baseline", "--out", out, "--trial-seed", 1)
+    status, text = trial(capsys, results, "--policy", "baseline", "--out", out, "--edit-seed", 1)
     assert status == 2
     assert "choose another file" in text

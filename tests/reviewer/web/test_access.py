@@ -578,8 +578,8 @@ def test_backups_and_restored_databases_are_private(tmp_path: Path) -> None:
     with Store.open(db) as store:
         store.accounts.add_person("AB", "Ada", ["coordinator"], "Balmer decrement")
     copy = tmp_path / "copy.db"
-    assert main(["backup", str(copy), "--db", str(db), "--json"]) == 0
-    assert main(["backup", "--plain", str(tmp_path / "plain"), "--db", str(db), "--json"]) == 0
+    assert main(["backup", "--out", str(copy), "--db", str(db), "--json"]) == 0
+    assert main(["backup", "--plain", "--out", str(tmp_path / "plain"), "--db", str(db), "--json"]) == 0
     db.unlink()
     assert main(["restore", str(copy), "--db", str(db), "--json"]) == 0
     found = {path: mode(path) for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".json"}

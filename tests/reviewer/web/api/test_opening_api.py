@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from reviewer import server
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
-from reviewer import server
 from reviewer.web.routes import opening as opening_routes
 from tests.reviewer.web.test_review_api import PASSWORD, client_of, drafted
 

@@ -1,0 +1,31 @@
+"""The completion of commands, options and file names for a shell, written by shtab."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, _SubParsersAction
+
+from agent.cli.command import CannotRun
+from agent.language import tr
+
+PATHS = ("FILE", "PATH", "PLAN.toml", "session.json", "RESULTS", "SOURCE", "RUN", "MODEL")
+
+
+def script(parser: ArgumentParser, shell: str) -> str:
+    """Return the completion script. :raises CannotRun: shtab is not installed"""
+    try:
+        import shtab
+    except ImportError as error:
+        raise CannotRun(tr("shtab is not installed: pip install shtab")) from error
+    _mark_paths(parser, shtab.FILE, shtab.DIRECTORY)
+    return str(shtab.complete(parser, shell))
+
+
+def _mark_paths(parser: ArgumentParser, file: dict[str, str], folder: dict[str, str]) -> None:
+    for action in parser._actions:
+        if isinstance(action, _SubParsersAction):
+            for subparser in action.choices.values():
+                _mark_paths(subparser, file, folder)
+        elif action.metavar == "DIR":
+            action.complete = folder  # type: ignore[attr-defined]
+        elif action.metavar in PATHS:
+            action.complete = file  # type: ignore[attr-defined]
