@@ -21,6 +21,7 @@ from reviewer.blind.report.answers import analysis_script, answers_csv, wrong_st
 from reviewer.blind.report.method import ReportData
 from reviewer.blind.report.names import counted_versions, report_names
 from reviewer.blind.report.page import page
+from reviewer.blind.report.scripts import with_scripts
 from reviewer.blind.report.statistics import Statistics, all_statistics
 from reviewer.blind.report.tables import judgements_csv, session_json, statistics_csv
 from reviewer.blind.results import Results
@@ -43,7 +44,7 @@ def as_html(store: Store, by: str | None, session_id: int) -> str:
     :raises NotFound: there is no such session
     """
     material, found, _ = _collect(store, by, session_id)
-    return page(material, found)
+    return with_scripts(page(material, found))
 
 
 def files(store: Store, by: str | None, session_id: int) -> dict[str, bytes]:
@@ -52,7 +53,7 @@ def files(store: Store, by: str | None, session_id: int) -> dict[str, bytes]:
     results, called = material.results, material.names
     texts = {
         "answers.csv": answers_csv(results, called),
-        PAGE: page(material, found),
+        PAGE: with_scripts(page(material, found)),
         "statistics.csv": statistics_csv(found.rows),
         "session.json": session_json(results, called, content_hashes, material.analysis_sha256),
     }

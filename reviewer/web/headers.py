@@ -20,8 +20,10 @@ from reviewer.web.proxies import base_in
 CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 """For everything but pages: opened by itself, an answer can do nothing, whatever its bytes are."""
 
-REPORT = f"{CLOSED}; style-src 'unsafe-inline'"
-"""For a report, which is one page with its style inside: it can be read; nothing in it runs or loads."""
+REPORT = f"{CLOSED} allow-scripts allow-downloads; style-src 'unsafe-inline'; img-src data: blob:"
+"""For a report, which is one page with its style and scripts inside: nothing loads, and only what ``script_policy`` of
+the report allows runs, which has no access to this app.
+"""
 
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",

@@ -302,4 +302,10 @@ def test_a_session_of_drafts_and_approved_texts_names_its_version(chromium: Brow
             page.goto(url + "api/v1/blind/sessions/1/report.html")
             expect(page.locator("#summary")).to_contain_text("Version: both, as two sources.")
             expect(page.locator("#scored table")).to_contain_text("approved, revised by people")
+            figures = page.locator("#figures .plot")
+            expect(figures.locator(".main-svg:first-child")).to_have_count(figures.count())
+            for width in (390, 1366):
+                page.set_viewport_size({"width": width, "height": 768})
+                expect(figures.last).to_be_visible()
+                page.wait_for_function("innerWidth >= document.documentElement.scrollWidth")
             picture(page, "blind-versions-report")

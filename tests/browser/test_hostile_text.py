@@ -136,9 +136,9 @@ def test_blind_set_up_sheet_and_report(chromium: Browser, url: str) -> None:
         picture(page, "hostile-blind")
         watch.shows("session")
         page.goto(url + "api/v1/blind/sessions/1/report.html")
-        expect(page.locator("figure svg").first).to_be_visible()
+        expect(page.locator("figure .main-svg").first).to_be_visible()
         assert page.evaluate("getComputedStyle(document.querySelector('section')).borderTopWidth") == "1px"
-        assert page.evaluate("getComputedStyle(document.querySelector('svg .bar')).fill") != "rgb(0, 0, 0)"
+        assert page.evaluate("getComputedStyle(document.querySelector('.points path')).fill") != "rgb(0, 0, 0)"
         picture(page, "hostile-report")
         watch.shows("session", "title")
     with watched(chromium, url, "AU") as (page, watch):

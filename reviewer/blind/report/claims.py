@@ -25,7 +25,7 @@ from reviewer.blind.analysis import (
 from reviewer.blind.plan import CANNOT_TELL, DIMENSIONS, SCORES, Dimension, Kind
 from reviewer.blind.report.model import ByPopulation, differences, fitted, p_value, population, ratings
 from reviewer.blind.report.names import Names, sources
-from reviewer.blind.report.svg import two_decimals
+from reviewer.blind.report.numbers import two_decimals
 from reviewer.blind.results import Response, Results
 from reviewer.blind.sheet import ScoreAnswer
 

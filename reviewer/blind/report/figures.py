@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import numpy as np
 
@@ -14,9 +13,9 @@ from reviewer.blind.report.judge_agreement import judge_scores
 from reviewer.blind.report.markup import figure
 from reviewer.blind.report.method import ReportData
 from reviewer.blind.report.names import counted_versions, sources
+from reviewer.blind.report.numbers import value_with_interval
 from reviewer.blind.report.scores import DimensionStatistics
 from reviewer.blind.report.statistics import ALL_TRACES, Row, Statistics
-from reviewer.blind.report.svg import value_with_interval
 from reviewer.blind.results import Results
 
 _POINTS = "95 % intervals, in points of the scale from 0 to 5"
@@ -31,7 +30,7 @@ def all_figures(material: ReportData, found: Statistics) -> Iterator[str]:
     for one in found.scores:
         title = f"{TITLES[one.dimension]}: how often each score was given, and “cannot tell” (?)"
         note = "Height: share of a source's answers. Above each bar: number of answers."
-        yield figure(partial(drawings.distributions, one.distributions, title), title, note)
+        yield figure(drawings.distributions(one.distributions), title, note)
     if found.pairs is not None:
         rates = {f"{one.source} and {one.other}": one for one in found.pairs.rates}
         rates |= {
@@ -39,13 +38,12 @@ def all_figures(material: ReportData, found: Statistics) -> Iterator[str]:
             for survey, own in found.pairs.by_survey.items()
             for one in own
         }
-        title = "Preferences: shares of the answers to pairs"
-        yield figure(partial(drawings.preferences, rates, title), title)
+        yield figure(drawings.preferences(rates), "Preferences: shares of the answers to pairs")
     groups = _items(results)
     for one in found.scores:
         title = f"{TITLES[one.dimension]}: every score, by trace and scorer"
         note = "One column per trace, sorted by its mean score; a gap is a trace that the scorer did not score."
-        yield figure(partial(drawings.score_map, one.table, groups, title), title, note)
+        yield figure(drawings.score_map(one.table, groups), title, note)
     yield from _judges(results, found)
     for one in found.scores:
         if one.order.quarters:
@@ -54,7 +52,7 @@ def all_figures(material: ReportData, found: Statistics) -> Iterator[str]:
                 "Mean residual in points (score less the levels of trace and scorer) in the four quarters of a "
                 "scorer's order. Without drift it is 0 throughout."
             )
-            yield figure(partial(drawings.residuals, one.order.quarters, title), title, note)
+            yield figure(drawings.residuals(one.order.quarters), title, note)
 
 
 def section_figures(key: str, rows: Sequence[Row]) -> Iterator[str]:
@@ -102,7 +100,7 @@ def _forests(
         ]
         if named:
             about = f"{TITLES[dimension]}: {title[0].lower()}{title[1:]}" if dimension else title  # type: ignore[index]
-            yield figure(partial(drawings.intervals, named, about, *axis, reference, ends), about, f"{note}.")
+            yield figure(drawings.intervals(named, *axis, reference, ends), about, f"{note}.")
 
 
 def _primary(found: Claims) -> Iterator[str]:
@@ -113,14 +111,14 @@ def _primary(found: Claims) -> Iterator[str]:
     first, second = found.primary.first, found.primary.second
     if found.primary.dimension is None:
         ends = (f"{second} preferred", f"{first} preferred")
-        draw = partial(drawings.intervals, rows, title, 0, 1, 0.5, ends, strong=[0])
-        yield figure(draw, title, "Share of decided answers, 95 % intervals; the dashed line is no preference.")
+        drawing = drawings.intervals(rows, 0, 1, 0.5, ends, strong=[0])
+        yield figure(drawing, title, "Share of decided answers, 95 % intervals; the dashed line is no preference.")
         return
     band = None if found.margin is None else (-found.margin, found.margin)
     ends = (f"{second} higher", f"{first} higher")
     shaded = "" if found.margin is None else f" Shaded: the planned margin, ±{found.margin:g} points."
-    draw = partial(drawings.intervals, rows, title, -1, 1, 0, ends, strong=[0], band=band)
-    yield figure(draw, title, f"{_POINTS}; the dashed line is no difference.{shaded}")
+    drawing = drawings.intervals(rows, -1, 1, 0, ends, strong=[0], band=band)
+    yield figure(drawing, title, f"{_POINTS}; the dashed line is no difference.{shaded}")
 
 
 def _by_scorer(found: DimensionStatistics) -> Iterator[str]:
@@ -131,8 +129,8 @@ def _by_scorer(found: DimensionStatistics) -> Iterator[str]:
         title = f"{TITLES[found.dimension]}: difference by scorer, {apart.first} less {apart.second}"
         ends = (f"{apart.second} higher", f"{apart.first} higher")
         strong = [len(rows) - 2, len(rows) - 1]
-        draw = partial(drawings.intervals, rows, title, -1, 1, 0, ends, strong=strong)
-        yield figure(draw, title, f"{_POINTS}. A dot is one scorer, a diamond all scorers together.")
+        drawing = drawings.intervals(rows, -1, 1, 0, ends, strong=strong)
+        yield figure(drawing, title, f"{_POINTS}. A dot is one scorer, a diamond all scorers together.")
 
 
 def _items(results: Results) -> dict[str, list[str]]:
@@ -142,24 +140,18 @@ def _items(results: Results) -> dict[str, list[str]]:
 
 
 def _judges(results: Results, found: Statistics) -> Iterator[str]:
-    """Yield each judge's scores against the mean scores of people, with the human ceiling."""
+    """Yield each judge's scores against the mean scores of people, a figure per dimension, with the human ceiling."""
     for judge in found.judges:
-        panels, notes = [], []
         for one in found.scores:
             panel = _panel(results, one, judge.judge)
             if panel is None or one.dimension not in judge.scores:
                 continue
-            panels.append(panel)
-            rank = value_with_interval(judge.scores[one.dimension].correlation)
-            note = f"{TITLES[one.dimension]}: rank correlation {rank}"
+            note = f"Rank correlation {value_with_interval(judge.scores[one.dimension].correlation)}"
             if one.dimension in found.together:
                 note += f", one person with the others {value_with_interval(found.together[one.dimension].ceiling)}"
-            notes.append(f"{note}.")
-        if panels:
-            title = f"Judge {judge.judge} against the people"
-            notes.append("One mark per trace; on the dashed line, the judge's score is that of the people.")
-            draw = partial(drawings.against_people, panels, sources(results), title)
-            yield figure(draw, title, " ".join(notes))
+            note += ". One mark per trace; on the dashed line, the judge's score is that of the people."
+            title = f"{TITLES[one.dimension]}: judge {judge.judge} against the people"
+            yield figure(drawings.against_people(panel, sources(results)), title, note)
 
 
 def _panel(results: Results, found: DimensionStatistics, judge: str) -> drawings.Panel | None:
@@ -173,5 +165,5 @@ def _panel(results: Results, found: DimensionStatistics, judge: str) -> drawings
         return None
     arms = sources(results)
     source_of = {trace.key: trace.source for trace in results.traces.values()}
-    of = [arms.index(source_of[item]) for item, keep in zip(found.table.items, both, strict=True) if keep]
-    return drawings.Panel(TITLES[found.dimension], people[both], own[both], of)
+    items = [item for item, keep in zip(found.table.items, both, strict=True) if keep]
+    return drawings.Panel(items, people[both], own[both], [arms.index(source_of[item]) for item in items])

@@ -17,9 +17,9 @@ from reviewer.blind.report.judges import JudgeStatistics
 from reviewer.blind.report.markup import many
 from reviewer.blind.report.method import version_sentence
 from reviewer.blind.report.model import IN_WORDS, p_value, population
+from reviewer.blind.report.numbers import p_text, two_decimals, value_with_interval
 from reviewer.blind.report.preferences import PairStatistics
 from reviewer.blind.report.statistics import Statistics
-from reviewer.blind.report.svg import p_text, two_decimals, value_with_interval
 from reviewer.blind.results import Results
 
 TENTATIVE, RELIABLE = 0.667, 0.8

@@ -1,4 +1,4 @@
-"""The report as one self-contained HTML page: no scripts, picture files or fonts."""
+"""The report as one HTML page. ``with_scripts`` makes it self-contained: figures are drawn by the scripts inside."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from reviewer.blind.report.figures import all_figures, section_figures
 from reviewer.blind.report.headline import headline, summary
 from reviewer.blind.report.method import ReportData, judge_settings, method, rubric_text, scored_traces
 from reviewer.blind.report.model import IN_WORDS, p_value
+from reviewer.blind.report.numbers import p_text, two_decimals
 from reviewer.blind.report.scores import DESCRIPTION
+from reviewer.blind.report.scripts import script_policy
 from reviewer.blind.report.statistics import Row, Statistics
-from reviewer.blind.report.svg import p_text, two_decimals
 
 _PAGE = Path(__file__).with_name("page.html")
 
@@ -132,7 +133,7 @@ def page(material: ReportData, found: Statistics) -> str:
     )
     sections = [first, *(_section(key, name, html) for key, (name, html) in contents.items())]
     return Template(_PAGE.read_text(encoding="utf-8")).substitute(
-        title=escape(title), about=escape(about), sections="\n".join(sections)
+        policy=script_policy(), title=escape(title), about=escape(about), sections="\n".join(sections)
     )
 
 

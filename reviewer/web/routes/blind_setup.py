@@ -232,10 +232,11 @@ def history(person: InCharge, context: ContextDep, session: int) -> dict[str, An
 @router.get("/sessions/{session}/report.html")
 def report_page(person: InCharge, context: ContextDep, session: int) -> Response:
     """The report of a closed session as one HTML page."""
+    from reviewer.blind.report.scripts import script_policy
     from reviewer.exchange.blind_report import as_html  # the statistics take a second to import
 
     page = as_html(context.store, person.initials, session)
-    return HTMLResponse(page, headers={**NOT_KEPT, "Content-Security-Policy": REPORT})
+    return HTMLResponse(page, headers={**NOT_KEPT, "Content-Security-Policy": f"{REPORT}; {script_policy()}"})
 
 
 @router.get("/sessions/{session}/report.zip")
