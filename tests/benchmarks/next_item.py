@@ -195,25 +195,24 @@ async def _one_item(http: httpx.AsyncClient, after: int, rng: random.Random) -> 
         await _pause(rng)
         return 0
     at = int(rows[0]["id"])
-    item = await _fetch(http, f"/api/v1/item/{at}")
+    item = (await _fetch(http, f"/api/v1/item/{at}/opening?mine=true"))["item"]
     await http.get(f"/api/v1/spectrum/{item['row']['spectrum']}")
-    lease = await http.post(f"/api/v1/item/{at}/lease", json={})
-    if lease.status_code != 200:
-        return at
-    await _fetch(http, f"/api/v1/place/{at}?mine=true")
-    await _fetch(http, f"/api/v1/item/{at}/hints")
+    await _fetch(http, f"/api/v1/item/{at}/checks")
     for step in item["trajectory"]["steps"]:
         if step.get("picture"):
             query = {"arguments": json.dumps(step["arguments"]), "spectrum": item["row"]["spectrum"]}
             (await http.get(f"/api/v1/picture/{step['picture']}", params=query)).raise_for_status()
     await _pause(rng)
-    token, version = lease.json()["lease"], item["version"]["id"]
-    (await http.post("/api/v1/renew", json={"lease": token})).raise_for_status()
+    # The first change of an item leases it.
+    lease = await http.post(f"/api/v1/item/{at}/lease", json={})
+    if lease.status_code != 200:
+        return at
     await _pause(rng)
+    version = item["version"]["id"]
     mark = {"version": version, "step": "s1", "mark": "supported", "key": rng.randbytes(8).hex()}
     (await http.post(f"/api/v1/item/{at}/mark", json=mark)).raise_for_status()
     await _pause(rng)
-    decision = {"version": version, "verb": "keep", "key": rng.randbytes(8).hex(), "lease": token}
+    decision = {"version": version, "verb": "keep", "key": rng.randbytes(8).hex(), "lease": lease.json()["lease"]}
     (await http.post(f"/api/v1/item/{at}/decide", json=decision)).raise_for_status()
     await _pause(rng)
     return at

@@ -71,7 +71,8 @@ export class Comments {
 
   /** @param {Item | null} item that is shown; null: none is */
   #begin(item) {
-    const same = item !== null && item.id === this.#item?.id
+    // What was shown of an item whose answer is hidden now must not stay.
+    const same = item !== null && item.id === this.#item?.id && item.hidden === this.#item.hidden
     this.#item = item
     this.root.hidden = item === null
     if (!same) this.#clear()
@@ -80,8 +81,9 @@ export class Comments {
 
   /** The comments of the item shown have come with it. @param {Discussion} found */
   #take(found) {
-    // A comment that was sent meanwhile is in a later answer.
-    if (this.#found && newestOf(this.#found) > newestOf(found)) return
+    // A comment that was sent meanwhile is in a later answer. Where more is hidden than before, what is shown must go.
+    const known = this.#found
+    if (known && known.hidden >= found.hidden && newestOf(known) > newestOf(found)) return
     this.#ticket++
     this.#shown(found)
   }
