@@ -115,7 +115,8 @@ def _run(command: Command, words: Sequence[str], rest: Sequence[str]) -> int:
     for text in notes:
         note(text)
     try:
-        return command.run(options_of(reader, command.options() or object, known, prog))
+        status: int = command.run(options_of(reader, command.options() or object, known, prog))
+        return status
     except Refusal as problem:
         if known.verbose:
             import traceback

@@ -22,7 +22,7 @@ from training.miniature.model import Size
 from training.miniature.spectra import questions
 from training.run import CardFiles, Run
 from training.settings import ModelSettings
-from training.stages import BETA2, OnMessage, Rounds, grpo_settings, once, save_random, start_of, steps
+from training.miniature.stage_parts import BETA2, OnMessage, Rounds, grpo_settings, once, save_random, start_of, steps
 
 
 @dataclass(frozen=True)

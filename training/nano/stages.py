@@ -23,7 +23,7 @@ from training.nano.spectra import questions
 from training.nano.teacher import Shrink, Traces, phrases
 from training.run import Run
 from training.settings import ModelSettings, to_mapping
-from training.stages import BETA2, OnMessage, Rounds, grpo_settings, once, save_random, start_of, steps
+from training.miniature.stage_parts import BETA2, OnMessage, Rounds, grpo_settings, once, save_random, start_of, steps
 
 RANDOM, SFT, GRPO, FINISHED = "random", "sft", "grpo", "nano"
 SETTINGS = "nano.json"
