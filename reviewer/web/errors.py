@@ -33,6 +33,7 @@ from reviewer.store import (
 from reviewer.store.team.actions import SelectionChanged
 from reviewer.web.auth import TooManyWrongTokens, follows_link, sign_in_address
 from reviewer.web.context import Context, NobodySignedIn, SomebodyElse, TokenNotAccepted, plain
+from reviewer.web.models.bulk import BulkPreview
 from reviewer.web.pictures import PictureDiffers
 from reviewer.web.proxies import base_of
 
@@ -121,7 +122,8 @@ def _disagreement(request: Request, error: Exception) -> JSONResponse:
 
 def _selection_changed(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, SelectionChanged)
-    return plain(409, "selection_changed", str(error), preview=error.preview.to_json())
+    preview = BulkPreview.model_validate(error.preview).model_dump(mode="json", by_alias=True)
+    return plain(409, "selection_changed", str(error), preview=preview)
 
 
 def _bad_request(request: Request, error: Exception) -> JSONResponse:

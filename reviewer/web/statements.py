@@ -10,9 +10,11 @@ from agent.trajectory import Trajectory
 from agent.trajectory.statements import disagreements, sentence, text_of_step
 from reviewer.store import Item
 from reviewer.web.context import Context
+from reviewer.web.models.evidence import Span as ShownSpan
+from reviewer.web.models.evidence import StatementDisagreement, Statements
 
 
-def statements_json(context: Context, item: Item, steps: list[dict[str, Any]]) -> dict[str, Any]:
+def statements_of(context: Context, item: Item, steps: list[dict[str, Any]]) -> Statements:
     """Return the spans of each text, with offsets in UTF-16 units as JavaScript counts them, and the disagreements.
 
     :param steps: of the page, which may have been edited. A page that hides the answer sends what it shows, so nothing
@@ -22,16 +24,17 @@ def statements_json(context: Context, item: Item, steps: list[dict[str, Any]]) -
     first = context.store.items.versions(item.id)[0].trajectory if item.version.number > 1 else item.version.trajectory
     trajectory = Trajectory.from_json({**item.version.trajectory.to_json(), "steps": steps})
     spans = _reader(context, item).spans(trajectory, first)
-    return {
-        "spans": {
-            step.id: [_span_json(span, text_of_step(step)) for span in spans[step.id]]
+    return Statements(
+        spans={
+            step.id: [_shown(span, text_of_step(step)) for span in spans[step.id]]
             for step in trajectory.steps
             if step.id in spans
         },
-        "disagreements": [
-            {"step": one.step, "text": tr(sentence(one, trajectory))} for one in disagreements(trajectory, first)
+        disagreements=[
+            StatementDisagreement(step=found.step, text=tr(sentence(found, trajectory)))
+            for found in disagreements(trajectory, first)
         ],
-    }
+    )
 
 
 def _reader(context: Context, item: Item) -> SpanReader:
@@ -47,17 +50,17 @@ def _reader(context: Context, item: Item) -> SpanReader:
     return made
 
 
-def _span_json(span: Span, text: str) -> dict[str, Any]:
-    return {
-        "start": _utf16(text[: span.start]),
-        "end": _utf16(text[: span.end]),
-        "kind": span.kind,
-        "status": span.status,
-        "range": None if span.range is None else [round(edge, 2) for edge in span.range],
-        "about": span.about,
-        "note": tr(span.note),
-        "new": span.new,
-    }
+def _shown(span: Span, text: str) -> ShownSpan:
+    return ShownSpan(
+        start=_utf16(text[: span.start]),
+        end=_utf16(text[: span.end]),
+        kind=span.kind,
+        status=span.status,
+        range=None if span.range is None else (round(span.range[0], 2), round(span.range[1], 2)),
+        about=span.about,
+        note=span.note,
+        new=span.new,
+    )
 
 
 def _utf16(text: str) -> int:

@@ -15,17 +15,19 @@ from agent.trajectory import Trajectory
 from agent.trajectory.messages import png_of
 from agent.trial.report import Trial, TrialError
 from reviewer.store import Item, NotFound, Store
+from reviewer.web.models.item import OtherTrial
+from reviewer.web.models.item import Trial as ShownTrial
 
 _SHARES = ("necessity", "sufficiency", "placebo", "still_claims")
 _TEXTS = ("text_after", "text_before")
 
 
-def trial_json(store: Store, item: Item) -> dict[str, Any] | None:
+def shown_trial(store: Store, item: Item) -> ShownTrial | OtherTrial | None:
     """Return the trial of an item's present text for the page; that only another text was tried; or None."""
     found = store.trust.trial_of(item.id, item.version.content_hash)
     if found is not None:
-        return result_json(found.result)
-    return {"of_this_version": False} if store.trust.was_tried(item.id) else None
+        return ShownTrial.model_validate(result_json(found.result))
+    return OtherTrial(of_this_version=False) if store.trust.was_tried(item.id) else None
 
 
 def result_json(result: Mapping[str, Any]) -> dict[str, Any]:

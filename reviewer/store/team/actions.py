@@ -121,14 +121,6 @@ class Preview:
     changes: tuple[Change, ...]
     left_out: tuple[LeftOut, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "token": self.token,
-            "items": self.items,
-            "changes": [{"from": one.before, "to": one.after, "items": one.items} for one in self.changes],
-            "left_out": [{"why": one.why, "items": one.items, "first": list(one.first)} for one in self.left_out],
-        }
-
 
 @dataclass(frozen=True)
 class BulkAction:
