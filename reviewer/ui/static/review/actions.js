@@ -7,7 +7,7 @@ import { toggleTheme } from '../common/theme.js'
 import { verbFor } from './decision_bar.js'
 import * as dialogs from './dialogs.js'
 
-/** @type {Record<string, string>} */
+/** @type {Record<string, Mark['mark']>} */
 const MARKS = {
   'mark-supported': 'supported',
   'mark-not-supported': 'not supported',

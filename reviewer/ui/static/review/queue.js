@@ -35,7 +35,7 @@ export class Queue {
     this.initials = initials
     /** @type {Record<string, string>} */
     this.filter = lasting.read(FILTER) ?? { mine: 'true' }
-    /** @type {QueueRow[]} */
+    /** @type {ListedRow[]} */
     this.rows = []
     this.total = 0
     /** @type {number | null} the item shown */
@@ -155,7 +155,7 @@ export class Queue {
 
   /**
    * Redraw a changed row in place; the list keeps its order and scroll.
-   * @param {number} id @param {Partial<QueueRow>} change
+   * @param {number} id @param {Partial<ListedRow>} change
    */
   update(id, change) {
     const row = this.rows.find((r) => r.id === id)
