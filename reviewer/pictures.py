@@ -21,7 +21,7 @@ from agent.spectrum import Spectrum
 from agent.spectrum.record import with_medium
 from agent.trajectory import Trajectory, TrajectoryError, Zoom
 from agent.trajectory.messages import png_of
-from agent.trajectory.steps import Answer, Think, step_to_json
+from agent.trajectory.steps import Answer, Think
 from reviewer.store import Store
 
 Key = TypeVar("Key")
@@ -182,8 +182,3 @@ def png_in_base64(gallery: Gallery, sha256: str, trajectory: Trajectory, step: Z
         return None
     png = gallery.picture(step.picture, sha256, trajectory.redshift, step.arguments)
     return b64encode(png).decode("ascii")
-
-
-def zoom_json(step: Zoom) -> dict[str, Any]:
-    """Return the fields of a new zoom for the page, which gives the step its own id."""
-    return {name: value for name, value in step_to_json(step).items() if name not in ("id", "kind")}

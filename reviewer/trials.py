@@ -14,18 +14,10 @@ from agent.tasks import Task
 from agent.trajectory import Trajectory
 from agent.trajectory.messages import png_of
 from agent.trial.report import Trial, TrialError
-from reviewer.store import Item, NotFound, Store
+from reviewer.store import NotFound
 
 _SHARES = ("necessity", "sufficiency", "placebo", "still_claims")
 _TEXTS = ("text_after", "text_before")
-
-
-def trial_json(store: Store, item: Item) -> dict[str, Any] | None:
-    """Return the trial of an item's present text for the page; that only another text was tried; or None."""
-    found = store.trust.trial_of(item.id, item.version.content_hash)
-    if found is not None:
-        return result_json(found.result)
-    return {"of_this_version": False} if store.trust.was_tried(item.id) else None
 
 
 def result_json(result: Mapping[str, Any]) -> dict[str, Any]:

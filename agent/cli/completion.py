@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, _SubParsersAction
 
-from agent.cli.command import CannotRun
-from agent.language import tr
+Completion = dict[str, str | dict[str, str]]
 
 PATHS = ("FILE", "PATH", "PLAN.toml", "session.json", "RESULTS", "SOURCE", "RUN", "MODEL")
 
 
 def script(parser: ArgumentParser, shell: str) -> str:
-    """Return the completion script. :raises CannotRun: shtab is not installed"""
-    try:
-        import shtab
-    except ImportError as error:
-        raise CannotRun(tr("shtab is not installed: pip install shtab")) from error
+    """Return the completion script."""
+    import shtab
+
     _mark_paths(parser, shtab.FILE, shtab.DIRECTORY)
     return str(shtab.complete(parser, shell))
 
 
-def _mark_paths(parser: ArgumentParser, file: dict[str, str], folder: dict[str, str]) -> None:
+def _mark_paths(parser: ArgumentParser, file: Completion, folder: Completion) -> None:
     for action in parser._actions:
         if isinstance(action, _SubParsersAction):
             for subparser in action.choices.values():

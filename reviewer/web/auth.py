@@ -210,7 +210,7 @@ class TokenChecks:
 READS_BY_POST = frozenset(
     f"/api/v1/{path}"
     for path in (
-        "look",
+        "zoom",
         "item/{item_id}/statements",
         "log/check",
         "blind/preview",

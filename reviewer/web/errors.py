@@ -11,14 +11,17 @@ from agent.language import tr
 from agent.settings_file import in_words
 from reviewer.errors import internal_error
 from reviewer.store import StoreError
+from reviewer.store.team.actions import SelectionChanged
 from reviewer.web.auth import follows_link, sign_in_address
 from reviewer.web.context import Context, NobodySignedIn, TokenNotAccepted, plain
+from reviewer.web.models.bulk import BulkPreview
 from reviewer.web.proxies import base_of
 
 
 def install(app: FastAPI) -> None:
     """Give ``app`` an answer for every exception; tracebacks go to the log only."""
     app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(SelectionChanged, _selection_changed)
     app.add_exception_handler(NobodySignedIn, _signed_out)
     app.add_exception_handler(TokenNotAccepted, _token)
     app.add_exception_handler(RequestValidationError, _bad_request)
@@ -42,6 +45,12 @@ def _token(request: Request, error: Exception) -> JSONResponse:
     answer = _refused(request, error)
     answer.headers["WWW-Authenticate"] = "Bearer"
     return answer
+
+
+def _selection_changed(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, SelectionChanged)
+    preview = BulkPreview.model_validate(error.preview).model_dump(mode="json", by_alias=True)
+    return plain(error.status, error.kind, str(error), preview=preview)
 
 
 def _bad_request(request: Request, error: Exception) -> JSONResponse:

@@ -172,6 +172,14 @@ def document_policy(scope: Scope) -> str:
     return f"default-src 'none'; {scripts}; {rest}"
 
 
+def swagger_policy(scope: Scope, page: bytes) -> str:
+    """Return the policy of the page that describes the API: Swagger UI from this server, and the script in the page."""
+    scripts = _directive("script-src", *inline_hashes(page), f"{_host(scope)}/ui/swagger/")
+    # 'unsafe-inline': Swagger UI writes style attributes. data: the icons in its style sheet.
+    rest = "style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
+    return f"default-src 'none'; {scripts}; {rest}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+
 def _directive(name: str, *sources: str) -> str:
     return " ".join((name, *sources))
 

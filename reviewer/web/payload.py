@@ -8,15 +8,23 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from pydantic import TypeAdapter
+
 from agent import lines
 from agent.language import deferred, tr
 from agent.spectrum import Spectrum
 from agent.tasks import Task
-from reviewer.rules.inspection import Inspection
+from agent.trajectory import Trajectory
+from agent.trajectory.steps import step_to_json
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import REASONS, VERBS, Decision, Rules, Standing, judges_independently, refusal
 from reviewer.store import Autosave, Item, Mark, NotFound, QueueRow, Store
-from reviewer.trials import trial_json
+from reviewer.store.team.finding import Shared
+from reviewer.trials import result_json
+from reviewer.web.models import evidence
+from reviewer.web.models import item as answers
+from reviewer.web.models.queue import Drafter, ListedRow
+from reviewer.web.models.queue import QueueRow as ShownRow
 from reviewer.web.verdict_first import neutral_row, neutral_trajectory
 
 
@@ -62,6 +70,8 @@ def sexagesimal(ra: float, dec: float) -> str:
     return f"{right} {sign}{degrees:02d} {arcmin:02d} {arcsec / 10:04.1f}"
 
 
+_STEPS: TypeAdapter[list[answers.TraceStep]] = TypeAdapter(list[answers.TraceStep])
+
 LABELS = {
     "keep": deferred("Keep"),
     "submit": deferred("Submit revision"),
@@ -73,14 +83,11 @@ LABELS = {
 }
 
 
-def item_json(store: Store, item: Item, person: Person, task: Task | None, waiting: bool) -> dict[str, Any]:
+def item_for(store: Store, item: Item, person: Person, task: Task | None, waiting: bool) -> answers.Item:
     """Return the whole item for one person. ``waiting``: for their own verdict, and until then everything that tells
     the answer is left out."""
     rules = store.settings.rules()
-    mine = next(
-        (v.verdict for v in reversed(store.marks.verdicts(item.id)) if v.person == person.initials),
-        None,
-    )
+    verdicts = (v.verdict for v in reversed(store.marks.verdicts(item.id)) if v.person == person.initials)
     trajectory = item.version.trajectory
     body = trajectory.to_json()
     if waiting:
@@ -89,49 +96,52 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, waiti
     if item.standing.round is not None:
         # The known label would influence the reviewer; it is shown once the item is decided.
         body["label"] = None
-    originals, edited_by = _provenance(store, item)
+    originals, edited_by = ([], {}) if waiting else _provenance(store, item)
     # One's own unsent text holds the drafter's steps too.
     autosave = None if waiting else store.leases.autosaved(person.initials, item.id)
-    row = row_json(item.row)
-    return {
-        "id": item.id,
-        "stamp": stamp(item),
-        "row": neutral_row(row) if waiting else row,
-        "task": {"key": item.row.task, "title": task.title if task else item.row.task},
-        "trajectory": body,
-        # Why the drafter's YES or NO is none, because the data allow no answer; null where they do.
-        "draft_cannot_tell": None if waiting else trajectory.cannot_tell or None,
-        "answer_confirmed": not waiting and bool(trajectory.cannot_tell) and store.marks.answer_confirmed(item.id),
-        "hidden": waiting,
-        "my_verdict": mine,
-        "originals": [] if waiting else originals,
-        "edited_by": {} if waiting else edited_by,
-        "version": {
-            "id": item.version.id,
-            "number": item.version.number,
-            "author": None if waiting else item.version.author,
-            "reason": "" if waiting else item.version.reason,
-            "at": item.version.at.isoformat(),
-        },
-        "assigned": list(store.assignments.of_items([item.id]).get(item.id, ())),
-        "standing": standing_json(item.standing, rules, person, waiting),
-        "may": _may(item, rules, person, waiting),
-        "marks": {"mine": {}, "others": []} if waiting else _marks(store.marks.of_item(item.id), item, person),
-        "request": None if waiting else _request(store, item),
+    row = row_of(item.row)
+    return answers.Item(
+        id=item.id,
+        stamp=stamp(item),
+        row=neutral_row(row) if waiting else row,
+        task=answers.ItemTask(key=item.row.task, title=task.title if task else item.row.task),
+        trajectory=answers.Trajectory.model_validate(body),
+        draft_cannot_tell=None if waiting else trajectory.cannot_tell or None,
+        answer_confirmed=not waiting and bool(trajectory.cannot_tell) and store.marks.answer_confirmed(item.id),
+        hidden=waiting,
+        my_verdict=next(verdicts, None),
+        originals=originals,
+        edited_by=edited_by,
+        version=answers.CurrentVersion(
+            id=item.version.id,
+            number=item.version.number,
+            author=None if waiting else item.version.author,
+            reason="" if waiting else item.version.reason,
+            at=item.version.at,
+        ),
+        assigned=store.assignments.of_items([item.id]).get(item.id, ()),
+        standing=standing_for(item.standing, rules, person, waiting),
+        may=_may(item, rules, person, waiting),
+        marks=_marks([] if waiting else store.marks.of_item(item.id), item, person),
+        request=None if waiting else _request(store, item),
         # The numbers and texts of a trial tell the answer.
-        "trial": None if waiting else trial_json(store, item),
-        "inspection": _inspection(store, item, person, waiting),
-        "autosave": None
+        trial=None if waiting else shown_trial(store, item),
+        inspection=_inspections(store, item, person, waiting),
+        autosave=None
         if autosave is None
-        else {
-            "base": autosave.base_version_id,
-            "body": dict(autosave.body),
-            "at": autosave_stamp(autosave),
-        },
-    }
+        else answers.Autosave(base=autosave.base_version_id, body=dict(autosave.body), at=autosave_stamp(autosave)),
+    )
 
 
-def _request(store: Store, item: Item) -> dict[str, Any] | None:
+def shown_trial(store: Store, item: Item) -> answers.Trial | answers.OtherTrial | None:
+    """Return the trial of an item's present text for the page; that only another text was tried; or None."""
+    found = store.trust.trial_of(item.id, item.version.content_hash)
+    if found is not None:
+        return answers.Trial.model_validate(result_json(found.result))
+    return answers.OtherTrial(of_this_version=False) if store.trust.was_tried(item.id) else None
+
+
+def _request(store: Store, item: Item) -> answers.ChangeRequest | None:
     """Return who returned an item, when, and what they want to be changed; None unless it waits for that."""
     if item.standing.state != "returned":
         return None
@@ -139,7 +149,7 @@ def _request(store: Store, item: Item) -> dict[str, Any] | None:
     last = next((r for r in returns if r.withdrawn_by is None), None)
     if last is None:
         return None
-    return {"person": last.decision.person, "comment": last.decision.comment, "at": last.at.isoformat()}
+    return answers.ChangeRequest(person=last.decision.person, comment=last.decision.comment, at=last.at)
 
 
 def autosave_stamp(autosave: Autosave) -> str:
@@ -153,14 +163,28 @@ def stamp(item: Item) -> str:
     return f"{item.version.id}.{item.standing.state}.{len(item.standing.decisions)}.{last}"
 
 
-def row_json(row: QueueRow) -> dict[str, Any]:
+def row_of(row: QueueRow) -> ShownRow:
+    return ShownRow(**_fields_of_row(row))
+
+
+def listed_row(row: QueueRow, shared: Shared) -> ListedRow:
+    return ListedRow(
+        **_fields_of_row(row),
+        assigned=shared.assigned,
+        comments=shared.comments,
+        unread=shared.unread,
+        blind=False,
+    )
+
+
+def _fields_of_row(row: QueueRow) -> dict[str, Any]:
     return {
         "id": row.item_id,
         "name": row.name,
         "task": row.task,
         "survey": row.survey,
         "snr": row.snr,
-        "drafter": {"kind": row.drafter_kind, "name": row.drafter_name},
+        "drafter": Drafter(kind=row.drafter_kind, name=row.drafter_name),
         "batch": row.batch,
         "simulated": row.simulated,
         "spectrum": row.spectrum_sha256,
@@ -169,11 +193,11 @@ def row_json(row: QueueRow) -> dict[str, Any]:
         "cast": row.cast,
         "wanted": row.wanted,
         "disagreement": row.disagreement,
-        "held_by": list(row.held_by),
+        "held_by": row.held_by,
     }
 
 
-def standing_json(standing: Standing, rules: Rules, person: Person, waiting: bool) -> dict[str, Any]:
+def standing_for(standing: Standing, rules: Rules, person: Person, waiting: bool) -> answers.ItemStanding:
     """Return the state of the item, without others' votes of the round while this person may still vote."""
     open_to_me = judges_independently(standing, rules, person)
     shown = [
@@ -181,24 +205,25 @@ def standing_json(standing: Standing, rules: Rules, person: Person, waiting: boo
         for d in standing.decisions
         if not waiting and not (open_to_me and d.round == standing.round and d.person != person.initials)
     ]
-    return {
-        "state": standing.state,
-        "round": standing.round,
-        **progress_json(standing),
-        "disagreement": standing.disagreement and not (open_to_me or waiting),
-        "decisions": [decision_json(d) for d in shown],
-        "stale": [] if waiting else [decision_json(d) for d in standing.stale],
-        "withheld": len(standing.decisions) - len(shown),
-        "solo": rules.solo,
-    }
+    return answers.ItemStanding(
+        state=standing.state,
+        round=standing.round,
+        **progress_of(standing),
+        disagreement=standing.disagreement and not (open_to_me or waiting),
+        decisions=[answers.Decision(**fields_of_decision(d)) for d in shown],
+        stale=[] if waiting else [answers.Decision(**fields_of_decision(d)) for d in standing.stale],
+        withheld=len(standing.decisions) - len(shown),
+        solo=rules.solo,
+    )
 
 
-def progress_json(standing: Standing) -> dict[str, Any]:
-    """The decisions of the present round: how many there are, how many it needs, and the same in words."""
+def progress_of(standing: Standing) -> dict[str, Any]:
+    """Return the fields of ``RoundProgress``."""
     return {"progress": standing.progress, "done": len(standing.cast), "needed": standing.wanted}
 
 
-def decision_json(decision: Decision) -> dict[str, Any]:
+def fields_of_decision(decision: Decision) -> dict[str, Any]:
+    """Return the fields of ``answers.Decision``."""
     return {
         "person": decision.person,
         "round": decision.round,
@@ -208,7 +233,7 @@ def decision_json(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _may(item: Item, rules: Rules, person: Person, waiting: bool) -> dict[str, Any]:
+def _may(item: Item, rules: Rules, person: Person, waiting: bool) -> answers.Permissions:
     standing, version = item.standing, item.version.id
     wait = tr('Give your own verdict first: "my verdict first" is on, so you judge before you see the answer.')
     verbs = []
@@ -217,73 +242,57 @@ def _may(item: Item, rules: Rules, person: Person, waiting: bool) -> dict[str, A
             wait if waiting else refusal(standing, rules, person, verb, version, changed=changed)
             for changed in (False, True)
         )
-        verbs.append({"verb": verb, "label": tr(LABELS[verb]), "refusal": now, "refusal_if_changed": later})
+        verbs.append(answers.OfferedVerb(verb=verb, label=tr(LABELS[verb]), refusal=now, refusal_if_changed=later))
     last = standing.last
-    return {
-        "verbs": verbs,
-        "edit": wait if waiting else refusal(standing, rules, person, "edit", version),
-        "undo": last is not None and last.person == person.initials,
-    }
+    return answers.Permissions(
+        verbs=verbs,
+        edit=wait if waiting else refusal(standing, rules, person, "edit", version),
+        undo=last is not None and last.person == person.initials,
+    )
 
 
-def _marks(marks: list[Mark], item: Item, person: Person) -> dict[str, Any]:
+def _marks(marks: list[Mark], item: Item, person: Person) -> answers.Marks:
     """Return the person's marks by step; others' marks only during adjudication, in revision or once decided."""
-    mine = {m.step_id: {"mark": m.mark, "note": m.note} for m in marks if m.person == person.initials}
     open_book = item.standing.round in ("adjudication", "revision", None)
-    others = [
-        {"step": m.step_id, "person": m.person, "mark": m.mark, "note": m.note}
-        for m in marks
-        if open_book and m.person != person.initials
-    ]
-    return {"mine": mine, "others": others}
+    return answers.Marks(
+        mine={m.step_id: answers.Mark(mark=m.mark, note=m.note) for m in marks if m.person == person.initials},
+        others=[
+            answers.OthersMark(step=m.step_id, person=m.person, mark=m.mark, note=m.note)
+            for m in marks
+            if open_book and m.person != person.initials
+        ],
+    )
 
 
-def _inspection(store: Store, item: Item, person: Person, waiting: bool) -> dict[str, Any]:
+def _inspections(store: Store, item: Item, person: Person, waiting: bool) -> answers.Inspections:
     """Return the person's own inspection of the spectrum; others' and the merged one only during adjudication, in
     revision or once decided."""
-    found = store.inspections.of_item(item.id)
-    inspections = found.inspections if found else ()
-    shown: dict[str, Any] = {
-        "mine": next((inspection_json(one) for one in inspections if one.person == person.initials), None),
-        "others": [],
-        "merged": None,
-    }
-    if found and not waiting and item.standing.round in ("adjudication", "revision", None):
-        shown["others"] = [inspection_json(one) for one in inspections if one.person != person.initials]
-        merged = found.merged
-        shown["merged"] = {
-            "people": list(merged.people),
-            "z": merged.z,
-            "quality": merged.quality,
-            "spectype": merged.spectype,
-            "issues": merged.issues,
-            "secure": merged.secure,
-            "conflict": list(merged.conflict),
-        }
-    return shown
+    stored = store.inspections.of_item(item.id)
+    if stored is None:
+        return answers.Inspections(mine=None, others=[], merged=None)
+    inspections = [answers.Inspection.model_validate(inspection) for inspection in stored.inspections]
+    shown = not waiting and item.standing.round in ("adjudication", "revision", None)
+    return answers.Inspections(
+        mine=next((inspection for inspection in inspections if inspection.person == person.initials), None),
+        others=[inspection for inspection in inspections if shown and inspection.person != person.initials],
+        merged=answers.MergedInspection.model_validate(stored.merged) if shown else None,
+    )
 
 
-def inspection_json(one: Inspection) -> dict[str, Any]:
-    return {
-        "person": one.person,
-        "z": one.z,
-        "quality": one.quality,
-        "issues": one.issues,
-        "spectype": one.spectype,
-        "comment": one.comment,
-    }
+def steps_of(trajectory: Trajectory) -> list[answers.TraceStep]:
+    return _STEPS.validate_python([step_to_json(step) for step in trajectory.steps])
 
 
-def _provenance(store: Store, item: Item) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def _provenance(store: Store, item: Item) -> tuple[list[answers.TraceStep], dict[str, str]]:
     """Return the draft's steps, and who last changed each step."""
     if item.version.number == 1:
         return [], {}
     versions = store.items.versions(item.id)
     edited: dict[str, str] = {}
-    before = {s["id"]: s for s in versions[0].trajectory.to_json()["steps"]}
-    originals = list(before.values())
+    before = {step.id: step_to_json(step) for step in versions[0].trajectory.steps}
+    originals = steps_of(versions[0].trajectory)
     for version in versions[1:]:
-        after = {s["id"]: s for s in version.trajectory.to_json()["steps"]}
+        after = {step.id: step_to_json(step) for step in version.trajectory.steps}
         for step_id, step in after.items():
             if _but_medium(before.get(step_id)) != _but_medium(step):
                 edited[step_id] = version.author or "import"
@@ -344,34 +353,30 @@ def spectrum_bytes(spectrum: Spectrum) -> bytes:
     return b"".join([struct.pack("<I", len(header)), header, *(a.tobytes() for a in arrays)])
 
 
-def model_json(spectrum: Spectrum) -> dict[str, Any]:
-    """Return the pipeline's model on the pixels of the spectrum (``flux_unit``). :raises NotFound: the file has none"""
+def pipeline_model(spectrum: Spectrum) -> evidence.PipelineModel:
+    """Return the pipeline's model. :raises NotFound: the file has none"""
     if spectrum.model is None:
         raise NotFound(tr("{name}: the file has no pipeline model.", name=spectrum.name))
-    return {"name": spectrum.survey, "flux": [digits(flux) for flux in spectrum.model.tolist()]}
+    return evidence.PipelineModel(name=spectrum.survey, flux=[digits(flux) for flux in spectrum.model.tolist()])
 
 
-def exposures_json(spectrum: Spectrum) -> dict[str, Any]:
-    """Return the single exposures: name, wavelength (Å, in the spectrum's medium and frame), flux (``flux_unit``;
-    null where there is no data).
-
-    :raises NotFound: the file has none
-    """
+def exposures_of(spectrum: Spectrum) -> evidence.Exposures:
+    """Return the single exposures. :raises NotFound: the file has none"""
     if not spectrum.exposures:
         raise NotFound(tr("{name}: the file has no single exposures.", name=spectrum.name))
-    return {
-        "exposures": [
-            {
-                "name": one.name,
-                "wavelength": [round(float(at), 3) for at in one.wavelength],
-                "flux": [
+    return evidence.Exposures(
+        exposures=[
+            evidence.SingleExposure(
+                name=exposure.name,
+                wavelength=[round(float(at), 3) for at in exposure.wavelength],
+                flux=[
                     digits(flux) if ivar > 0 else None
-                    for flux, ivar in zip(one.flux.tolist(), one.ivar.tolist(), strict=True)
+                    for flux, ivar in zip(exposure.flux.tolist(), exposure.ivar.tolist(), strict=True)
                 ],
-            }
-            for one in spectrum.exposures
+            )
+            for exposure in spectrum.exposures
         ]
-    }
+    )
 
 
 def digits(value: float, significant: int = 5) -> float:
@@ -379,50 +384,42 @@ def digits(value: float, significant: int = 5) -> float:
     return float(f"{value:.{significant}g}")
 
 
-def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:
+def atlas_of(survey: str, task: Task | None) -> evidence.Atlas:
     """Return the lines, band heads and sky bands of a spectrum; those of the task are flagged."""
-    return {
-        "lines": known_lines(task),
-        "bands": [
-            {"name": band.name, "lo": band.lo, "hi": band.hi, "kind": band.kind, "medium": band.medium}
-            for band in lines.sky_bands(survey)
-        ],
-        "range": _range(task) if task else None,
-    }
+    return evidence.Atlas(
+        lines=known_lines(task),
+        bands=[evidence.AtlasBand.model_validate(band) for band in lines.sky_bands(survey)],
+        range=_range(task) if task else None,
+    )
 
 
-def _range(task: Task) -> dict[str, Any] | None:
-    """Return the wavelengths of a task at rest: ``lo`` and ``hi`` (Å, vacuum) of all windows and continuum windows of
-    its features; None for a task without features.
+def _range(task: Task) -> evidence.AtlasRange | None:
+    """Return the wavelengths of a task at rest: from the first to the last edge of all windows and continuum windows
+    of its features; None for a task without features.
     """
     features = [feature.in_medium("vacuum") for feature in task.features]
     edges = [edge for feature in features for window in (feature.window, *feature.side_bands) for edge in window]
-    return {"lo": min(edges), "hi": max(edges), "medium": "vacuum"} if edges else None
+    return evidence.AtlasRange(lo=min(edges), hi=max(edges), medium="vacuum") if edges else None
 
 
 SAME_LINE = 2.0
 """Å within which a task file's wavelength and the line list's are the same line or band head."""
 
 
-def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
+def known_lines(task: Task | None = None) -> list[evidence.AtlasLine]:
     """Return the line list and the molecular band heads, at rest; those of the task are marked."""
     places = _places(task) if task else []
 
-    def entry(of: lines.Line | lines.Band, wavelength: float, kind: str, major: bool) -> dict[str, Any]:
+    def entry(of: lines.Line | lines.Band, wavelength: float, kind: lines.LineKind, major: bool) -> evidence.AtlasLine:
         # Any number of weak lines may lie in the span of a feature that names no wavelength, and a band head at the
         # wavelength of a line is not that line: ZrO 4641 is at the Bowen blend.
         own = any(
             lo <= of.at("vacuum") <= hi and (exact or of.major) and (measured != "line" or isinstance(of, lines.Line))
             for lo, hi, exact, measured in places
         )
-        return {
-            "name": of.name,
-            "wavelength": wavelength,
-            "medium": of.medium,
-            "kind": kind,
-            "major": major,
-            "task": own,
-        }
+        return evidence.AtlasLine(
+            name=of.name, wavelength=wavelength, medium=of.medium, kind=kind, major=major, task=own
+        )
 
     # Molecular band heads are shown by default only if the task is about them.
     return [

@@ -8,12 +8,14 @@ from typing import Any
 
 from agent.hints import thought_on
 from agent.hints.spans import Span, SpanReader
-from agent.language import current, localized, tr
+from agent.language import current, tr
 from agent.trajectory import Trajectory
 from agent.trajectory.statements import disagreements, sentence, text_of_step
 from reviewer.pictures import as_stated
 from reviewer.store import Item
 from reviewer.web.context import Context
+from reviewer.web.models.evidence import Hint, StatementDisagreement, Statements
+from reviewer.web.models.evidence import Span as ShownSpan
 from reviewer.web.models.opening import Checks
 
 
@@ -33,10 +35,11 @@ def _checks_key(item: Item) -> tuple[str, ...]:
 
 
 def _measured(context: Context, item: Item) -> Checks:
-    return Checks(hints=hints_json(context, item), **_statements(context, item, item.version.trajectory))
+    stated = _statements(context, item, item.version.trajectory)
+    return Checks(hints=hints_of(context, item), spans=stated.spans, disagreements=stated.disagreements)
 
 
-def hints_json(context: Context, item: Item) -> dict[str, Any]:
+def hints_of(context: Context, item: Item) -> dict[str, list[Hint]]:
     """Return the hints on each zoom of an item's present version; none without a spectrum."""
     sha256, task = item.row.spectrum_sha256, context.tasks.get(item.row.task)
     if sha256 is None:
@@ -45,12 +48,16 @@ def hints_json(context: Context, item: Item) -> dict[str, Any]:
     spectrum = as_stated(context.gallery.spectrum(sha256), trajectory)
     zooms = trajectory.zooms
     # What no zoom shows is reported once, on the first.
-    hints = {z.id: context.hints(spectrum, z, task, thought_on(trajectory, z), z is zooms[0]) for z in zooms}
-    shown: dict[str, Any] = localized(hints)
-    return shown
+    return {
+        z.id: [
+            Hint.model_validate(hint)
+            for hint in context.hints(spectrum, z, task, thought_on(trajectory, z), z is zooms[0])
+        ]
+        for z in zooms
+    }
 
 
-def statements_json(context: Context, item: Item, steps: list[dict[str, Any]]) -> dict[str, Any]:
+def statements_of(context: Context, item: Item, steps: list[dict[str, Any]]) -> Statements:
     """Return the spans of each text, with offsets in UTF-16 units as JavaScript counts them, and the disagreements.
 
     :param steps: of the page, which may have been edited. A page that hides the answer sends what it shows, so nothing
@@ -60,19 +67,20 @@ def statements_json(context: Context, item: Item, steps: list[dict[str, Any]]) -
     return _statements(context, item, Trajectory.from_json({**item.version.trajectory.to_json(), "steps": steps}))
 
 
-def _statements(context: Context, item: Item, trajectory: Trajectory) -> dict[str, Any]:
+def _statements(context: Context, item: Item, trajectory: Trajectory) -> Statements:
     first = context.store.items.versions(item.id)[0].trajectory if item.version.number > 1 else item.version.trajectory
     spans = _reader(context, item).spans(trajectory, first)
-    return {
-        "spans": {
-            step.id: [_span_json(span, text_of_step(step)) for span in spans[step.id]]
+    return Statements(
+        spans={
+            step.id: [_shown(span, text_of_step(step)) for span in spans[step.id]]
             for step in trajectory.steps
             if step.id in spans
         },
-        "disagreements": [
-            {"step": one.step, "text": tr(sentence(one, trajectory))} for one in disagreements(trajectory, first)
+        disagreements=[
+            StatementDisagreement(step=found.step, text=tr(sentence(found, trajectory)))
+            for found in disagreements(trajectory, first)
         ],
-    }
+    )
 
 
 def _reader(context: Context, item: Item) -> SpanReader:
@@ -88,17 +96,17 @@ def _reader(context: Context, item: Item) -> SpanReader:
     return made
 
 
-def _span_json(span: Span, text: str) -> dict[str, Any]:
-    return {
-        "start": _utf16(text[: span.start]),
-        "end": _utf16(text[: span.end]),
-        "kind": span.kind,
-        "status": span.status,
-        "range": None if span.range is None else [round(edge, 2) for edge in span.range],
-        "about": span.about,
-        "note": tr(span.note),
-        "new": span.new,
-    }
+def _shown(span: Span, text: str) -> ShownSpan:
+    return ShownSpan(
+        start=_utf16(text[: span.start]),
+        end=_utf16(text[: span.end]),
+        kind=span.kind,
+        status=span.status,
+        range=None if span.range is None else (round(span.range[0], 2), round(span.range[1], 2)),
+        about=span.about,
+        note=span.note,
+        new=span.new,
+    )
 
 
 def _utf16(text: str) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 
@@ -20,6 +20,10 @@ from reviewer.rules.people import Person
 from reviewer.rules.workflow import round_of
 from reviewer.store import NotAllowed, NotFound, QueueFilter, QueueRow, Store
 from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.models.queue import Drafter
+from reviewer.web.models.queue import QueueRow as ShownRow
+
+Row = TypeVar("Row", bound=ShownRow)
 
 RULE = "verdict_first"
 """Setting with the names of the batches in which everyone gives a verdict first."""
@@ -142,19 +146,20 @@ def neutral_spectrum(spectrum: Spectrum, item_id: int) -> Spectrum:
     )
 
 
-def neutral_row(row: Mapping[str, Any]) -> dict[str, Any]:
+def neutral_row(row: Row) -> Row:
     """Return a row of the queue without name, batch, drafter and outcome."""
-    return {
-        **row,
-        "name": neutral_name(row["id"]),
-        "survey": neutral_survey(row["survey"]),
-        "drafter": {"kind": "withheld", "name": ""},
-        "batch": "",
-        "simulated": False,
-        "spectrum": None if row["spectrum"] is None else alias(row["id"]),
-        "disagreement": False,
-        "hidden": True,
-    }
+    return row.model_copy(
+        update={
+            "name": neutral_name(row.id),
+            "survey": neutral_survey(row.survey),
+            "drafter": Drafter(kind="withheld", name=""),
+            "batch": "",
+            "simulated": False,
+            "spectrum": None if row.spectrum is None else alias(row.id),
+            "disagreement": False,
+            "hidden": True,
+        }
+    )
 
 
 def neutral_trajectory(body: Mapping[str, Any], item_id: int) -> dict[str, Any]:

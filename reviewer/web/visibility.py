@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated
 
 from fastapi import Depends, Request
 
-from agent.language import deferred, tr
+from agent.language import tr
 from agent.text import whole_number
 from reviewer.rules.people import Person
 from reviewer.store import LARGEST_ID, WITHHELD, Item, NotAllowed, NotFound, QueueFilter, QueueRow, Store
+from reviewer.store.team.finding import Shared
 from reviewer.web.context import ContextDep, PersonDep
-from reviewer.web.payload import row_json
+from reviewer.web.models.find import FoundRow
+from reviewer.web.models.queue import Drafter, ListedRow, NextByValue
+from reviewer.web.payload import listed_row
 from reviewer.web.requests import MOST_SELECTED, Selection
 from reviewer.web.verdict_first import VerdictFirst, item_of_alias, neutral_row
 
@@ -21,24 +24,6 @@ _REVEALING = (
     *("survey", "snr_min", "snr_max", "drafter", "batch", "disagreement", "simulated", "trial", "text"),
     *("words", "assigned", "listed", "discussed"),
 )
-_WITHHELD_ROW: dict[str, Any] = {
-    "blind": True,
-    "name": deferred("in a blind session"),
-    "survey": "",
-    "snr": None,
-    "batch": "",
-    "simulated": False,
-    "drafter": {"kind": "withheld", "name": ""},
-    "spectrum": None,
-    "version": 1,
-    "cast": 0,
-    "wanted": 1,
-    "disagreement": False,
-    "held_by": [],
-    "assigned": [],
-    "comments": 0,
-    "unread": False,
-}
 
 
 class VisibleItems:
@@ -67,7 +52,7 @@ class VisibleItems:
         """Return the items whose texts this person may not see: what is like them would tell something of these."""
         return frozenset(self.items) | self.verdict_first.hidden_items()
 
-    def rows_of(self, items: Sequence[int], withdrawn: bool = False) -> list[dict[str, Any]]:
+    def rows_of(self, items: Sequence[int], withdrawn: bool = False) -> list[ListedRow]:
         """Return the rows of these items in the given order; items that do not exist are left out.
 
         :param withdrawn: False: withdrawn items are left out too, as in the queue
@@ -75,21 +60,19 @@ class VisibleItems:
         rows = self._store.queue.rows(items)
         return self._rows(row for row in rows if withdrawn or row.state != "withdrawn")
 
-    def rows(self, wanted: QueueFilter, after: int | None, limit: int) -> tuple[list[dict[str, Any]], int]:
+    def rows(self, wanted: QueueFilter, after: int | None, limit: int) -> tuple[list[ListedRow], int]:
         """Return the queue's rows and their total number. The row of a withheld item has only its number, task and
         state. It is left out if anything else is filtered by, because the filter would reveal it.
         """
         page = self._store.queue.page(self._searched(wanted), self._person, after, limit)
         return self._rows(page.rows), page.total
 
-    def found(self, wanted: QueueFilter, after: int | None, limit: int) -> tuple[list[dict[str, Any]], int]:
+    def found(self, wanted: QueueFilter, after: int | None, limit: int) -> tuple[list[FoundRow], int]:
         """Return rows and total as ``rows`` does, each with ``snippets`` of the texts that match the filter's words."""
         rows, total = self.rows(wanted, after, limit)
-        if not wanted.words.strip():
-            return [{**row, "snippets": []} for row in rows], total
-        ids = [row["id"] for row in rows]
-        snippets = self._store.finding.snippets(self._searched(wanted), self._person, ids)
-        return [{**row, "snippets": [asdict(one) for one in snippets.get(row["id"], ())]} for row in rows], total
+        ids = [row.id for row in rows if wanted.words.strip()]
+        snippets = self._store.finding.snippets(self._searched(wanted), self._person, ids) if ids else {}
+        return [FoundRow.model_validate({**dict(row), "snippets": snippets.get(row.id, ())}) for row in rows], total
 
     def selected(self, selection: Selection) -> list[int]:
         """Return the items of a selection in order. Of a filter, withheld items and those which it may not find for
@@ -136,24 +119,23 @@ class VisibleItems:
         """Return the first item after this one that waits for this person and that they can open."""
         return next(iter(self.neighbours(after, replace(wanted, mine=True), 1)), None)
 
-    def next_by_value(self, shown: int | None, wanted: QueueFilter, key: str) -> dict[str, Any] | None:
-        """Choose the next item by value of information, record the showing, and return its number and probability;
-        None if no item with P(YES) waits.
+    def next_by_value(self, shown: int | None, wanted: QueueFilter, key: str) -> NextByValue:
+        """Choose the next item by value of information, record the showing, and return its number and probability.
 
         The probability is left out of an item whose answer is hidden, because it tells something of P(YES).
         """
-        found = self._store.triage.show(
+        chosen = self._store.triage.show(
             person=self._person,
             # The store leaves withheld items out itself, and records the filter.
             filter=replace(self._searched(wanted), without_items=()),
             key=key,
             open_item=shown,
         )
-        if found is None:
-            return None
-        if self.verdict_first.hides(self._store.items.get(found.item).row):
-            return {"id": found.item, "arm": None, "probability": None}
-        return {"id": found.item, "arm": found.arm, "probability": found.probability}
+        if chosen is None:
+            return NextByValue(id=None, arm=None, probability=None)
+        if self.verdict_first.hides(self._store.items.get(chosen.item).row):
+            return NextByValue(id=chosen.item, arm=None, probability=None)
+        return NextByValue(id=chosen.item, arm=chosen.arm, probability=chosen.probability)
 
     def _shown(self, items: Iterable[int]) -> Iterator[int]:
         return (item for item in items if item not in self.items)
@@ -175,18 +157,41 @@ class VisibleItems:
             return wanted
         return replace(wanted, without_items=tuple(sorted(self.items)))
 
-    def _rows(self, rows: Iterable[QueueRow]) -> list[dict[str, Any]]:
+    def _rows(self, rows: Iterable[QueueRow]) -> list[ListedRow]:
         rows = tuple(rows)
         hidden = self.verdict_first.hidden(rows)
         shared = self._store.finding.shared(self._person, [row.item_id for row in rows])
-        sent = ((row, {**row_json(row), **asdict(shared[row.item_id])}) for row in rows)
-        return [self._row(neutral_row(body) if row.item_id in hidden else body) for row, body in sent]
+        return [self._row(row, shared[row.item_id], row.item_id in hidden) for row in rows]
 
-    def _row(self, row: dict[str, Any]) -> dict[str, Any]:
-        if row["id"] not in self.items:
-            return {**row, "blind": False}
-        shown = {name: row[name] for name in ("id", "task", "state")}
-        return _WITHHELD_ROW | shown | {"name": tr(_WITHHELD_ROW["name"])}
+    def _row(self, row: QueueRow, shared: Shared, hidden: bool) -> ListedRow:
+        if row.item_id in self.items:
+            return _withheld_row(row)
+        return neutral_row(listed_row(row, shared)) if hidden else listed_row(row, shared)
+
+
+def _withheld_row(row: QueueRow) -> ListedRow:
+    """Return the row of an item that the person scores in a blind session: only its number, task and state."""
+    return ListedRow(
+        id=row.item_id,
+        task=row.task,
+        state=row.state,
+        name=tr("in a blind session"),
+        survey="",
+        snr=None,
+        drafter=Drafter(kind="withheld", name=""),
+        batch="",
+        simulated=False,
+        spectrum=None,
+        version=1,
+        cast=0,
+        wanted=1,
+        disagreement=False,
+        held_by=(),
+        assigned=(),
+        comments=0,
+        unread=False,
+        blind=True,
+    )
 
 
 def _reveals(wanted: QueueFilter) -> bool:

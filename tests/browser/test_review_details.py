@@ -147,7 +147,7 @@ def test_an_edge_being_typed_stays_when_the_window_of_the_other_edge_is_drawn(de
 
 def test_a_label_typed_while_the_window_is_drawn_keeps_the_window(desk: Page) -> None:
     zoom = in_revision(desk)
-    desk.route("**/api/v1/look", lambda route: (desk.wait_for_timeout(600), route.continue_()))
+    desk.route("**/api/v1/zoom", lambda route: (desk.wait_for_timeout(600), route.continue_()))
     type_window(zoom, "6470", "6820")
     zoom.locator("[name=label]").fill("Hα region")
     zoom.locator("[name=label]").press("Enter")
@@ -183,7 +183,7 @@ def test_hints_follow_the_window_after_undo_and_reload(desk: Page) -> None:
 
 def test_submitting_waits_for_the_window_just_typed(desk: Page) -> None:
     zoom = in_revision(desk)
-    desk.route("**/api/v1/look", lambda route: (desk.wait_for_timeout(600), route.continue_()))
+    desk.route("**/api/v1/zoom", lambda route: (desk.wait_for_timeout(600), route.continue_()))
     zoom.locator("[name=lo]").fill("6450")
     zoom.locator("[name=lo]").press("Enter")
     desk.keyboard.press("Control+s")

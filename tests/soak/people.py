@@ -239,7 +239,7 @@ class Reviewer:
         low, high = moved["arguments"]["wavelength_range"]
         by = self.rng.uniform(-40, 40)
         arguments = {**moved["arguments"], "wavelength_range": [round(low + by, 1), round(high + by, 1)]}
-        answer = await self.client.post("look", "/api/v1/look", {"item": item["id"], "arguments": arguments})
+        answer = await self.client.post("zoom", "/api/v1/zoom", {"item": item["id"], "arguments": arguments})
         if answer is None or not answer["step"]["ok"]:
             return steps
         return [{**step, **answer["step"]} if step is moved else step for step in steps]

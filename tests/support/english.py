@@ -16,6 +16,8 @@ DOCUMENTS = (
     # What a policy of the program writes, and the faults of form that a trace keeps.
     *("agent/policies/baseline/rule.py", "agent/policies/specialist/policy.py"),
     *("agent/trajectory/tags.py", "agent/trajectory/repair.py", "agent/trajectory/sharegpt.py"),
+    # The description of the API.
+    *("reviewer/web/models/", "reviewer/web/openapi.py"),
     # Reports, tables and cards.
     *("agent/batch/report.py", "agent/batch/candidates.py"),
     *("training/bench/report.py", "training/bench/report_sections.py", "training/bench/gallery.py"),
@@ -171,11 +173,6 @@ NO_MESSAGES: dict[str, set[str]] = {
     "reviewer/web/routes/blind_setup.py": {"all items"},
     # Sent to the judge.
     "reviewer/blind/judge/model.py": {"it was cut at its limit of ", " tokens, and so "},
-    # The description of the API.
-    "reviewer/web/openapi.py": {
-        *("stable, for programs, e.g. signed_out, not_allowed, not_found", "more, by kind", "Spec-o3 review"),
-        "what was found and what was expected, for people",
-    },
     "reviewer/server.py": {"Spec-o3 review"},
     "reviewer/web/language.py": {
         "\ndocument.documentElement.lang = so_language.tag\nObject.defineProperty(navigator, 'language', "

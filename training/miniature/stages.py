@@ -20,9 +20,9 @@ from training.data.records import Example, Question
 from training.miniature.examples import Errors
 from training.miniature.model import Size
 from training.miniature.spectra import questions
+from training.miniature.stage_parts import BETA2, OnMessage, Rounds, grpo_settings, once, save_random, start_of, steps
 from training.run import CardFiles, Run
 from training.settings import ModelSettings
-from training.miniature.stage_parts import BETA2, OnMessage, Rounds, grpo_settings, once, save_random, start_of, steps
 
 
 @dataclass(frozen=True)

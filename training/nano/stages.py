@@ -17,13 +17,13 @@ from agent.errors import Refusal
 from agent.json_lines import write_atomic
 from agent.language import tr
 from training.miniature.model import Size, shrunk
+from training.miniature.stage_parts import BETA2, OnMessage, Rounds, grpo_settings, once, save_random, start_of, steps
 from training.model_card.card import README
 from training.nano.package import SCORES, package
 from training.nano.spectra import questions
 from training.nano.teacher import Shrink, Traces, phrases
 from training.run import Run
 from training.settings import ModelSettings, to_mapping
-from training.miniature.stage_parts import BETA2, OnMessage, Rounds, grpo_settings, once, save_random, start_of, steps
 
 RANDOM, SFT, GRPO, FINISHED = "random", "sft", "grpo", "nano"
 SETTINGS = "nano.json"

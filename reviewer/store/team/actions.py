@@ -121,14 +121,6 @@ class Preview:
     changes: tuple[Change, ...]
     left_out: tuple[LeftOut, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "token": self.token,
-            "items": self.items,
-            "changes": [{"from": one.before, "to": one.after, "items": one.items} for one in self.changes],
-            "left_out": [{"why": one.why, "items": one.items, "first": list(one.first)} for one in self.left_out],
-        }
-
 
 @dataclass(frozen=True)
 class BulkAction:
@@ -158,10 +150,6 @@ class SelectionChanged(StoreError):
     def __init__(self, preview: Preview) -> None:
         super().__init__(tr("The selection has changed since the preview. Nothing was done; check the new preview."))
         self.preview = preview
-
-    @property
-    def details(self) -> dict[str, Any]:
-        return {"preview": self.preview.to_json()}
 
 
 def built_on(items: Iterable[int], hidden: frozenset[int]) -> str:

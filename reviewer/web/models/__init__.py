@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from fastapi import Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
-from agent.language import deferred, localized
+from agent.language import localized
 
 
 class Answer(BaseModel):
@@ -21,11 +21,20 @@ class Answer(BaseModel):
     ``model_validate(row)`` builds one from a dataclass of the store whose attributes have the names of the fields.
     """
 
-    model_config = ConfigDict(from_attributes=True, frozen=True, extra="forbid")
+    model_config = ConfigDict(from_attributes=True, frozen=True, extra="forbid", validate_by_name=True)
 
 
 class Done(Answer):
     """Nothing but that the request was carried out."""
+
+
+class OpenApi(BaseModel):
+    """The description of an API in the form of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0)."""
+
+    openapi: str
+    info: dict[str, Any]
+    paths: dict[str, Any]
+    components: dict[str, Any]
 
 
 class Problem(Answer):
@@ -52,23 +61,23 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
-def optional(description: str | None = None) -> Any:
-    """Return the field of a key that is left out where there is nothing to say; its type includes None."""
-    return Field(default=None, exclude_if=_is_none, description=description)
+def optional(description: str | None = None, *, key: str | None = None) -> Any:
+    """Return the field of a key that is left out where there is nothing to say; its type includes None.
+
+    :param key: the key, where it cannot be the name of the field
+    """
+    return Field(default=None, alias=key, exclude_if=_is_none, description=description)
 
 
 PROBLEMS: Mapping[int | str, dict[str, Any]] = {
-    "default": {"model": Problem, "description": deferred("Refused or failed; nothing was saved.")}
+    "default": {"model": Problem, "description": "Refused or failed; nothing was saved."}
 }
 """``responses`` of every route below ``/api/v1``."""
 
 
-def media(description: str, *types: str) -> dict[str, Any]:
-    """Return the keywords of a route whose answer is no JSON but a file, a picture or a stream.
-
-    ``@router.get("/picture/{name}", **media("The picture of a tool call.", "image/png"))``
-
-    :param types: its media types
+def media(*types: str) -> dict[str, Any]:
+    """Return the keywords of a route whose answer is no JSON but a file, a picture or a stream of one of these types:
+    ``@router.get("/picture/{name}", **media("image/png"))``
     """
     content = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in types}
-    return {"response_class": Response, "responses": {200: {"description": description, "content": content}}}
+    return {"response_class": Response, "responses": {200: {"content": content}}}

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import Field
 
 from agent.language import tr
 from reviewer.rules.people import Person
-from reviewer.store import Delivery, NotAllowed, Token, Webhook
+from reviewer.store import NotAllowed
 from reviewer.store.team.addresses import LONGEST_URL
 from reviewer.store.team.tokens import LONGEST_NAME
 from reviewer.store.team.webhooks import Event
 from reviewer.web import openapi
 from reviewer.web.background.webhooks import WebhookSender
 from reviewer.web.context import NOT_STORED, Context, ContextDep, PersonDep, SessionDep
-from reviewer.web.headers import document_policy
+from reviewer.web.headers import swagger_policy
+from reviewer.web.models import Done, OpenApi, media
+from reviewer.web.models import api as answers
 from reviewer.web.proxies import base_of
 from reviewer.web.requests import Sent
-from reviewer.web.routes.documents import written
 
 router = APIRouter(prefix="/api/v1")
 
@@ -41,24 +42,25 @@ class WebhookWanted(Sent):
 
 
 @router.get("/tokens")
-def tokens(person: PersonDep, context: ContextDep, everybody: bool = False) -> dict[str, Any]:
+def tokens(person: PersonDep, context: ContextDep, everybody: bool = False) -> answers.TokenList:
     """Your tokens, newest first; ``everybody``: those of all people, for coordinators."""
-    return {"tokens": [_token_json(one) for one in context.store.tokens.listed(person.initials, everybody)]}
+    listed = context.store.tokens.listed(person.initials, everybody)
+    return answers.TokenList(tokens=[answers.TokenListed.model_validate(token) for token in listed])
 
 
 @router.post("/tokens")
-def make_token(person: SessionDep, context: ContextDep, sent: TokenWanted, response: Response) -> dict[str, Any]:
+def make_token(person: SessionDep, context: ContextDep, sent: TokenWanted, response: Response) -> answers.TokenMade:
     """Make a token for yourself. The answer has its secret, which is not shown again. Needs a session."""
     made, secret = context.store.tokens.make(person.initials, sent.name, sent.may_write, sent.days)
     response.headers.update(NOT_STORED)
-    return {**_token_json(made), "token": secret}
+    return answers.TokenMade(**dict(answers.TokenListed.model_validate(made)), token=secret)
 
 
 @router.delete("/tokens/{token_id}")
-def revoke_token(person: SessionDep, context: ContextDep, token_id: int) -> dict[str, Any]:
+def revoke_token(person: SessionDep, context: ContextDep, token_id: int) -> Done:
     """Revoke a token of yours; coordinators revoke those of everybody. Needs a session."""
     context.store.tokens.revoke(person.initials, token_id)
-    return {}
+    return Done()
 
 
 def coordinator(person: PersonDep) -> Person:
@@ -72,46 +74,50 @@ CoordinatorDep = Annotated[Person, Depends(coordinator)]
 
 
 @router.get("/webhooks")
-def webhooks(person: CoordinatorDep, context: ContextDep) -> dict[str, Any]:
+def webhooks(person: CoordinatorDep, context: ContextDep) -> answers.WebhookList:
     """The webhooks, oldest first. ``waiting`` is the number of events that are still to be delivered, ``lost`` that of
     those that were given up or dropped; ``stopped_at``: nothing was delivered ``silent_since``, so nothing is sent."""
-    return {"webhooks": [_webhook_json(one) for one in context.store.webhooks.listed(person.initials)]}
+    listed = context.store.webhooks.listed(person.initials)
+    return answers.WebhookList(webhooks=[answers.WebhookListed.model_validate(webhook) for webhook in listed])
 
 
 @router.post("/webhooks")
-def add_webhook(person: CoordinatorDep, context: ContextDep, sent: WebhookWanted, response: Response) -> dict[str, Any]:
+def add_webhook(
+    person: CoordinatorDep, context: ContextDep, sent: WebhookWanted, response: Response
+) -> answers.WebhookAdded:
     """Add a webhook. The answer has the secret that signs its messages, which is not shown again."""
     added, secret = context.store.webhooks.add(person.initials, sent.url, sent.events)
     response.headers.update(NOT_STORED)
-    return {**_webhook_json(added), "secret": secret}
+    return answers.WebhookAdded(**dict(answers.WebhookListed.model_validate(added)), secret=secret)
 
 
 @router.delete("/webhooks/{webhook_id}")
-def delete_webhook(person: CoordinatorDep, context: ContextDep, webhook_id: int) -> dict[str, Any]:
+def delete_webhook(person: CoordinatorDep, context: ContextDep, webhook_id: int) -> Done:
     """Delete a webhook; what was not delivered yet is dropped."""
     context.store.webhooks.delete(person.initials, webhook_id)
-    return {}
+    return Done()
 
 
 @router.post("/webhooks/{webhook_id}/start")
-def start_webhook(person: CoordinatorDep, context: ContextDep, webhook_id: int) -> dict[str, Any]:
+def start_webhook(person: CoordinatorDep, context: ContextDep, webhook_id: int) -> answers.WebhookListed:
     """Start a webhook again that was stopped because nothing could be delivered. It gets the events from now on."""
-    return _webhook_json(context.store.webhooks.start(person.initials, webhook_id))
+    return answers.WebhookListed.model_validate(context.store.webhooks.start(person.initials, webhook_id))
 
 
 @router.get("/webhooks/{webhook_id}/deliveries")
-def deliveries(person: CoordinatorDep, context: ContextDep, webhook_id: int) -> dict[str, Any]:
+def deliveries(person: CoordinatorDep, context: ContextDep, webhook_id: int) -> answers.WebhookDeliveries:
     """The last 20 deliveries of a webhook with their answers, newest event first."""
-    found = context.store.webhooks.deliveries(person.initials, webhook_id)
-    return {"deliveries": [_delivery_json(one) for one in found]}
+    listed = context.store.webhooks.deliveries(person.initials, webhook_id)
+    deliveries = [answers.WebhookDelivery.model_validate(delivery) for delivery in listed]
+    return answers.WebhookDeliveries(deliveries=deliveries)
 
 
 @router.post("/webhooks/{webhook_id}/test")
-def test_webhook(person: CoordinatorDep, context: ContextDep, webhook_id: int) -> dict[str, Any]:
+def test_webhook(person: CoordinatorDep, context: ContextDep, webhook_id: int) -> answers.WebhookTested:
     """Send a test message now and return what was answered; it is not repeated and not listed."""
     target = context.store.webhooks.target(person.initials, webhook_id)
     answer = sender_of(context).test(target)
-    return {"delivered": answer.delivered, "answer": answer.text}
+    return answers.WebhookTested(delivered=answer.delivered, answer=answer.text)
 
 
 def sender_of(context: Context) -> WebhookSender:
@@ -119,56 +125,16 @@ def sender_of(context: Context) -> WebhookSender:
     return context.webhooks or WebhookSender(context.store, "")
 
 
-@router.get("/openapi.json")
+@router.get("/openapi.json", response_class=JSONResponse, responses={200: {"model": OpenApi}})
 def description(person: PersonDep, request: Request) -> Response:
     """The description of this API in the form of OpenAPI 3.1."""
     served = {**openapi.schema_of(request.app), "servers": [{"url": f"{base_of(request)}/"}]}
     return JSONResponse(served, headers={"Cache-Control": "no-cache"})
 
 
-@router.get("/docs")
+@router.get("/docs", **media("text/html"))
 def page(person: PersonDep, request: Request) -> Response:
-    """The description of this API as a page."""
-    shown = openapi.Page(openapi.schema_of(request.app), str(request.base_url).rstrip("/") + base_of(request))
-    policy = {"Content-Security-Policy": document_policy(request.scope), "Cache-Control": "no-cache"}
-    return written(tr("API"), shown.tags, shown.text, shown.models, policy, root="../../")
-
-
-def _token_json(token: Token) -> dict[str, Any]:
-    return {
-        "id": token.id,
-        "person": token.person,
-        "name": token.name,
-        "may_write": token.may_write,
-        "made_at": token.made_at.isoformat(),
-        "expires_at": token.expires_at and token.expires_at.isoformat(),
-        "used_at": token.used_at and token.used_at.isoformat(),
-    }
-
-
-def _webhook_json(webhook: Webhook) -> dict[str, Any]:
-    return {
-        "id": webhook.id,
-        "url": webhook.url,
-        "events": list(webhook.events),
-        "person": webhook.person,
-        "made_at": webhook.made_at.isoformat(),
-        "waiting": webhook.waiting,
-        "lost": webhook.lost,
-        "stopped_at": webhook.stopped_at and webhook.stopped_at.isoformat(),
-        "silent_since": webhook.silent_since and webhook.silent_since.isoformat(),
-    }
-
-
-def _delivery_json(delivery: Delivery) -> dict[str, Any]:
-    event = delivery.event
-    return {
-        "event": event.kind,
-        "at": event.at.isoformat(),
-        "item": event.item,
-        "export": event.export,
-        "attempts": delivery.attempts,
-        "delivered_at": delivery.delivered_at and delivery.delivered_at.isoformat(),
-        "next_at": delivery.next_at and delivery.next_at.isoformat(),
-        "answer": delivery.answer,
-    }
+    """The description of this API as a page (Swagger UI)."""
+    shown = openapi.page()
+    headers = {"Content-Security-Policy": swagger_policy(request.scope, shown), "Cache-Control": "no-cache"}
+    return HTMLResponse(shown, headers=headers)

@@ -16,6 +16,7 @@ from fastapi.responses import FileResponse, PlainTextResponse
 
 from agent.language import tr
 from reviewer.web.headers import IMMUTABLE
+from reviewer.web.openapi import SWAGGER, swagger_file
 
 STATIC = Path(__file__).parents[2] / "ui" / "static"
 PLOTLY_URL = f"/ui/plotly-{version('plotly')}.min.js"
@@ -38,6 +39,14 @@ def plotly_js(request: Request) -> Response:
         media_type="text/javascript",
         headers={**_IMMUTABLE, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"},
     )
+
+
+@router.get("/ui/swagger/{name}")
+def swagger_ui(name: str) -> Response:
+    if name not in SWAGGER:
+        return PlainTextResponse(tr("no such file"), status_code=404)
+    path = swagger_file(name)
+    return FileResponse(path, media_type=_SERVED[path.suffix], headers={"Cache-Control": "no-cache"})
 
 
 @router.get("/ui/{name:path}")

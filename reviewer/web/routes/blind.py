@@ -17,7 +17,8 @@ from reviewer.blind.pictures import PictureUnavailable, list_pictures, neutral_p
 from reviewer.blind.plan import CANNOT_TELL, SCORES, Preference
 from reviewer.store import NotFound
 from reviewer.web.context import ContextDep, PersonDep
-from reviewer.web.payload import atlas_json, spectrum_bytes
+from reviewer.web.models.evidence import Atlas
+from reviewer.web.payload import atlas_of, spectrum_bytes
 from reviewer.web.requests import Key, Sent, Text
 
 HEADERS = {"Cache-Control": "private, max-age=86400"}
@@ -78,15 +79,13 @@ def spectrum(person: PersonDep, context: ContextDep, token: str) -> Response:
 
 
 @router.get("/sheet/{token}/atlas")
-def atlas(person: PersonDep, context: ContextDep, token: str) -> dict[str, Any]:
+def atlas(person: PersonDep, context: ContextDep, token: str) -> Atlas:
     """Return lines, sky bands, and arm joins without the survey's arm names."""
     source = context.store.blind.scoring.source(token, person.initials)
     survey = context.gallery.spectrum(source.spectrum).survey if source.spectrum is not None else ""
-    found = atlas_json(survey, context.tasks.get(source.trajectories[0].task))
-    for band in found["bands"]:
-        if band["kind"] == "arm join":
-            band["name"] = "arm join"
-    return found
+    shown = atlas_of(survey, context.tasks.get(source.trajectories[0].task))
+    bands = [band.model_copy(update={"name": band.kind}) if band.kind == "arm join" else band for band in shown.bands]
+    return shown.model_copy(update={"bands": bands})
 
 
 @router.get("/sheet/{token}/picture/{trace}/{number}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
@@ -11,6 +11,7 @@ from reviewer.rules.people import Person
 from reviewer.store.team.actions import LONGEST_BATCH, Action, Assign, BulkAction, Reject, SetBatch
 from reviewer.web.access import may_manage
 from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.models import bulk as answers
 from reviewer.web.requests import Key, Selection, Sent, Text, Undone
 from reviewer.web.visibility import VisibleDep
 
@@ -60,51 +61,52 @@ class Applied(Planned):
 
 
 @router.post("/preview")
-def preview(person: PersonDep, context: ContextDep, visible: VisibleDep, sent: Planned) -> dict[str, Any]:
+def preview(person: PersonDep, context: ContextDep, visible: VisibleDep, sent: Planned) -> answers.BulkPreview:
     """Show what an action would change and what it leaves out; ``token`` stands for this preview."""
     items, first = visible.selected(sent.selection), visible.verdict_first.batches
-    return context.store.bulk.preview(person.initials, items, sent.action.action(), first).to_json()
+    preview = context.store.bulk.preview(person.initials, items, sent.action.action(), first)
+    return answers.BulkPreview.model_validate(preview)
 
 
 @router.post("")
-def apply(person: PersonDep, context: ContextDep, visible: VisibleDep, sent: Applied) -> dict[str, Any]:
+def apply(person: PersonDep, context: ContextDep, visible: VisibleDep, sent: Applied) -> answers.BulkActionDone:
     """Do what the preview with this token has shown; 409 ``selection_changed`` with the present preview if it is no
     longer that."""
     items, first = visible.selected(sent.selection), visible.verdict_first.batches
     action = sent.action.action()
     done = context.store.bulk.apply(person.initials, items, action, sent.token, sent.key, first)
-    return _action_json(done, person, may_manage(person, context.store))
+    return _shown(done, person, may_manage(person, context.store))
 
 
 @router.get("")
 def actions(
     person: PersonDep, context: ContextDep, limit: Annotated[int, Query(ge=1, le=_MOST_ACTIONS)] = 50
-) -> dict[str, Any]:
+) -> answers.BulkActions:
     """The last actions, newest first, without rejections by others of items that are still judged in that round."""
     manages = may_manage(person, context.store)
-    found = context.store.bulk.actions(limit, person.initials)
-    return {"actions": [_action_json(one, person, manages) for one in found]}
+    listed = context.store.bulk.actions(limit, person.initials)
+    return answers.BulkActions(actions=[_shown(action, person, manages) for action in listed])
 
 
 @router.post("/{action}/undo")
-def undo(person: PersonDep, context: ContextDep, action: int, sent: Undone) -> dict[str, Any]:
+def undo(person: PersonDep, context: ContextDep, action: int, sent: Undone) -> answers.BulkActionDone:
     """Take a whole action back, as long as nobody has built on any of its items."""
     done = context.store.bulk.undo(person.initials, action, sent.key)
-    return _action_json(done, person, may_manage(person, context.store))
+    return _shown(done, person, may_manage(person, context.store))
 
 
-def _action_json(done: BulkAction, person: Person, manages: bool) -> dict[str, Any]:
+def _shown(done: BulkAction, person: Person, manages: bool) -> answers.BulkActionDone:
     own = done.person == person.initials
     possible = done.kind != "undo" and done.undone is None
-    return {
-        "id": done.id,
-        "kind": done.kind,
+    return answers.BulkActionDone(
+        id=done.id,
+        kind=done.kind,
         # Others may still judge the items, and must not know why a person rejected them.
-        "details": dict(done.details) if own or done.kind != "reject" else {},
-        "items": done.items,
-        "person": done.person,
-        "at": done.at.isoformat(),
-        "undoes": done.undoes,
-        "undone": done.undone,
-        "may_undo": possible and (own if done.kind == "reject" else manages),
-    }
+        details=dict(done.details) if own or done.kind != "reject" else {},
+        items=done.items,
+        person=done.person,
+        at=done.at,
+        undoes=done.undoes,
+        undone=done.undone,
+        may_undo=possible and (own if done.kind == "reject" else manages),
+    )

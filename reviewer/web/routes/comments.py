@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 
-from reviewer.store import Comment, Thread
+from reviewer.store import Thread
+from reviewer.store.team.comments import UnreadComment
 from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.models import comments as answers
 from reviewer.web.requests import ItemNumber, Key, Sent, Text
 from reviewer.web.verdict_first import VerdictFirstDep, neutral_name
 from reviewer.web.visibility import require_visible
@@ -44,23 +46,23 @@ HiddenDep = Annotated[bool, Depends(_answer_hidden)]
 
 
 @router.get("/item/{item_id}/comments")
-def comments(person: PersonDep, context: ContextDep, item_id: int, answer_hidden: HiddenDep) -> dict[str, Any]:
+def comments(person: PersonDep, context: ContextDep, item_id: int, answer_hidden: HiddenDep) -> answers.Discussion:
     """The threads of an item, and the people who can be mentioned in them."""
-    found = context.store.comments.of_item(item_id, person.initials, answer_hidden)
-    return {
-        "threads": [_thread_json(thread) for thread in found.threads],
-        "hidden": found.hidden,
-        "read": found.read,
-        "people": [{"initials": p.initials, "name": p.name} for p in context.store.accounts.people() if p.active],
-    }
+    discussion = context.store.comments.of_item(item_id, person.initials, answer_hidden)
+    return answers.Discussion(
+        threads=[_thread(thread) for thread in discussion.threads],
+        hidden=discussion.hidden,
+        read=discussion.read,
+        people=[answers.Colleague.model_validate(other) for other in context.store.accounts.people() if other.active],
+    )
 
 
 @router.post("/item/{item_id}/comments")
 def comment(
     person: PersonDep, context: ContextDep, item_id: int, sent: Commented, answer_hidden: HiddenDep
-) -> dict[str, Any]:
+) -> answers.CommentAdded:
     """Comment on an item or one of its steps, or reply in a thread; ``@AB`` mentions a person."""
-    made = context.store.comments.add(
+    added = context.store.comments.add(
         person=person.initials,
         item_id=item_id,
         text=sent.text,
@@ -70,13 +72,13 @@ def comment(
         thread=sent.thread,
         answer_hidden=answer_hidden,
     )
-    return {"thread": made.thread, **_comment_json(made)}
+    return answers.CommentAdded.model_validate(added)
 
 
 @router.post("/item/{item_id}/thread/{thread}")
 def thread(
     person: PersonDep, context: ContextDep, item_id: int, thread: int, sent: ThreadChanged, answer_hidden: HiddenDep
-) -> dict[str, Any]:
+) -> answers.ThreadState:
     """Resolve a thread, or open it again."""
     context.store.comments.set_resolved(
         person=person.initials,
@@ -86,18 +88,18 @@ def thread(
         key=sent.key,
         answer_hidden=answer_hidden,
     )
-    return {"resolved": sent.resolved}
+    return answers.ThreadState(resolved=sent.resolved)
 
 
 @router.post("/item/{item_id}/comments/read")
 def read(
     person: PersonDep, context: ContextDep, item_id: int, sent: ReadUpTo, answer_hidden: HiddenDep
-) -> dict[str, int]:
+) -> answers.LastRead:
     """Mark the comments of an item as read up to this one; ``comment`` is the last one that is read now, 0: none."""
     last = context.store.comments.read(
         person=person.initials, item_id=item_id, comment=sent.comment, answer_hidden=answer_hidden
     )
-    return {"comment": last}
+    return answers.LastRead(comment=last)
 
 
 @router.get("/comments/unread")
@@ -106,48 +108,37 @@ def unread(
     context: ContextDep,
     first: VerdictFirstDep,
     limit: Annotated[int, Query(ge=0, le=200)] = 50,
-) -> dict[str, Any]:
+) -> answers.UnreadComments:
     """The newest unread comments, and the number of all; ``hidden`` ones have no text until the person has decided."""
-    found = context.store.comments.unread(person.initials, limit)
-    answers = first.hidden({one.row.item_id: one.row for one in found.comments}.values())
-    items = []
-    for one in found.comments:
-        answer_hidden = one.row.item_id in answers
-        hidden = one.hidden or answer_hidden
-        shown = not hidden or one.mentioned
-        items.append(
-            {
-                "item": one.row.item_id,
-                "name": neutral_name(one.row.item_id) if answer_hidden else one.row.name,
-                "comment": one.comment.id,
-                "person": one.comment.person if shown else None,
-                "text": "" if hidden else one.comment.text,
-                "at": one.comment.at.isoformat() if shown else None,
-                "mentioned": one.mentioned,
-                "hidden": hidden,
-            }
-        )
-    return {"items": items, "total": found.total, "newest": found.newest}
+    unread = context.store.comments.unread(person.initials, limit)
+    waiting = first.hidden({entry.row.item_id: entry.row for entry in unread.comments}.values())
+    items = [_unread_item(entry, entry.row.item_id in waiting) for entry in unread.comments]
+    return answers.UnreadComments(items=items, total=unread.total, newest=unread.newest)
 
 
-def _thread_json(thread: Thread) -> dict[str, Any]:
+def _unread_item(entry: UnreadComment, answer_hidden: bool) -> answers.UnreadItem:
+    hidden = entry.hidden or answer_hidden
+    named = not hidden or entry.mentioned
+    return answers.UnreadItem(
+        item=entry.row.item_id,
+        name=neutral_name(entry.row.item_id) if answer_hidden else entry.row.name,
+        comment=entry.comment.id,
+        person=entry.comment.person if named else None,
+        text="" if hidden else entry.comment.text,
+        at=entry.comment.at if named else None,
+        mentioned=entry.mentioned,
+        hidden=hidden,
+    )
+
+
+def _thread(thread: Thread) -> answers.CommentThread:
     changed = thread.resolved
-    return {
-        "id": thread.id,
-        "step": thread.step,
-        "version": thread.version_id,
-        "number": thread.version,
-        "resolved": changed is not None,
-        "resolved_by": None if changed is None else {"person": changed.person, "at": changed.at.isoformat()},
-        "comments": [_comment_json(one) for one in thread.comments],
-    }
-
-
-def _comment_json(one: Comment) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "person": one.person,
-        "source": one.source,
-        "text": one.text,
-        "at": one.at.isoformat(),
-    }
+    return answers.CommentThread(
+        id=thread.id,
+        step=thread.step,
+        version=thread.version_id,
+        number=thread.version,
+        resolved=changed is not None,
+        resolved_by=None if changed is None else answers.ThreadResolved.model_validate(changed),
+        comments=[answers.CommentSent.model_validate(comment) for comment in thread.comments],
+    )

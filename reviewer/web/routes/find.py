@@ -8,10 +8,12 @@ from fastapi import APIRouter, Depends
 from pydantic import Field, model_validator
 
 from agent.language import tr
-from reviewer.store import QueueFilter, View
+from reviewer.store import QueueFilter
 from reviewer.store.team.views import LONGEST_NAME
 from reviewer.web import requests
 from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.models import Done
+from reviewer.web.models import find as answers
 from reviewer.web.requests import Filter, ItemNumber, Selection, Sent
 from reviewer.web.visibility import VisibleDep
 
@@ -68,45 +70,45 @@ def find(
     wanted: Annotated[QueueFilter, Depends(requests.queue_filter)],
     after: int | None = None,
     limit: int = 40,
-) -> dict[str, Any]:
+) -> answers.FoundItems:
     """The queue's rows of a filter, with ``snippets`` of the texts that match its words."""
     stamp = context.store.log.head().number  # before the rows, so that a change meanwhile is noticed
     rows, total = visible.found(wanted, after, max(1, min(limit, MOST_FOUND)))
-    return {"rows": rows, "total": total, "stamp": stamp}
+    return answers.FoundItems(rows=rows, total=total, stamp=stamp)
 
 
 @router.post("/find/rows")
-def rows(visible: VisibleDep, sent: Named) -> dict[str, Any]:
+def rows(visible: VisibleDep, sent: Named) -> answers.ListedRows:
     """The rows of items that were found in another way, e.g. of a group, in the given order, also of withdrawn ones."""
-    return {"rows": visible.rows_of(sent.items, withdrawn=True)}
+    return answers.ListedRows(rows=visible.rows_of(sent.items, withdrawn=True))
 
 
 @router.get("/views")
-def views(person: PersonDep, context: ContextDep) -> list[dict[str, Any]]:
+def views(person: PersonDep, context: ContextDep) -> list[answers.View]:
     """The person's own views, and those that others share."""
-    return [view_json(view) for view in context.store.views.of_person(person.initials)]
+    return [answers.View.model_validate(view) for view in context.store.views.of_person(person.initials)]
 
 
 @router.post("/views")
-def save_view(person: PersonDep, context: ContextDep, visible: VisibleDep, sent: ViewSaved) -> dict[str, Any]:
+def save_view(person: PersonDep, context: ContextDep, visible: VisibleDep, sent: ViewSaved) -> answers.View:
     """Save a filter, or a list of items, under a name."""
     items = None if sent.selection is None else visible.selected(sent.selection)
     made = context.store.views.create(
         person=person.initials, name=sent.name, filter=_saved(sent.filter), items=items, shared=sent.shared
     )
-    return view_json(made)
+    return answers.View.model_validate(made)
 
 
 @router.get("/views/{view_id}")
-def view(person: PersonDep, context: ContextDep, view_id: ItemNumber) -> dict[str, Any]:
+def view(person: PersonDep, context: ContextDep, view_id: ItemNumber) -> answers.View:
     """A view by its link; for a deleted one, the error says so."""
-    return view_json(context.store.views.get(person.initials, view_id))
+    return answers.View.model_validate(context.store.views.get(person.initials, view_id))
 
 
 @router.post("/views/{view_id}")
 def change_view(
     person: PersonDep, context: ContextDep, visible: VisibleDep, view_id: ItemNumber, sent: ViewChanged
-) -> dict[str, Any]:
+) -> answers.View:
     """Change a view of yours."""
     items = None if sent.selection is None else visible.selected(sent.selection)
     changed = context.store.views.change(
@@ -117,25 +119,14 @@ def change_view(
         filter=_saved(sent.filter),
         items=items,
     )
-    return view_json(changed)
+    return answers.View.model_validate(changed)
 
 
 @router.delete("/views/{view_id}")
-def delete_view(person: PersonDep, context: ContextDep, view_id: ItemNumber) -> dict[str, Any]:
+def delete_view(person: PersonDep, context: ContextDep, view_id: ItemNumber) -> Done:
     """Delete a view of yours."""
     context.store.views.delete(person=person.initials, view_id=view_id)
-    return {}
-
-
-def view_json(view: View) -> dict[str, Any]:
-    return {
-        "id": view.id,
-        "name": view.name,
-        "person": view.person,
-        "shared": view.shared,
-        "filter": dict(view.filter),
-        "items": view.items,
-    }
+    return Done()
 
 
 def _saved(filter: Filter | None) -> dict[str, Any] | None:

@@ -11,8 +11,9 @@ from reviewer.rules.people import Person
 from reviewer.store import NotAllowed, NotFound, QueueFilter, WorkTime
 from reviewer.web import requests
 from reviewer.web.context import Context, ContextDep, PersonDep
-from reviewer.web.models.opening import Checks, DecisionMade, Held, Opening, Place
-from reviewer.web.payload import item_json, progress_json, stamp
+from reviewer.web.models.opening import Checks, DecisionMade, Opening
+from reviewer.web.models.work import LeaseHeld
+from reviewer.web.payload import item_for, progress_of, stamp
 from reviewer.web.routes import comments, review, traces
 from reviewer.web.statements import checks_of, known_checks
 from reviewer.web.verdict_first import VerdictFirstDep, require_verdict
@@ -58,7 +59,7 @@ def decide(person: PersonDep, context: ContextDep, item_id: int, sent: requests.
     )
     return DecisionMade(
         state=standing.state,
-        **progress_json(standing),
+        **progress_of(standing),
         stamp=stamp(context.store.items.get(item_id)),
         **_what_follows(person, context, item_id, sent.opens),
     )
@@ -87,10 +88,10 @@ def _opening(person: Person, context: Context, visible: VisibleItems, item_id: i
     hidden = first.hides(item.row)
     held = context.store.leases.held_by_others(person.initials, item_id)
     return Opening(
-        item=item_json(context.store, item, person, context.tasks.get(item.row.task), hidden),
-        place=Place.model_validate(review.place(visible, item_id, wanted)),
-        held=None if held is None else Held(message=str(held), until=held.until),
-        others=traces.others(context, visible, item_id, first)["others"],
+        item=item_for(context.store, item, person, context.tasks.get(item.row.task), hidden),
+        place=review.place(visible, item_id, wanted),
+        held=None if held is None else LeaseHeld(message=str(held), until=held.until),
+        others=traces.others(context, visible, item_id, first).others,
         comments=comments.comments(person, context, item_id, hidden),
         checks=None if hidden else known_checks(context, item),
         unread=comments.unread(person, context, first),

@@ -3,62 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
 from fastapi import APIRouter, Request
 
-from agent.language import deferred, localized, tr
+from agent.language import deferred
 from agent.statistics import DEFAULT, Resampling
 from agent.tasks import Task
 from reviewer.agreement.reliability import gold_agreement, round_agreement
 from reviewer.agreement.values import Estimate
 from reviewer.rules.workflow import Round
-from reviewer.store import TIME_DEFINITION, Progress, Store, Yielded
+from reviewer.store import TIME_DEFINITION, Store
 from reviewer.store.statistics import COMPARED, Disagreement, GoldVerdict, SharedDecision
 from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.models import progress as answers
 
 router = APIRouter(prefix="/api/v1")
 
 
 @router.get("/progress")
-def progress(person: PersonDep, context: ContextDep, task: str = "", batch: str | None = None) -> dict[str, Any]:
+def progress(
+    person: PersonDep, context: ContextDep, task: str = "", batch: str | None = None
+) -> answers.ProgressFigures:
     """The numbers of the Progress tab, of a task and batch or of all."""
-    facets = context.store.queue.facets()
-    return {
-        **progress_json(context.store.statistics.counts(task or None, batch)),
-        "tasks": {key: _title(context.tasks, key) for key in facets.get("task", ())},
-        "batches": list(facets.get("batch", ())),
-        "at": context.store.database.now().isoformat(),
-    }
-
-
-def progress_json(progress: Progress) -> dict[str, Any]:
-    """Return ``Progress`` as JSON. An undefined fraction is null; the page says why."""
-    return {
-        "by_task": {task: dict(states) for task, states in progress.by_task.items()},
-        "by_person": {person: dict(rounds) for person, rounds in progress.by_person.items()},
-        "time_meaning": tr(TIME_DEFINITION),
-        "versions_by": dict(progress.versions_by),
-        "time_by_person": {
-            person: {name: asdict(spent) for name, spent in rounds.items()}
-            for person, rounds in progress.time_by_person.items()
+    facets, counts = context.store.queue.facets(), context.store.statistics.counts(task or None, batch)
+    return answers.ProgressFigures(
+        by_task=counts.by_task,
+        by_person=counts.by_person,
+        time_meaning=TIME_DEFINITION,
+        versions_by=counts.versions_by,
+        time_by_person={
+            initials: {name: answers.TimeSpent.model_validate(spent) for name, spent in rounds.items()}
+            for initials, rounds in counts.time_by_person.items()
         },
-        "assigned": {person: dict(states) for person, states in progress.assigned.items()},
-        "disagreement": {
-            "disagreed": progress.disagreed,
-            "compared": progress.compared,
-            "fraction": progress.disagreed / progress.compared if progress.compared else None,
+        assigned=counts.assigned,
+        disagreement=answers.DisagreementShare(
+            disagreed=counts.disagreed,
+            compared=counts.compared,
+            fraction=counts.disagreed / counts.compared if counts.compared else None,
+        ),
+        yielded=answers.DecidedItems.model_validate(counts.yielded),
+        per_day=counts.per_day,
+        decided_per_day={
+            day: answers.DecidedItems.model_validate(decided) for day, decided in counts.decided_per_day.items()
         },
-        "yielded": _yield_json(progress.yielded),
-        "per_day": {day: dict(rounds) for day, rounds in progress.per_day.items()},
-        "decided_per_day": {day: _yield_json(y) for day, y in progress.decided_per_day.items()},
-    }
-
-
-def _yield_json(yielded: Yielded) -> dict[str, float | None]:
-    return {**asdict(yielded), "fraction": yielded.fraction}
+        tasks={key: _title(context.tasks, key) for key in facets.get("task", ())},
+        batches=tuple(facets.get("batch", ())),
+        at=context.store.database.now(),
+    )
 
 
 def _title(tasks: Mapping[str, Any], key: str) -> str:
@@ -84,8 +78,7 @@ _MOST_CONFLICTS = 50
 
 
 class AgreementCache:
-    """The figures of each task and batch, until the next decision; calculated by one thread at a time. ``localized``
-    translates their texts."""
+    """The figures of each task and batch, until the next decision; calculated by one thread at a time."""
 
     def __init__(self) -> None:
         self._figures: dict[tuple[str | None, str | None], tuple[tuple[int | None, ...], dict[str, Any]]] = {}
@@ -103,41 +96,41 @@ class AgreementCache:
 @router.get("/progress/agreement")
 def agreement(
     request: Request, person: PersonDep, context: ContextDep, task: str = "", batch: str | None = None
-) -> dict[str, Any]:
+) -> answers.Agreement:
     """How well people agree, and the items on which they do not."""
     cache: AgreementCache = request.app.state.agreement
     figures = cache.figures(context.store, context.tasks, task or None, batch)
     hidden = context.store.blind.scoring.hidden_items(person.initials)
     total, items = context.store.statistics.disagreements(task or None, batch, hidden=hidden)
-    return {
-        **localized(figures),
-        "disagreements": {"total": total, "items": [_apart_json(one, context.tasks) for one in items]},
-        "conflicts": _conflicts(context.store, context.tasks, task or None, batch, hidden),
-    }
+    return answers.Agreement.model_validate(
+        {
+            **figures,
+            "disagreements": {"total": total, "items": [_apart(item, context.tasks) for item in items]},
+            "conflicts": _conflicts(context.store, context.tasks, task or None, batch, hidden),
+        }
+    )
 
 
 def _conflicts(
     store: Store, tasks: Mapping[str, Task], task: str | None, batch: str | None, hidden: Collection[int]
-) -> dict[str, Any]:
+) -> answers.InspectionConflicts:
     """Return how many items people inspected with different results, and the latest of them."""
     compared, more = store.statistics.compared_inspections(task, batch)
-    apart = [one for one in store.inspections.of_items(compared - frozenset(hidden)) if one.merged.conflict]
-    return {
-        "total": len(apart),
-        "of_last": COMPARED if more else None,
-        "items": [
-            {
-                "id": one.item_id,
-                "name": one.name,
-                "title": _title(tasks, one.task),
-                "conflict": list(one.merged.conflict),
-                "found": [
-                    {"person": i.person, "z": i.z, "quality": i.quality, "type": i.spectype} for i in one.inspections
-                ],
-            }
-            for one in apart[: -_MOST_CONFLICTS - 1 : -1]
+    apart = [item for item in store.inspections.of_items(compared - frozenset(hidden)) if item.merged.conflict]
+    return answers.InspectionConflicts(
+        total=len(apart),
+        of_last=COMPARED if more else None,
+        items=[
+            answers.InspectionConflict(
+                id=item.item_id,
+                name=item.name,
+                title=_title(tasks, item.task),
+                conflict=item.merged.conflict,
+                found=[answers.InspectionResult.model_validate(inspection) for inspection in item.inspections],
+            )
+            for item in apart[: -_MOST_CONFLICTS - 1 : -1]
         ],
-    }
+    )
 
 
 def _figures(store: Store, tasks: Mapping[str, Task], task: str | None, batch: str | None) -> dict[str, Any]:
@@ -166,13 +159,13 @@ def _rounds(decisions: Sequence[SharedDecision], tasks: Mapping[str, Task]) -> l
                 _resampling(len({one.version for one in own})),
             )
             title = deferred("all tasks") if key is None else _title(tasks, key)
-            estimates = {"raw": _json(alike.raw, own), "alpha": _json(alike.alpha, own)}
+            estimates = {"raw": _with_reason(alike.raw, own), "alpha": _with_reason(alike.alpha, own)}
             found.append({"round": judged, "task": key, "title": title, **estimates})
     return found
 
 
-def _json(one: Estimate, decisions: Sequence[SharedDecision]) -> dict[str, Any]:
-    return (one if decisions else replace(one, reason=_NOBODY)).to_json()
+def _with_reason(estimate: Estimate, decisions: Sequence[SharedDecision]) -> Estimate:
+    return estimate if decisions else replace(estimate, reason=_NOBODY)
 
 
 def _gold(verdicts: Sequence[GoldVerdict]) -> list[dict[str, Any]]:
@@ -187,19 +180,18 @@ def _gold(verdicts: Sequence[GoldVerdict]) -> list[dict[str, Any]]:
             [one.label for one in decided],
             _resampling(len(decided)),
         )
-        found.append({"person": person, "right": right.to_json(), "cannot_tell": len(own) - len(decided)})
+        found.append({"person": person, "right": right, "cannot_tell": len(own) - len(decided)})
     return found
 
 
-def _apart_json(one: Disagreement, tasks: Mapping[str, Task]) -> dict[str, Any]:
-    decisions = {judged: dict(verbs) for judged, verbs in one.decisions.items()}
-    return {
-        "id": one.item,
-        "name": one.name,
-        "title": _title(tasks, one.task),
-        "state": one.state,
-        "said": decisions,
-    }
+def _apart(disagreement: Disagreement, tasks: Mapping[str, Task]) -> answers.ApartItem:
+    return answers.ApartItem(
+        id=disagreement.item,
+        name=disagreement.name,
+        title=_title(tasks, disagreement.task),
+        state=disagreement.state,
+        said={judged: dict(verbs) for judged, verbs in disagreement.decisions.items()},
+    )
 
 
 def _resampling(items: int) -> Resampling:

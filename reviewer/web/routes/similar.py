@@ -89,7 +89,7 @@ def similar(
             nearest = [one for one in nearest if one[0] in shown]
         nearest = nearest[:limit]
     likeness = dict(nearest)
-    rows = [{**row, "similarity": round(likeness[row["id"]], 4)} for row in visible.rows_of(list(likeness))]
+    rows = [{**row.model_dump(), "similarity": round(likeness[row.id], 4)} for row in visible.rows_of(list(likeness))]
     corpus = index.corpus
     return {
         "rows": rows,
@@ -164,7 +164,9 @@ def more_like_these(context: ContextDep, visible: VisibleDep, sent: Examples) ->
     scores = dict(zip(items[: sent.limit].tolist(), ranking.probability[: sent.limit].tolist(), strict=True))
     said = sentences()
     return {
-        "rows": [{**row, "score": round(max(scores[row["id"]], 0.0), 4)} for row in visible.rows_of(list(scores))],
+        "rows": [
+            {**row.model_dump(), "score": round(max(scores[row.id], 0.0), 4)} for row in visible.rows_of(list(scores))
+        ],
         "few": ranking.few,
         "cut": ranking.cut,
         "purity": PURITY,

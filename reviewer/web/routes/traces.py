@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter, Depends
 
 from agent.language import tr
 from reviewer.store import Item, NotAllowed, NotFound, Store
 from reviewer.web.context import ContextDep, PersonDep
-from reviewer.web.payload import standing_json
+from reviewer.web.models import item as answers
+from reviewer.web.models.queue import Drafter
+from reviewer.web.payload import standing_for
 from reviewer.web.verdict_first import FIRST, VerdictFirstDep
 from reviewer.web.visibility import VisibleDep, require_visible
 
@@ -21,7 +21,7 @@ router = APIRouter(prefix="/api/v1", dependencies=[Depends(require_visible)])
 @router.get("/item/{item_id}/version/{number}")
 def version(
     person: PersonDep, context: ContextDep, item_id: int, number: int, first: VerdictFirstDep
-) -> dict[str, Any]:
+) -> answers.Reading:
     """One version of an item, by its number; ``of`` is the number of the current one. Who may still judge the item
     independently of others' decisions sees the current version only, as in the history."""
     found = context.store.items.get(item_id)
@@ -29,7 +29,7 @@ def version(
         raise NotAllowed(tr(FIRST))
     current = found.version
     if number != current.number:
-        if standing_json(found.standing, context.store.settings.rules(), person, waiting=False)["withheld"]:
+        if standing_for(found.standing, context.store.settings.rules(), person, waiting=False).withheld:
             raise NotAllowed(tr("Earlier versions are shown once you have decided."))
         by_number = {one.number: one for one in context.store.items.versions(item_id)}
         if number not in by_number:
@@ -48,23 +48,23 @@ def version(
     if found.standing.round is not None:
         # The known label would influence the reviewer, as in the item itself.
         body["label"] = None
-    return {
-        "number": number,
-        "of": current.number,
-        "author": shown.author,
-        "at": shown.at.isoformat(),
-        "trajectory": body,
-    }
+    return answers.Reading(
+        number=number,
+        of=current.number,
+        author=shown.author,
+        at=shown.at,
+        trajectory=answers.Trajectory.model_validate(body),
+    )
 
 
 @router.get("/item/{item_id}/others")
-def others(context: ContextDep, visible: VisibleDep, item_id: int, first: VerdictFirstDep) -> dict[str, Any]:
+def others(context: ContextDep, visible: VisibleDep, item_id: int, first: VerdictFirstDep) -> answers.OtherTraces:
     """Other traces of the same spectrum, by other drafters or for other tasks, as far as the person may see them: none
     while the answer of the item itself is hidden."""
     found = context.store.items.get(item_id)
     spectrum = _first_spectrum(context.store, found)
     if spectrum is None or first.hides(found.row):
-        return {"others": []}
+        return answers.OtherTraces(others=[])
     rows = [
         row
         for row in context.store.queue.rows_of_spectrum(spectrum)
@@ -74,7 +74,7 @@ def others(context: ContextDep, visible: VisibleDep, item_id: int, first: Verdic
     numbers = [row.item_id for row in rows if row.item_id not in hidden]
     shown = [context.store.items.get(number) for number in numbers[:MOST_OTHERS]]
     titles = {key: task.title for key, task in context.tasks.items()}
-    return {"others": [_other(item, titles.get(item.row.task, item.row.task)) for item in shown]}
+    return answers.OtherTraces(others=[_other(item, titles.get(item.row.task, item.row.task)) for item in shown])
 
 
 def _first_spectrum(store: Store, item: Item) -> str | None:
@@ -84,13 +84,13 @@ def _first_spectrum(store: Store, item: Item) -> str | None:
     return store.items.versions(item.id)[0].trajectory.spectrum_sha256
 
 
-def _other(item: Item, title: str) -> dict[str, Any]:
+def _other(item: Item, title: str) -> answers.OtherTrace:
     answer = item.version.trajectory.answer
-    return {
-        "id": item.id,
-        "drafter": {"kind": item.row.drafter_kind, "name": item.row.drafter_name},
-        "task": {"key": item.row.task, "title": title},
-        "state": item.row.state,
-        "version": item.version.number,
-        "answer": answer.verdict if answer else None,
-    }
+    return answers.OtherTrace(
+        id=item.id,
+        drafter=Drafter(kind=item.row.drafter_kind, name=item.row.drafter_name),
+        task=answers.ItemTask(key=item.row.task, title=title),
+        state=item.row.state,
+        version=item.version.number,
+        answer=answer.verdict if answer else None,
+    )

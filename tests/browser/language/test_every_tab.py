@@ -253,10 +253,10 @@ def test_people(walk: Walk) -> None:
     walk.check()
 
 
-def test_the_frame_of_documents_and_of_the_api(walk: Walk, url: str) -> None:
-    # Documents are English, or declare their language; so are the words of routes and objects.
+def test_the_frame_of_documents(walk: Walk, url: str) -> None:
+    # Documents are English, or declare their language.
     walk.data = ("title, #text :is(p, li, td, th, h1, h2, h3), nav a, nav p, aside a",)
-    for address in ("docs/", "docs/reviewing.md", "docs/none.md", "api/v1/docs"):
+    for address in ("docs/", "docs/reviewing.md", "docs/none.md"):
         walk.page.goto(f"{url}{address}")
         walk.look(address)
     walk.check(least=0)

@@ -102,7 +102,7 @@ def spectrum_item(
         "redshift": spectrum.redshift,
         "windows": [asdict(window) for window in windows],
         "second": [asdict(window) for window in second],
-        "lines": known_lines(task),
+        "lines": [line.model_dump() for line in known_lines(task)],
         "bands": [asdict(band) for band in lines.sky_bands(spectrum.survey.removeprefix("simulated "))],
         "selected": selected,
         "editable": editable,

@@ -339,7 +339,7 @@ def test_two_backups_have_different_names(store: Store, tmp_path: Path) -> None:
 
 def test_only_coordinators_are_shown_a_failed_backup(store: Store, daily: DailyBackups) -> None:
     # Not for the processes that import this module: it takes seconds.
-    from reviewer.web import app as server
+    from reviewer import server
 
     for initials in ("CO", "RE"):
         store.accounts.set_password("CO", initials, "correct horse battery")

@@ -271,7 +271,7 @@ def test_items_scored_blind_are_withheld_from_their_scorers_everywhere_else(app:
         assert ZETA not in client.get(path).text
     for path, body in (
         ("/api/v1/item/1/lease", {}),
-        ("/api/v1/look", {"item": 1, "arguments": {"wavelength_range": [6500, 6600]}}),
+        ("/api/v1/zoom", {"item": 1, "arguments": {"wavelength_range": [6500, 6600]}}),
         ("/api/v1/live/bench", {"item": 1}),
     ):
         assert client.post(path, json=body).status_code == 403, path

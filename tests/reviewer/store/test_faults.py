@@ -60,7 +60,7 @@ def path(made: Path, tmp_path: Path) -> Path:
 def client_of(store: Store) -> TestClient:
     """Return a client of an app on this store, signed in as SO, a coordinator."""
     # Not for the processes that import this module: it takes seconds.
-    from reviewer.web import app as server
+    from reviewer import server
 
     store.accounts.add_person("SO", "Solo", ["reviewer", "coordinator"], password="correct horse battery")
     client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")

@@ -23,7 +23,7 @@ from reviewer.store.sqlite.texts import MOST_WORDS, hits, search_expression, spa
 from reviewer.store.team import search
 from reviewer.store.team.imported import ImportedComment
 from reviewer.store.team.mentions import mentioned
-from reviewer.web.payload import standing_json
+from reviewer.web.payload import standing_for
 from tests.support.campaign import PEOPLE, TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item
 from tests.support.kept_campaign import fill, unguarded
 
@@ -321,7 +321,7 @@ def test_who_may_still_judge_is_who_the_page_withholds_decisions_from(store: Sto
             cast = replace(
                 standing, decisions=(*standing.decisions, replace(_any_decision(store), round=standing.round))
             )
-            if standing_json(cast, store.settings.rules(), person, waiting=False)["withheld"] == 0:
+            if standing_for(cast, store.settings.rules(), person, waiting=False).withheld == 0:
                 shown.append(item)
         assert found(store, "foreignnote", person.initials) == shown, person
 

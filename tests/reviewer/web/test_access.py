@@ -109,7 +109,7 @@ WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
             "GET /api/v1/spectrum/{sha256}/model",
             "GET /api/v1/spectrum/{sha256}/exposures",
             "GET /api/v1/picture/{name}",
-            "POST /api/v1/look",
+            "POST /api/v1/zoom",
             "POST /api/v1/renew",
             "POST /api/v1/release",
             "GET /api/v1/live/health",

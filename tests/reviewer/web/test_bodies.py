@@ -87,7 +87,7 @@ class Sender:
         return json.loads(self.answer) if self.answer[:1] == b"{" else {"error": self.answer.decode()}
 
 
-POSTED = ["/api/v1/look", "/api/v1/bulk", "/api/v1/blind/sessions", "/api/v1/no/such/route", "/api/v1/live/files"]
+POSTED = ["/api/v1/zoom", "/api/v1/bulk", "/api/v1/blind/sessions", "/api/v1/no/such/route", "/api/v1/live/files"]
 LENGTHS = [None, len(CHUNK) * CHUNKS, 10]
 
 
@@ -132,7 +132,7 @@ def test_a_store_that_fails_while_a_sender_is_looked_up_is_answered_in_words(
 @pytest.mark.parametrize("length", LENGTHS[:2])
 @pytest.mark.parametrize(
     "path",
-    ["/api/v1/look", "/api/v1/no/such/route", "/sign-in", "/sign-out"]
+    ["/api/v1/zoom", "/api/v1/no/such/route", "/sign-in", "/sign-out"]
     + [path for path, methods in GRADIO.items() if "POST" in methods and path != bodies.UPLOAD]
     + ["/zh/gradio_api/queue/join"],
 )
@@ -186,7 +186,7 @@ def test_long_bodies_are_worked_on_two_at_a_time_and_the_others_wait() -> None:
     async def all_together() -> None:
         limits = bodies.BodyLimits(app)
         length = (b"content-length", str(bodies.LONG + 1).encode())
-        scope = {"type": "http", "method": "POST", "path": "/api/v1/look", "headers": [length]}
+        scope = {"type": "http", "method": "POST", "path": "/api/v1/zoom", "headers": [length]}
 
         async def send(message: Any) -> None: ...
 

@@ -30,7 +30,7 @@ from reviewer.live.events import Log, server_sent
 from reviewer.live.run import ASK, Run, RunSettings
 from reviewer.live.runs import Runs, TooManyRunning, last_answered
 from reviewer.store import NotFound, Store
-from reviewer.web.payload import item_json
+from reviewer.web.payload import item_for
 from reviewer.web.routes.live import _draft
 from tests.support.inputs.refusals import check_sentence
 from tests.support.model_server import TRAJECTORY, BadServer, Raw, answer, chunk, look
@@ -442,8 +442,8 @@ def check_run(run: Run, store: Store) -> None:
     added = store.items.add_all([draft], by="AB")
     item = store.items.get(added[0].item_id)
     assert item.version.trajectory == trace
-    page = item_json(store, item, store.accounts.person("AB"), TASK, False)
-    json.dumps(page, allow_nan=False, ensure_ascii=False).encode()
+    page = item_for(store, item, store.accounts.person("AB"), TASK, False)
+    json.dumps(page.model_dump(by_alias=True), allow_nan=False, ensure_ascii=False, default=str).encode()
 
 
 def check_import(runs: list[Run], folder: Path) -> None:

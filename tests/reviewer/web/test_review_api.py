@@ -391,7 +391,7 @@ def test_a_header_value_that_is_no_number_is_null_on_the_page_and_in_json():
 
 def test_a_band_head_is_not_marked_as_the_line_at_its_wavelength() -> None:
     """ZrO 4641 is at the Bowen blend of cataclysmic variables."""
-    marked = {task: {line["name"] for line in known_lines(load()[task]) if line["task"]} for task in ("cv", "ss")}
+    marked = {task: {line.name for line in known_lines(load()[task]) if line.task} for task in ("cv", "ss")}
     assert {"Bowen blend", "He II 4686", "Hα"} <= marked["cv"]
     assert not any(name.startswith("ZrO") for name in marked["cv"])
     assert any(name.startswith("ZrO") for name in marked["ss"])

@@ -133,7 +133,7 @@ STRANGE = {
 
 
 REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("POST", "/api/v1/look", {"item": 1, "arguments": {"wavelength_range": WINDOW, "label": "x"}}),
+    ("POST", "/api/v1/zoom", {"item": 1, "arguments": {"wavelength_range": WINDOW, "label": "x"}}),
     ("POST", "/api/v1/renew", {"lease": "abc"}),
     ("POST", "/api/v1/release", {"lease": "abc"}),
     (
@@ -234,8 +234,8 @@ REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 REFUSED_REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("POST", "/api/v1/look", {"item": 1, "arguments": {"wavelength_range": [4010.0, "\ud800"], "label": "x"}}),
-    ("POST", "/api/v1/look", {"item": 1, "arguments": {"wavelength_range": [4010.0, float("nan")]}}),
+    ("POST", "/api/v1/zoom", {"item": 1, "arguments": {"wavelength_range": [4010.0, "\ud800"], "label": "x"}}),
+    ("POST", "/api/v1/zoom", {"item": 1, "arguments": {"wavelength_range": [4010.0, float("nan")]}}),
     ("POST", "/api/v1/live/bench", {"item": 2**63}),
     ("POST", "/api/v1/item/1/decide", {"version": 10**30, "verb": "keep", "key": "k" * 11, "lease": "LEASE"}),
     ("POST", "/api/v1/item/1/mark", {"version": 1, "\x1b[2J": "vacuum"}),

@@ -10,21 +10,12 @@ import { t, tn, TRACE, withCommas } from '../common/language.js'
 import { linkTo } from '../common/links.js'
 
 /**
- * @typedef {QueueRow & {
- *   snippets?: FoundLine[],
+ * @typedef {ListedRow & {
+ *   snippets?: Snippet[],
  *   similarity?: number,
  *   score?: number,
  *   mark?: string,
  * }} FoundRow  `mark`: "like" or "unlike", of the examples of a ranking
- */
-
-/**
- * A line of text with found words.
- * @typedef {Object} FoundLine
- * @property {'trace' | 'comment'} where
- * @property {string} step that it is about; "": none
- * @property {string} text
- * @property {[number, number][]} hits begin and end of each, in Unicode characters
  */
 
 export class Rows {
@@ -179,9 +170,9 @@ export class Rows {
     )
   }
 
-  /** The lines of text in which the words were found. @param {number} id @param {FoundLine[]} lines */
+  /** The lines of text in which the words were found. @param {number} id @param {Snippet[]} lines */
   #texts(id, lines) {
-    /** @param {FoundLine} line */
+    /** @param {Snippet} line */
     const source = ({ where, step }) =>
       h('a.source', { href: linkTo({ item: id, step }) }, where === 'trace' ? t('trace') : t('comment'))
     return h(
@@ -221,7 +212,7 @@ export class Rows {
 /** @param {string} name @param {Record<string, any>} props @param {...import('../common/dom.js').Child} content */
 const cell = (name, props, ...content) => h(`td.${name}`, { role: 'cell', ...props }, content)
 
-/** @param {FoundLine} line */
+/** @param {Snippet} line */
 function marked({ text, hits }) {
   const characters = [...text] // not the units of JavaScript's strings
   /** @param {number} from @param {number} [to] */

@@ -9,7 +9,7 @@ import { openRounds } from '../help/menu.js'
 import { verbFor } from './decision_bar.js'
 import * as dialogs from './dialogs.js'
 
-/** @type {Record<string, string>} */
+/** @type {Record<string, Mark['mark']>} */
 const MARKS = {
   'mark-supported': 'supported',
   'mark-not-supported': 'not supported',

@@ -105,7 +105,7 @@ export class Decisions {
 
   /**
    * Mark a step.
-   * @param {string} id @param {string} mark @param {string} [note]
+   * @param {string} id @param {Mark['mark']} mark @param {string} [note]
    * @returns {Promise<boolean>} whether the server has it
    */
   async mark(id, mark, note) {

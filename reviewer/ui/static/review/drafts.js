@@ -56,6 +56,7 @@ export class Draft {
     this.item = item
     this.base = item.version.id
     this.original = item.trajectory.steps
+    /** @type {Step[]} */
     this.steps = this.original
     this.comment = ''
     this.pending = false
@@ -236,6 +237,7 @@ export class Draft {
   /** Discard the text, also for anything saved before the page is drawn again. */
   discard() {
     this.close()
+    /** @type {Step[]} */
     this.steps = this.original
     this.comment = ''
   }

@@ -140,7 +140,7 @@ export class Editing {
   async #measure(item, step, key) {
     this.#hints.set(key, undefined)
     try {
-      this.#hints.set(key, (await postJSON('/api/v1/look', { item, arguments: step.arguments })).hints)
+      this.#hints.set(key, (await postJSON('/api/v1/zoom', { item, arguments: step.arguments })).hints)
       if (this.state.isShown(item)) this.#showHints()
     } catch (error) {
       this.#hints.delete(key)
@@ -198,7 +198,7 @@ export class Editing {
     if (!args.wavelength_range) return
     this.#calls.set(call, args)
     try {
-      const answer = postJSON('/api/v1/look', { item: item.id, arguments: args })
+      const answer = postJSON('/api/v1/zoom', { item: item.id, arguments: args })
       view.prepare(replaceStep(state.steps, id, { arguments: args }))
       const { step, hints, png } = await answer
       if (!state.isShown(item.id) || this.#calls.get(call) !== args) return

@@ -215,7 +215,8 @@ export class ItemView {
       trial: reading ? null : item.trial,
       drafter: row.drafter.name,
       tried: trajectory.steps,
-      trialURL: ({ number }, what) => address(`/api/v1/item/${item.id}/trial/${item.trial?.key}/${number}/${what}`),
+      trialURL: ({ number }, what) =>
+        address(`/api/v1/item/${item.id}/trial/${/** @type {Trial} */ (item.trial).key}/${number}/${what}`),
     })
     if (reading) return
     if (marks.others.length) this.tracePane.prepend(this.#marksByOthers(marks.others))

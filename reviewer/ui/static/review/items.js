@@ -215,4 +215,6 @@ export const choicesOf = (others) =>
 
 /** @param {Trajectory} trajectory */
 export const picturesOf = (trajectory) =>
-  trajectory.steps.filter((step) => step.picture).map((step) => pictureURL(trajectory, step.picture, step.arguments))
+  trajectory.steps.flatMap((step) =>
+    step.kind === 'zoom' && step.picture ? [pictureURL(trajectory, step.picture, step.arguments)] : [],
+  )

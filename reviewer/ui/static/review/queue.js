@@ -29,7 +29,7 @@ export class Queue {
     this.act = act
     this.tasks = tasks
     this.initials = initials
-    /** @type {QueueRow[]} */
+    /** @type {ListedRow[]} */
     this.rows = []
     this.total = 0
     /** @type {number | null} the item shown */
@@ -166,7 +166,7 @@ export class Queue {
 
   /**
    * Redraw a changed row in place; the list keeps its order and scroll.
-   * @param {number} id @param {Partial<QueueRow>} change
+   * @param {number} id @param {Partial<ListedRow>} change
    */
   #update(id, change) {
     const row = this.rows.find((r) => r.id === id)

@@ -140,7 +140,7 @@ export class Recovery {
    * @param {Item} item @param {Draft} draft @param {Autosave} other
    */
   #keepOther(item, draft, { at, body }) {
-    this.copies.keep(item, { ...body, after: null, sent: [] }, `other-${at}`)
+    this.copies.keep(item, { .../** @type {any} */ (body), after: null, sent: [] }, `other-${at}`)
     const entry = this.copies.find(item).find(({ name }) => name.endsWith(`other-${at}`))
     if (entry && this.state.draft === draft) this.#offer(entry)
   }

@@ -43,7 +43,7 @@ import { t } from '../common/language.js'
  * @property {string | null} [overviewURL]
  * @property {(step: Step) => string | null} [pictureURL]
  * @property {any} [meta] of the spectrum: whether its medium is assumed
- * @property {Trial | null} [trial] the evidence on trial
+ * @property {Trial | OtherTrial | null} [trial] the evidence on trial
  * @property {string} [drafter] name of the policy that wrote the first version
  * @property {Step[]} [tried] the steps of the version that was tried; undefined: `steps`
  * @property {(outcome: TrialOutcome, what: 'texts' | 'picture') => string} [trialURL] of what the policy wrote, or of

@@ -106,7 +106,7 @@ function chip(outcome, step, state, onPicture) {
 
 /**
  * The line above the trace; null without a trial.
- * @param {Trial | null | undefined} trial @param {string} [drafter] name of the policy that wrote the trace
+ * @param {Trial | OtherTrial | null | undefined} trial @param {string} [drafter] the policy that wrote the trace
  */
 export function trialLine(trial, drafter) {
   if (!trial) return null

@@ -211,7 +211,7 @@ export class TraceView {
     )
   }
 
-  /** @param {Trial | null} trial */
+  /** @param {Trial | OtherTrial | null} trial */
   #refreshTrial(trial) {
     this.state.trial = trial
     this.root.querySelector('.trial-line')?.remove()

@@ -1,11 +1,13 @@
-"""The description of the API: complete, consistent, and shown without any script."""
+"""The description of the API: complete, consistent, and shown by Swagger UI from this server."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from fastapi import FastAPI
@@ -14,9 +16,15 @@ from fastapi.testclient import TestClient
 from reviewer import server
 from reviewer.store import Store
 from reviewer.web import openapi
+from tests.js import answer_types
 from tests.reviewer.web.test_access import WITH_PARAMETERS, WITHOUT_PARAMETERS, routes
 
 HERE = "http://127.0.0.1:7860"
+NOT_YET = re.compile(
+    r"/api/v1/(live|blind|exports|groups|log|measure|similar|tables|templates|progress/trust|"
+    r"spectrum/\{sha256\}/(lines|loci|templates)|item/\{item_id\}/(similar|trial))\b"
+)
+"""Routes whose answers have no models yet."""
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +70,8 @@ def test_every_route_of_the_api_is_described(schema: dict[str, Any], app: FastAP
     for call, operation in described.items():
         assert operation["summary"].endswith((".", ":")) or ";" in operation["summary"], f"{call} has no docstring"
         assert ":raises" not in str(operation), call
-        assert set(operation["responses"]) == {"200", "default"}, call
+        assert "default" in operation["responses"], call
+        assert "422" not in operation["responses"], call
         assert len(operation["tags"]) == 1, call
 
 
@@ -104,43 +113,44 @@ def test_security_and_errors_are_described(schema: dict[str, Any], script: TestC
         assert set(script.get(path).json()) == set(error["required"]), path
 
 
-class Seen(HTMLParser):
-    """The ids, links, tags and text of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.tags: set[str] = set()
-        self.text = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        self.tags.add(tag)
-        self.ids += [found["id"] or ""] if "id" in found else []
-        self.links += [found["href"] or ""] if tag == "a" else []
-        assert not {name for name in found if name.startswith("on") or name == "style"}
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
-def test_the_page_shows_every_route_and_object(schema: dict[str, Any], script: TestClient) -> None:
+def test_the_page_loads_swagger_ui_from_this_server_only(script: TestClient) -> None:
     answer = script.get("/api/v1/docs")
-    policy = answer.headers["content-security-policy"]
-    assert "unsafe" not in policy
-    assert "default-src 'none'" in policy
-    page = Seen()
-    page.feed(answer.text)
-    assert len(page.ids) == len(set(page.ids))
-    for path, method, operation in openapi.operations(schema):
-        assert f"{method.upper()} {path}" in page.text
-        assert operation["summary"].replace("`", "") in " ".join(page.text.split())
-    for link in page.links:
-        assert not link.startswith("#") or link[1:] in page.ids, link
-    assert "http://127.0.0.1:7860/api/v1/queue" in page.text
-    assert page.text.count(':7860/api/v1/tokens"') == 1  # to read; a token does not open the other one
-    assert '--json \'{"url": "...", "events": ["approved"]}\'' in page.text
+    policy = dict(part.split(" ", 1) for part in answer.headers["content-security-policy"].split("; "))
+    assert policy["default-src"] == policy["frame-ancestors"] == "'none'"
+    assert policy["connect-src"] == "'self'"
+    (inline,) = re.findall(r"<script>(.*?)</script>", answer.text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()
+    assert policy["script-src"] == f"'sha256-{digest}' 127.0.0.1:7860/ui/swagger/"
+    for address in re.findall(r'(?:src|href)="([^"]+)"', answer.text):
+        loaded = script.get(urljoin(f"{HERE}/api/v1/docs", address))
+        assert loaded.status_code == 200, address
+        assert urljoin(f"{HERE}/api/v1/docs", address).startswith(HERE), address
+    assert "url: 'openapi.json'" in inline
+    assert '"supportedSubmitMethods": ["get"]' in inline
+    assert script.get("/ui/swagger/redoc.standalone.js").status_code == 404
+
+
+def test_every_answer_is_described(schema: dict[str, Any]) -> None:
+    described = [call for call, answer in answer_types.answers(schema) if is_described(schema, answer)]
+    every = {f"{method.upper()} {path}" for path, method, _ in openapi.operations(schema)}
+    assert len(described) == len(set(described))
+    assert [call for call in sorted(every - set(described)) if not NOT_YET.search(call)] == []
+
+
+def is_described(schema: dict[str, Any], answer: dict[str, Any]) -> bool:
+    """Return whether an answer has another media type than JSON, or a schema that names its object."""
+    content = answer.get("content", {})
+    if "application/json" not in content:
+        return bool(content)
+    shown = content["application/json"]["schema"]
+    shown = shown.get("items", shown)
+    return any("$ref" in part for part in (shown, *shown.get("anyOf", ()))) and "Any" not in str(shown)
+
+
+def test_the_types_of_the_page_are_those_of_the_description(schema: dict[str, Any]) -> None:
+    types = answer_types.typescript(schema)
+    assert not re.findall(r"interface .*[^\w ].* \{", types)
+    assert types == answer_types.FILE.read_text("utf-8"), "run `python -m tests.js.answer_types`"
 
 
 def test_the_description_needs_a_session_or_a_token(app: FastAPI) -> None:

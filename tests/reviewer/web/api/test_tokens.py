@@ -113,7 +113,7 @@ def test_a_token_to_read_only_reads(app: FastAPI, store: Store) -> None:
                 assert "may only read" in answer.json()["error"]
     assert seen == READS_BY_POST
     call = {"wavelength_range": [6500, 6600], "label": "Hα"}
-    assert reader.post("/api/v1/look", json={"item": item, "arguments": call}).status_code == 200
+    assert reader.post("/api/v1/zoom", json={"item": item, "arguments": call}).status_code == 200
     assert store.log.head() == head
 
 

@@ -1,0 +1,1103 @@
+// Types of the API's answers, written by `python -m tests.js.answer_types`. Read by `make js` only.
+
+/** How well people agree, and the items on which they do not. */
+interface Agreement {
+  rounds: RoundAgreement[]
+  rounds_of_last: number | null
+  gold: GoldAgreement[]
+  gold_items: number
+  gold_meaning: string
+  disagreements: ApartItems
+  conflicts: InspectionConflicts
+}
+
+/** The answer of a trace. */
+interface AnswerStep {
+  id: string
+  kind: 'answer'
+  verdict: 'YES' | 'NO' | null
+  explanation: string
+  /** log odds of YES, if the policy gave them */
+  score?: number
+}
+
+/** An item on which people decided differently; `said`: number of decisions by round and verb. */
+interface ApartItem {
+  id: number
+  name: string
+  title: string
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  said: Record<string, Record<string, number>>
+}
+
+/** The number of items on which people decided differently, and the latest of them. */
+interface ApartItems {
+  total: number
+  items: ApartItem[]
+}
+
+/** Lines, band heads and sky bands of a spectrum; `range` null: the task has no features. */
+interface Atlas {
+  lines: AtlasLine[]
+  bands: AtlasBand[]
+  range: AtlasRange | null
+}
+
+/** Observed wavelengths disturbed by the sky, the atmosphere or the join of two arms. */
+interface AtlasBand {
+  name: string
+  lo: number
+  hi: number
+  medium: 'vacuum' | 'air'
+  kind: 'sky line' | 'telluric' | 'arm join'
+}
+
+/** A line or band head, at rest; `major`: drawn by default, `task`: it belongs to the task. */
+interface AtlasLine {
+  name: string
+  wavelength: number
+  medium: 'vacuum' | 'air'
+  kind: 'emission' | 'absorption' | 'both'
+  major: boolean
+  task: boolean
+}
+
+/** The wavelengths of a task, at rest. */
+interface AtlasRange {
+  lo: number
+  hi: number
+  medium: 'vacuum' | 'air'
+}
+
+/** The person's unsent text on a version; `at` identifies it. */
+interface Autosave {
+  base: number
+  /** as the page sent it: steps and comment */
+  body: Record<string, any>
+  at: string
+}
+
+/** An action that was done, or the undo of one. */
+interface BulkActionDone {
+  id: number
+  kind: 'reject' | 'assign' | 'unassign' | 'batch' | 'undo'
+  /** reason and comment, people, or batch; empty: others may not know */
+  details: Record<string, any>
+  items: number
+  person: string
+  at: string
+  /** the action that this one has undone */
+  undoes: number | null
+  /** the action that has undone this one */
+  undone: number | null
+  may_undo: boolean
+}
+
+/** Past actions, newest first. */
+interface BulkActions {
+  actions: BulkActionDone[]
+}
+
+/** How many items go from one state, batch or assignment to another. */
+interface BulkChange {
+  from: string
+  /** null: a state that depends on decisions of others that the person may not know yet */
+  to: string | null
+  items: number
+}
+
+/** Items that an action leaves out, and why; `first` has none of those that the person may not see. */
+interface BulkLeftOut {
+  why: string
+  items: number
+  first: number[]
+}
+
+/** What an action would do; `token` stands for this preview, `items` is the number that would change. */
+interface BulkPreview {
+  token: string
+  items: number
+  changes: BulkChange[]
+  left_out: BulkLeftOut[]
+}
+
+/** Who returned an item, when, and what is to be changed. */
+interface ChangeRequest {
+  person: string
+  comment: string
+  at: string
+}
+
+/** What the data say about the tool calls and the texts of one version of an item. */
+interface Checks {
+  /** the hints on each tool call, by the id of its step */
+  hints: Record<string, Hint[]>
+  /** parts of each text that are tied to pixels, by the id of its step */
+  spans: Record<string, Span[]>
+  /** texts that differ from their tool calls */
+  disagreements: StatementDisagreement[]
+}
+
+/** A person who can be mentioned in a comment. */
+interface Colleague {
+  initials: string
+  name: string
+}
+
+/** A new comment; `thread` is the id of the first one of its thread. */
+interface CommentAdded {
+  id: number
+  /** null: imported, and its author is no person of this database */
+  person: string | null
+  /** where an imported comment comes from; empty: written here */
+  source: string
+  text: string
+  at: string
+  thread: number
+}
+
+/** A comment. */
+interface CommentSent {
+  id: number
+  /** null: imported, and its author is no person of this database */
+  person: string | null
+  /** where an imported comment comes from; empty: written here */
+  source: string
+  text: string
+  at: string
+}
+
+/** A thread about an item or one of its steps. */
+interface CommentThread {
+  id: number
+  /** empty: it is about the whole item */
+  step: string
+  /** id of the version when it was begun */
+  version: number
+  /** number of that version */
+  number: number
+  resolved: boolean
+  resolved_by: ThreadResolved | null
+  comments: CommentSent[]
+}
+
+/** The version of an item that is judged now. */
+interface CurrentVersion {
+  id: number
+  number: number
+  author: string | null
+  reason: string
+  at: string
+}
+
+/** Decided items by outcome; `fraction` is approved / (approved + rejected). */
+interface DecidedItems {
+  approved: number
+  rejected: number
+  cannot_tell: number
+  fraction: number | null
+}
+
+/** A decision that a person made. */
+interface Decision {
+  person: string
+  round: 'screening' | 'revision' | 'audit' | 'vote' | 'adjudication' | null
+  verb: 'keep' | 'reject' | 'submit' | 'pass' | 'return' | 'approve' | 'abstain' | 'undo' | 'withdraw' | 'restore'
+  reason: string
+  comment: string
+}
+
+/** The state of an item after a decision, and the opening of the next item if the request names one. */
+interface DecisionMade {
+  progress: string
+  done: number
+  needed: number
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  /** changes with each version and decision of the item */
+  stamp: string
+  /** whether the item is still in the list of the filter */
+  listed?: boolean
+  /** left out where the next item cannot be opened */
+  opening?: Opening
+}
+
+/** The state of an item after an undo. */
+interface DecisionUndone {
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  stamp: string
+}
+
+/** Items on whose current version two people decided differently, among those on which two decided. */
+interface DisagreementShare {
+  disagreed: number
+  compared: number
+  fraction: number | null
+}
+
+/** The comments of an item, as one person may see them. */
+interface Discussion {
+  threads: CommentThread[]
+  /** number of comments by others that the person may not see yet */
+  hidden: number
+  /** the last comment that the person was shown; 0: none */
+  read: number
+  people: Colleague[]
+}
+
+/** Nothing but that the request was carried out. */
+interface Done {
+}
+
+/** What wrote a draft; `withheld` until the person has given a verdict. */
+interface Drafter {
+  kind: 'baseline' | 'model' | 'person' | 'unknown' | 'withheld'
+  name: string
+}
+
+/** What wrote a draft, with the settings that it states. */
+interface DrafterSettings {
+  kind: 'baseline' | 'model' | 'person' | 'unknown' | 'withheld'
+  name: string
+  settings: Record<string, any>
+}
+
+/** A statistic with its interval, or the reason why it has none; `text` is the form to show. */
+interface Estimate {
+  value: number | null
+  low: number | null
+  high: number | null
+  /** number of `n_of` in the calculation */
+  n: number
+  n_of: string
+  definition: string
+  reason: string
+  detail: Record<string, any>
+  text: string
+}
+
+/** The single exposures of a spectrum. */
+interface Exposures {
+  exposures: SingleExposure[]
+}
+
+/** The values by which the queue can be filtered. */
+interface Facets {
+  task: string[]
+  survey: string[]
+  drafter: string[]
+  batch: string[]
+  state: ('screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn')[]
+  trial: string[]
+  order: string[]
+  assigned: string[]
+  /** names of people by initials, also of those who have left */
+  names: Record<string, string>
+}
+
+/** Rows that a search has found; `stamp` grows with every change of an item. */
+interface FoundItems {
+  rows: FoundRow[]
+  total: number
+  stamp: number
+}
+
+/** A row of the queue that a search has found. */
+interface FoundRow {
+  id: number
+  name: string
+  task: string
+  survey: string
+  snr: number | null
+  drafter: Drafter
+  batch: string
+  simulated: boolean
+  /** its hash, or its alias while the answer is hidden */
+  spectrum: string | null
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  version: number
+  cast: number
+  wanted: number
+  disagreement: boolean
+  held_by: string[]
+  /** present and true while name, batch and drafter are hidden from the person */
+  hidden?: boolean
+  assigned: string[]
+  /** number of comments, those counted that the person may not see yet */
+  comments: number
+  unread: boolean
+  /** the person scores it in a blind session, so the rest is left out */
+  blind: boolean
+  snippets: Snippet[]
+}
+
+/** How often a person's own verdicts agree with known labels. */
+interface GoldAgreement {
+  person: string
+  right: Estimate
+  cannot_tell: number
+}
+
+/** A measurement beside a tool call or a thought. `level` ok: right on real spectra in at least 95 % of the cases; look: asks for attention; plain: a fact. */
+interface Hint {
+  level: 'ok' | 'look' | 'plain'
+  kind: string
+  text: string
+  /** how often this kind of hint is right */
+  why: string
+}
+
+/** The versions and decisions of an item, oldest first; `withheld`: only what is open to the person. */
+interface History {
+  withheld: boolean
+  versions: VersionText[]
+  decisions: RecordedDecision[]
+}
+
+/** What a person found in a spectrum; `z` in the medium and frame of the spectrum. */
+interface Inspection {
+  person: string
+  z: number | null
+  quality: number | null
+  issues: string
+  spectype: string
+  comment: string
+}
+
+/** An item that people inspected with different results. */
+interface InspectionConflict {
+  id: number
+  name: string
+  title: string
+  conflict: string[]
+  found: InspectionResult[]
+}
+
+/** The number of such items, and the latest of them; `of_last`: only so many items were compared. */
+interface InspectionConflicts {
+  total: number
+  of_last: number | null
+  items: InspectionConflict[]
+}
+
+/** What one person found in a spectrum. */
+interface InspectionResult {
+  person: string
+  z: number | null
+  quality: number | null
+  type: string
+}
+
+/** The inspections of a spectrum that the person may see. */
+interface Inspections {
+  mine: Inspection | null
+  others: Inspection[]
+  merged: MergedInspection | null
+}
+
+/** An item for one person; what they must not see yet is left out. */
+interface Item {
+  id: number
+  /** changes with each version and decision */
+  stamp: string
+  row: QueueRow
+  task: ItemTask
+  trajectory: Trajectory
+  /** why the drafter's answer is a default; null where the data allow an answer */
+  draft_cannot_tell: string | null
+  /** whether a person changed or confirmed such an answer */
+  answer_confirmed: boolean
+  /** the person has to give their own verdict first */
+  hidden: boolean
+  my_verdict: 'YES' | 'NO' | 'cannot tell' | null
+  /** the steps of the draft, once there is another version */
+  originals: (ThinkStep | ZoomStep | AnswerStep)[]
+  /** who last changed a step, by step */
+  edited_by: Record<string, string>
+  version: CurrentVersion
+  assigned: string[]
+  standing: ItemStanding
+  may: Permissions
+  marks: Marks
+  /** of an item that was returned */
+  request: ChangeRequest | null
+  trial: Trial | OtherTrial | null
+  inspection: Inspections
+  autosave: Autosave | null
+}
+
+/** The hints on each tool call of an item, by step. */
+interface ItemHints {
+  hints: Record<string, Hint[]>
+}
+
+/** The standing of an item, as far as the person may know it. */
+interface ItemStanding {
+  progress: string
+  done: number
+  needed: number
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  round: 'screening' | 'revision' | 'audit' | 'vote' | 'adjudication' | null
+  disagreement: boolean
+  decisions: Decision[]
+  /** of earlier versions: shown, but not counted */
+  stale: Decision[]
+  /** number of decisions that the person may not see yet */
+  withheld: number
+  solo: boolean
+}
+
+/** The task of an item. */
+interface ItemTask {
+  key: string
+  title: string
+}
+
+/** The last comment that is read; 0: none. */
+interface LastRead {
+  comment: number
+}
+
+/** The right to decide on an item; `lease` is its token. `ended`: after the person's own decision. */
+interface Lease {
+  lease: string
+  round: 'screening' | 'revision' | 'audit' | 'vote' | 'adjudication'
+  until: string
+  ended: boolean
+}
+
+/** Why a person cannot work on an item: somebody else does. */
+interface LeaseHeld {
+  message: string
+  until: string
+}
+
+/** The lease of an item, and the state of the item. */
+interface LeaseTaken {
+  lease: string
+  round: 'screening' | 'revision' | 'audit' | 'vote' | 'adjudication'
+  until: string
+  ended: boolean
+  stamp: string
+}
+
+/** A row of a list, with what people do together on the item. */
+interface ListedRow {
+  id: number
+  name: string
+  task: string
+  survey: string
+  snr: number | null
+  drafter: Drafter
+  batch: string
+  simulated: boolean
+  /** its hash, or its alias while the answer is hidden */
+  spectrum: string | null
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  version: number
+  cast: number
+  wanted: number
+  disagreement: boolean
+  held_by: string[]
+  /** present and true while name, batch and drafter are hidden from the person */
+  hidden?: boolean
+  assigned: string[]
+  /** number of comments, those counted that the person may not see yet */
+  comments: number
+  unread: boolean
+  /** the person scores it in a blind session, so the rest is left out */
+  blind: boolean
+}
+
+/** Rows of items that were named. */
+interface ListedRows {
+  rows: ListedRow[]
+}
+
+/** A person's own mark on a step. */
+interface Mark {
+  mark: 'supported' | 'not supported' | 'hallucinated feature' | 'wrong frame' | 'needless zoom' | 'cleared'
+  note: string
+}
+
+/** When a mark was saved. */
+interface MarkSaved {
+  at: string
+}
+
+/** Marks on the steps of a version; `mine` by step. */
+interface Marks {
+  mine: Record<string, Mark>
+  others: OthersMark[]
+}
+
+/** The inspections of several people as one result; `conflict` is what a third person has to decide. */
+interface MergedInspection {
+  people: string[]
+  z: number | null
+  quality: number | null
+  spectype: string
+  issues: string
+  secure: boolean
+  conflict: string[]
+}
+
+/** The next item by value of information; `id` null: none with P(YES) waits. */
+interface NextByValue {
+  id: number | null
+  arm: string | null
+  probability: number | null
+}
+
+/** The next item that waits; `from_start`: the search began again at the first. */
+interface NextItem {
+  id: number | null
+  from_start: boolean
+}
+
+/** A decision of the round that is open. */
+interface OfferedVerb {
+  verb: 'keep' | 'reject' | 'submit' | 'pass' | 'return' | 'approve' | 'abstain' | 'undo' | 'withdraw' | 'restore'
+  label: string
+  /** why it is not possible; null if it is */
+  refusal: string | null
+  /** the same once a version with changes of the text is saved, as submitting does */
+  refusal_if_changed: string | null
+}
+
+/** The description of an API in the form of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0). */
+interface OpenApi {
+  openapi: string
+  info: Record<string, any>
+  paths: Record<string, any>
+  components: Record<string, any>
+}
+
+/** An item and everything that the page shows with it, in one answer. */
+interface Opening {
+  item: Item
+  place: Place
+  held: LeaseHeld | null
+  /** other traces of the same spectrum */
+  others: OtherTrace[]
+  comments: Discussion
+  /** None: not measured since the server was started, or the answer of the item is hidden */
+  checks: Checks | null
+  /** the person's unread comments on all items */
+  unread: UnreadComments
+  /** grows with every change of an item; read before the rest */
+  stamp: number
+}
+
+/** Another trace of the same spectrum. */
+interface OtherTrace {
+  id: number
+  drafter: Drafter
+  task: ItemTask
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  version: number
+  answer: 'YES' | 'NO' | null
+}
+
+/** Other traces of the same spectrum that the person may see. */
+interface OtherTraces {
+  others: OtherTrace[]
+}
+
+/** Another version of the text was tried, not this one. */
+interface OtherTrial {
+  of_this_version: false
+}
+
+/** A mark by somebody else. */
+interface OthersMark {
+  mark: 'supported' | 'not supported' | 'hallucinated feature' | 'wrong frame' | 'needless zoom' | 'cleared'
+  note: string
+  step: string
+  person: string
+}
+
+/** What the person may do with an item. */
+interface Permissions {
+  verbs: OfferedVerb[]
+  /** why editing is not possible; null if it is */
+  edit: string | null
+  undo: boolean
+}
+
+/** Who sent the request, the rules in force, and words that the page needs. */
+interface Person {
+  initials: string
+  name: string
+  roles: string[]
+  has_password: boolean
+  rules: Rules
+  version: string
+  reasons: Record<string, string>
+  scales: Scales
+  /** task files that were left out */
+  problems: string[]
+  /** what is wrong with the backups, for coordinators; empty: nothing */
+  backups: string
+  /** a warning that the server's clock was set back; empty: it was not */
+  clock: string
+  tasks: Record<string, TaskText>
+}
+
+/** The model that a survey's pipeline fitted, on the pixels of the spectrum and in its flux unit. */
+interface PipelineModel {
+  name: string
+  flux: number[]
+}
+
+/** The items around one: the next and the previous, nearest first, and how many come before it. */
+interface Place {
+  next: number[]
+  back: number[]
+  before: number
+}
+
+/** The numbers of the Progress tab; days are UTC dates. */
+interface ProgressFigures {
+  by_task: Record<string, Record<string, number>>
+  by_person: Record<string, Record<string, number>>
+  time_meaning: string
+  versions_by: Record<string, number>
+  time_by_person: Record<string, Record<string, TimeSpent>>
+  assigned: Record<string, Record<string, number>>
+  disagreement: DisagreementShare
+  yielded: DecidedItems
+  per_day: Record<string, Record<string, number>>
+  decided_per_day: Record<string, DecidedItems>
+  tasks: Record<string, string>
+  batches: string[]
+  at: string
+}
+
+/** Rows of the queue; `stamp` grows with every change of an item. */
+interface QueuePage {
+  rows: ListedRow[]
+  total: number
+  stamp: number
+}
+
+/** A row of the queue: `cast` of the `wanted` decisions of the present round are made. */
+interface QueueRow {
+  id: number
+  name: string
+  task: string
+  survey: string
+  snr: number | null
+  drafter: Drafter
+  batch: string
+  simulated: boolean
+  /** its hash, or its alias while the answer is hidden */
+  spectrum: string | null
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  version: number
+  cast: number
+  wanted: number
+  disagreement: boolean
+  held_by: string[]
+  /** present and true while name, batch and drafter are hidden from the person */
+  hidden?: boolean
+}
+
+/** A number that grows with every change of an item. */
+interface QueueStamp {
+  stamp: number
+}
+
+/** A version of an item, `of` so many. */
+interface Reading {
+  number: number
+  of: number
+  author: string | null
+  at: string
+  trajectory: Trajectory
+}
+
+/** A decision in the history of an item; the last three keys only of decisions that are open to the person. */
+interface RecordedDecision {
+  person: string
+  round: 'screening' | 'revision' | 'audit' | 'vote' | 'adjudication' | null
+  verb: 'keep' | 'reject' | 'submit' | 'pass' | 'return' | 'approve' | 'abstain' | 'undo' | 'withdraw' | 'restore'
+  reason: string
+  comment: string
+  version?: number
+  at?: string
+  withdrawn?: boolean
+}
+
+/** Unsent text of another page of the same person. */
+interface ReplacedText {
+  at: string
+  body: Record<string, any>
+}
+
+/** How well people agree in a round; `task` null: over all tasks. */
+interface RoundAgreement {
+  round: 'screening' | 'revision' | 'audit' | 'vote' | 'adjudication'
+  task: string | null
+  title: string
+  raw: Estimate
+  alpha: Estimate
+}
+
+/** How many people decide; `solo`: one person may do every round. */
+interface Rules {
+  auditors: number
+  votes: number
+  approve_at: number
+  reject_at: number
+  solo: boolean
+}
+
+/** The values of an inspection, with their meaning. */
+interface Scales {
+  qualities: Record<string, string>
+  issues: Record<string, string>
+  spectypes: string[]
+}
+
+/** `k` of `n`. */
+interface Share {
+  k: number
+  n: number
+}
+
+/** One exposure of a spectrum, in its medium, frame and flux unit; null where there is no data. */
+interface SingleExposure {
+  name: string
+  wavelength: number[]
+  flux: (number | null)[]
+}
+
+/** A part of a text that matches a search. */
+interface Snippet {
+  where: 'trace' | 'comment'
+  /** the step that it is about; empty: none */
+  step: string
+  text: string
+  /** start and end of each hit in the text, in characters */
+  hits: [number, number][]
+}
+
+/** A part of a text that is tied to pixels, or to a step. Offsets are those of JavaScript strings. */
+interface Span {
+  start: number
+  end: number
+  kind: 'window' | 'wavelength' | 'line' | 'number' | 'verdict'
+  status: 'ok' | 'stale' | 'unknown'
+  /** Å on the axis of the spectrum's data */
+  range: [number, number] | null
+  /** the step it is about */
+  about: string | null
+  note: string
+  /** the text that agrees with the data */
+  new: string | null
+}
+
+/** The spectrum of a trace. */
+interface SpectrumNamed {
+  name: string
+  sha256: string | null
+}
+
+/** A text that disagrees with its tool call or with the answer. */
+interface StatementDisagreement {
+  step: string
+  text: string
+}
+
+/** The parts of each text that state something, by step, and what disagrees. */
+interface Statements {
+  spans: Record<string, Span[]>
+  disagreements: StatementDisagreement[]
+}
+
+/** A task in words. */
+interface TaskText {
+  title: string
+  question: string
+  guide: string
+}
+
+/** When the unsent text was saved, and the text of another page that it replaced. */
+interface TextSaved {
+  at: string
+  replaced: ReplacedText | null
+}
+
+/** A thought. */
+interface ThinkStep {
+  id: string
+  kind: 'think'
+  text: string
+}
+
+/** Who resolved a thread, and when. */
+interface ThreadResolved {
+  person: string | null
+  at: string
+}
+
+/** Whether a thread is resolved. */
+interface ThreadState {
+  resolved: boolean
+}
+
+/** Number of decisions with a known time, and the median of their active seconds. */
+interface TimeSpent {
+  decisions: number
+  median_seconds: number
+}
+
+/** Tokens, newest first. */
+interface TokenList {
+  tokens: TokenListed[]
+}
+
+/** A token without its secret; `used_at` to the minute. */
+interface TokenListed {
+  id: number
+  person: string
+  name: string
+  may_write: boolean
+  made_at: string
+  expires_at: string | null
+  used_at: string | null
+}
+
+/** A new token with its secret, which is not shown again. */
+interface TokenMade {
+  id: number
+  person: string
+  name: string
+  may_write: boolean
+  made_at: string
+  expires_at: string | null
+  used_at: string | null
+  token: string
+}
+
+/** A trace. Keys without a value are left out, and so is what is hidden until the person has given a verdict. */
+interface Trajectory {
+  /** name and release of the form */
+  schema?: string
+  task: string
+  system?: string
+  prompt: string
+  spectrum: SpectrumNamed
+  redshift: number | null
+  medium: 'vacuum' | 'air'
+  /** name of the picture of the whole spectrum */
+  overview: string | null
+  drafter: DrafterSettings
+  /** the known label; null until the item is decided */
+  label: 'YES' | 'NO' | null
+  label_source?: string
+  simulated: boolean
+  steps: (ThinkStep | ZoomStep | AnswerStep)[]
+  faults: string[]
+  /** why the data allow no answer */
+  cannot_tell?: string
+  medium_assumed?: boolean
+  /** who stated the medium */
+  medium_set_by?: string
+  /** people who wrote the text before it was imported */
+  authors?: string[]
+}
+
+/** Evidence on trial. */
+interface Trial {
+  of_this_version: true
+  /** names it in the addresses of its pictures */
+  key: string
+  drafter: Drafter
+  /** of the sampling; null where the policy always writes the same */
+  temperature: number | null
+  seed: number
+  passed: boolean | null
+  necessity: Share
+  sufficiency: Share
+  placebo: Share
+  still_claims: Share
+  outcomes: TrialOutcome[]
+  skipped: TrialSkipped[]
+}
+
+/** One edit of the spectrum behind a tool call; `agent.trial.report.EditOutcome` describes it. */
+interface TrialOutcome {
+  /** place in the stored trial, which names the picture */
+  number: number
+  step: string
+  edit: 'remove' | 'flip' | 'shift' | 'inject' | 'placebo'
+  subject: string
+  window: [number, number]
+  frame: 'observed' | 'rest'
+  medium: 'vacuum' | 'air'
+  energy: number
+  verdict_before: 'YES' | 'NO' | null
+  verdict_after: 'YES' | 'NO' | null
+  score_before: number | null
+  score_after: number | null
+  claimed_before: boolean
+  claimed_after: boolean
+  followed: boolean
+}
+
+/** A tool call, or one edit of it, that could not be tested. */
+interface TrialSkipped {
+  step: string
+  edit: 'remove' | 'flip' | 'shift' | 'inject' | 'placebo' | null
+  reason: string
+}
+
+/** The newest unread comments, the number of all, and the newest comment on any item. */
+interface UnreadComments {
+  items: UnreadItem[]
+  total: number
+  newest: number
+}
+
+/** An unread comment with its item; while it is hidden, only that there is one. */
+interface UnreadItem {
+  item: number
+  name: string
+  comment: number
+  person: string | null
+  text: string
+  at: string | null
+  mentioned: boolean
+  hidden: boolean
+}
+
+/** The person's own verdict, given before they saw those of others. */
+interface VerdictCommitted {
+  verdict: 'YES' | 'NO' | 'cannot tell'
+  at: string
+}
+
+/** A new version: its id and number. */
+interface VersionSaved {
+  version: number
+  number: number
+  at: string
+}
+
+/** A version in the history of an item. */
+interface VersionText {
+  number: number
+  author: string | null
+  before_import: string[]
+  reason: string
+  at: string
+  steps: (ThinkStep | ZoomStep | AnswerStep)[]
+}
+
+/** A filter, or a list of `items` items, with a name; others can open a shared one. */
+interface View {
+  id: number
+  name: string
+  person: string
+  shared: boolean
+  /** what was saved with it; empty for a list */
+  filter: Record<string, any>
+  items: number | null
+}
+
+/** A new webhook with the secret that signs its messages, which is not shown again. */
+interface WebhookAdded {
+  id: number
+  url: string
+  events: ('approved' | 'returned' | 'exported')[]
+  person: string
+  made_at: string
+  /** number of events that are still to be delivered */
+  waiting: number
+  /** number of events that were given up or dropped */
+  lost: number
+  stopped_at: string | null
+  silent_since: string | null
+  secret: string
+}
+
+/** Deliveries, newest event first. */
+interface WebhookDeliveries {
+  deliveries: WebhookDelivery[]
+}
+
+/** An event for a webhook, and what the last attempt to deliver it got. */
+interface WebhookDelivery {
+  event: 'approved' | 'returned' | 'exported'
+  at: string
+  item: number | null
+  export: number | null
+  attempts: number
+  delivered_at: string | null
+  /** when the next attempt is due; null: delivered, or given up */
+  next_at: string | null
+  answer: string
+}
+
+/** Webhooks, oldest first. */
+interface WebhookList {
+  webhooks: WebhookListed[]
+}
+
+/** A webhook; `stopped_at`: nothing was delivered `silent_since`, so nothing is sent. */
+interface WebhookListed {
+  id: number
+  url: string
+  events: ('approved' | 'returned' | 'exported')[]
+  person: string
+  made_at: string
+  /** number of events that are still to be delivered */
+  waiting: number
+  /** number of events that were given up or dropped */
+  lost: number
+  stopped_at: string | null
+  silent_since: string | null
+}
+
+/** What was answered to a test message. */
+interface WebhookTested {
+  delivered: boolean
+  answer: string
+}
+
+/** A tool call and what the tool answered. */
+interface ZoomDrawn {
+  /** as the agent wrote them, which may be no valid call */
+  arguments: Record<string, any>
+  frame: 'observed' | 'rest'
+  z: number
+  medium: 'vacuum' | 'air'
+  observation: string
+  ok: boolean
+  /** SHA-256 of the pixels, which names the picture; null: none was drawn */
+  picture: string | null
+}
+
+/** A tool call that was carried out and not stored; the page gives the step its id. */
+interface ZoomPreview {
+  step: ZoomDrawn
+  /** the picture in base64; null: none was drawn */
+  png: string | null
+  hints: Hint[]
+}
+
+/** A tool call as a step of a trace. */
+interface ZoomStep {
+  /** as the agent wrote them, which may be no valid call */
+  arguments: Record<string, any>
+  frame: 'observed' | 'rest'
+  z: number
+  medium: 'vacuum' | 'air'
+  observation: string
+  ok: boolean
+  /** SHA-256 of the pixels, which names the picture; null: none was drawn */
+  picture: string | null
+  id: string
+  kind: 'zoom'
+}
