@@ -57,10 +57,13 @@ def add(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     from agent.simulate import CLASSES
     from agent.simulate.files import write
+    from agent.tasks import load
 
     orders = _orders(arguments)
     folder: Path = arguments.folder
-    tasks = [arguments.task] if arguments.task else list(CLASSES)
+    # The published classes first; a task without simulated kinds has no labels.
+    known = [key for key, task in load().items() if task.simulated is not None]
+    tasks = [arguments.task] if arguments.task else list(dict.fromkeys([*CLASSES, *known]))
     try:
         if folder.exists() and any(folder.iterdir()):
             raise CannotRun(tr("{folder}: found files in it, expected a new or an empty folder", folder=folder))
