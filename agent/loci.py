@@ -1,13 +1,13 @@
-"""Planes that separate a class from its look-alikes, with the templates as points and a spectrum among them.
+"""Planes that separate a class from its look-alikes, with the templates as points and a spectrum among them. Which
+planes a task has is in its file.
 
 Every axis is measured in the same way on templates and spectrum, at rest: an index of the literature, or a feature of a
 task."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from agent.hints.evidence import evidence
 from agent.language import deferred, joined
@@ -16,7 +16,8 @@ from agent.measure import Measured, Undefined, band_index, measure_feature, rest
 from agent.measure.bands import fit_feature
 from agent.measure.values import measured
 from agent.spectrum import Spectrum
-from agent.tasks import Feature, load
+from agent.tasks import Feature, Task
+from agent.tasks.values import PlaneAxis
 from agent.templates import EXTRAGALACTIC, Library
 from agent.templates.rank import STELLAR
 
@@ -41,12 +42,19 @@ class Plane:
 
     :param kinds: classes of templates that are shown; empty: all stars. A line's window in a star too cool for the line
         measures something else
+    :param owner: key of the task whose file has it
     """
 
     title: str
     x: Axis
     y: Axis
     kinds: tuple[str, ...] = ()
+    owner: str = ""
+
+    @property
+    def key(self) -> str:
+        """A name that no other plane has."""
+        return f"{self.owner}: {self.title}"
 
 
 @dataclass(frozen=True)
@@ -68,9 +76,13 @@ class Place:
     reason: str = ""
 
 
-def planes(task: str) -> tuple[Plane, ...]:
-    """Return the planes of a task by its key; none for a task without any."""
-    return _planes().get(task, ())
+def planes(task: Task, tasks: Mapping[str, Task]) -> tuple[Plane, ...]:
+    """Return the planes of a task, which may be none: first those of the tasks that it names, then its own."""
+    return tuple(
+        Plane(deferred(plane.title), _axis(plane.x, owner), _axis(plane.y, owner), plane.kinds, owner.key)
+        for owner in (*(tasks[key] for key in task.planes_of), task)
+        for plane in owner.planes
+    )
 
 
 def points(plane: Plane, library: Library) -> list[Point]:
@@ -109,16 +121,17 @@ def _index(name: str) -> Axis:
     return Axis(deferred("{name} index", name=name), "", lambda spectrum: band_index(spectrum, indices()[name]))
 
 
-def _sum(first: str, second: str) -> Axis:
+def _sum(names: Sequence[str]) -> Axis:
     def measure(spectrum: Spectrum) -> Measured | Undefined:
-        one, other = (band_index(spectrum, indices()[name]) for name in (first, second))
-        if isinstance(one, Undefined):
-            return one
-        if isinstance(other, Undefined):
-            return other
-        return measured(one.value + other.value, (one.error**2 + other.error**2) ** 0.5)
+        values = []
+        for name in names:
+            value = band_index(spectrum, indices()[name])
+            if isinstance(value, Undefined):
+                return value
+            values.append(value)
+        return measured(sum(value.value for value in values), sum(value.error**2 for value in values) ** 0.5)
 
-    return Axis(f"{first} + {second}", "", measure)
+    return Axis(" + ".join(names), "", measure)
 
 
 def _ratio(name: str, feature: Feature) -> Axis:
@@ -165,59 +178,18 @@ def _emission(name: str, unit: str, breadth: Feature) -> Axis:
     return Axis(_width_of(name) if unit == "Å" else f"{name} FWHM", unit, measure)
 
 
-@cache
-def _planes() -> dict[str, tuple[Plane, ...]]:
-    """Return the planes by the key of the task."""
-    tasks = load()
-    a, cc, cv, o, ss, wd = (tasks[key].feature for key in ("a", "cc", "cv", "o", "ss", "wd"))
-    balmer = Plane(
-        deferred("White dwarf, hot subdwarf and A or B star by Hβ"),
-        _width("Hβ", wd("Hβ absorption")),
-        _fwhm("Hβ", wd("Hβ breadth")),
-        ("O", "B", "A", "F", "WD", "hot subdwarf"),
-    )
-    helium, hot = _width("He I 4471", o("He I 4471")), ("O", "B", "A", "WD", "hot subdwarf", "WR")
-    o_and_b = (
-        Plane(deferred("O and B star by He II 4542 and He I 4471"), helium, _width("He II 4542", o("He II 4542")), hot),
-        Plane(deferred("O and B star by He II 4686 and He I 4471"), helium, _width("He II 4686", o("He II 4686")), hot),
-    )
-    c2 = _ratio("C₂ 5165", cc("C2 5165"))
-    return {
-        "gm": (
-            Plane(deferred("M giant and M dwarf by TiO and CaH"), _sum("CaH2", "CaH3"), _index("TiO5")),
-            Plane(deferred("M giant and M dwarf by TiO and CaH 6385"), _index("CaH1"), _index("TiO5")),
-        ),
-        "wd": (balmer,),
-        "a": (
-            balmer,
-            Plane(
-                deferred("A star between B and F by Ca II K and Hδ"),
-                _width("Ca II K", a("Ca II K")),
-                _width("Hδ", a("Hδ")),
-                ("B", "A", "F", "G", "WD", "hot subdwarf"),
-            ),
-        ),
-        "b": (balmer, *o_and_b),
-        "o": o_and_b,
-        "cc": (
-            Plane(deferred("Carbon star, M star and K giant by C₂ and CN"), c2, _ratio("CN 6926", cc("CN 6926"))),
-            Plane(deferred("Carbon star, M star and K giant by C₂ and CN 7872"), c2, _ratio("CN 7872", cc("CN 7872"))),
-        ),
-        "ss": (
-            Plane(deferred("S star and M giant by ZrO and TiO"), _index("TiO5"), _ratio("ZrO 6474", ss("ZrO 6474"))),
-        ),
-        "cv": (
-            Plane(
-                deferred("Stars with Hα in emission, by its strength and breadth"),
-                _emission("Hα", "Å", cv("Hα breadth")),
-                _emission("Hα", "km/s", cv("Hα breadth")),
-                ("CV", "O", "B", "K", "M dwarf", "M giant", "WR"),
-            ),
-            Plane(
-                deferred("Hot stars and accretion discs by He II 4686 and Hβ"),
-                _width("Hβ", cv("Hβ emission")),
-                _width("He II 4686", cv("He II 4686 emission")),
-                ("CV", "O", "B", "A", "WD", "hot subdwarf", "WR"),
-            ),
-        ),
-    }
+def _axis(axis: PlaneAxis, task: Task) -> Axis:
+    if axis.index:
+        return _index(axis.index[0]) if len(axis.index) == 1 else _sum(axis.index)
+    feature = task.feature(axis.feature)
+    match axis.quantity:
+        case "width":
+            return _width(axis.name, feature)
+        case "fwhm":
+            return _fwhm(axis.name, feature)
+        case "ratio":
+            return _ratio(axis.name, feature)
+        case "emission_width":
+            return _emission(axis.name, "Å", feature)
+        case "emission_fwhm":
+            return _emission(axis.name, "km/s", feature)

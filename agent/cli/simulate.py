@@ -62,10 +62,13 @@ class Options(JsonOutput):
 def run(arguments: Options) -> int:
     from agent.simulate import CLASSES
     from agent.simulate.files import write
+    from agent.tasks import load
 
     orders = _orders(arguments)
     folder = arguments.out
-    tasks = [arguments.task] if arguments.task else list(CLASSES)
+    # The published classes first; a task without simulated kinds has no labels.
+    known = [key for key, task in load().items() if task.simulated is not None]
+    tasks = [arguments.task] if arguments.task else list(dict.fromkeys([*CLASSES, *known]))
     try:
         if folder.exists() and any(folder.iterdir()):
             raise CannotRun(tr("{folder}: found files in it, expected a new or an empty folder", folder=folder))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -21,6 +22,8 @@ from agent.simulate.instrument import SURVEYS, Exposure, Survey, observe
 from agent.simulate.profiles import C_KM_S, FloatArray, grid, reddening
 from agent.simulate.stars import Recipe
 from agent.spectrum import Spectrum
+from agent.tasks import Task, load
+from agent.tasks.values import Simulated
 from agent.trajectory.steps import Verdict
 
 _RECIPES: Mapping[str, Callable[[FloatArray, Generator], Recipe]] = MappingProxyType(
@@ -76,15 +79,46 @@ TRICKY_REDSHIFTS: Mapping[str, tuple[float, ...]] = MappingProxyType(
 )
 
 
-def truth(kind: str, task: str) -> Verdict:
+def truth(kind: str, task: str | Task) -> Verdict:
     """Return the right answer of a task for a kind. A Be star is a B star; a hot subdwarf is neither O, B nor white
     dwarf.
 
-    :raises KeyError: no such kind
+    :param task: the key of a task of the program, or a task
+    :raises KeyError: no such kind, or nothing is simulated for the task
     """
+    _require(kind)
+    return "YES" if kind in simulated_for(task).kinds else "NO"
+
+
+def simulated_for(task: str | Task) -> Simulated:
+    """Return the kinds that are simulated for a task, as its file states them.
+
+    :raises KeyError: no such task, the file states none, or one that there is not
+    """
+    if isinstance(task, str):
+        if task not in _tasks():
+            raise KeyError(tr("no task {task!r}; there are {names}", task=task, names=", ".join(_tasks())))
+        task = _tasks()[task]
+    if task.simulated is None:
+        raise KeyError(
+            tr(
+                "nothing is simulated for {key!r}: its task file has no table [simulated]",
+                key=task.key,
+            )
+        )
+    for kind in (*task.simulated.kinds, *task.simulated.look_alikes):
+        _require(kind)
+    return task.simulated
+
+
+@cache
+def _tasks() -> dict[str, Task]:
+    return load()
+
+
+def _require(kind: str) -> None:
     if kind not in _RECIPES:
         raise KeyError(tr("no kind {kind!r}; there are {names}", kind=kind, names=", ".join(KINDS)))
-    return "YES" if {"be": "b"}.get(kind, kind) == task else "NO"
 
 
 def simulate(
@@ -106,7 +140,7 @@ def simulate(
     :param instrument: another spectrograph than the survey's own; the source stays the same
     :raises KeyError: no such kind or survey, naming those there are
     """
-    truth(kind, "")
+    _require(kind)
     if survey not in SURVEYS:
         raise KeyError(tr("no survey {survey!r}; there are {names}", survey=survey, names=", ".join(SURVEYS)))
     rng = _generator(kind, survey, seed)

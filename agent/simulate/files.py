@@ -7,38 +7,22 @@ Kinds of one side take turns; survey and log signal-to-noise are sampled evenly 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
-from agent.language import tr
-from agent.simulate import KINDS, simulate, truth
+from agent.simulate import simulate, simulated_for, truth
 from agent.spectrum import Spectrum
 from agent.spectrum.readers import own
 from agent.tables import CsvTable
+from agent.tasks import Task
 
 LABELS = "labels.csv"
 PER_SEED = 1_000_000
 """Spectra that one seed can give."""
-
-LOOK_ALIKES_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    # The confusers of each task file, as far as they are simulated, and kinds that the baseline mistook for the class.
-    {
-        "cv": ("dme", "be", "tts", "qso", "hii", "pn", "wr", "wd"),
-        "cc": ("gm", "dm", "ss", "gba", "fgk", "wd"),
-        "ss": ("gm", "cc", "dm", "gba"),
-        "gm": ("dm", "fgk", "ss", "cc"),
-        "wd": ("a", "b", "sd", "cv", "qso"),
-        "o": ("b", "sd", "wr", "cv"),
-        "b": ("o", "a", "sd", "wd"),
-        "a": ("b", "fgk", "wd", "sd"),
-    }
-)
-"""Kinds that a task's class is mistaken for."""
 
 Span = tuple[float, float]
 """Lowest and highest."""
@@ -58,16 +42,14 @@ class Order:
         return simulate(self.kind, self.survey, self.snr, self.seed, self.redshift)
 
 
-def for_task(task: str, number: int, ratio: tuple[int, int]) -> list[str]:
+def for_task(task: str | Task, number: int, ratio: tuple[int, int]) -> list[str]:
     """Return ``number`` kinds: those of the task's class and its look-alikes at ``ratio`` (YES, NO), YES first.
 
-    :raises KeyError: no such task
+    :raises KeyError: as ``simulated_for``
     """
-    if task not in LOOK_ALIKES_OF:
-        raise KeyError(tr("no task {task!r}; there are {names}", task=task, names=", ".join(LOOK_ALIKES_OF)))
-    own_kinds = [kind for kind in KINDS if truth(kind, task) == "YES"]
+    simulated = simulated_for(task)
     yes = round(number * ratio[0] / sum(ratio))
-    return taking_turns(own_kinds, yes) + taking_turns(LOOK_ALIKES_OF[task], number - yes)
+    return taking_turns(simulated.kinds, yes) + taking_turns(simulated.look_alikes, number - yes)
 
 
 def taking_turns(kinds: Sequence[str], number: int) -> list[str]:
@@ -93,7 +75,7 @@ def orders(
     return made
 
 
-def write(folder: Path, wanted: Sequence[Order], tasks: Sequence[str]) -> Iterator[Path]:
+def write(folder: Path, wanted: Sequence[Order], tasks: Sequence[str | Task]) -> Iterator[Path]:
     """Write each spectrum to ``folder`` under its own name and yield its path; at the end write ``labels.csv`` with a
     row per spectrum and task.
 
@@ -107,7 +89,7 @@ def write(folder: Path, wanted: Sequence[Order], tasks: Sequence[str]) -> Iterat
         spectrum = order.spectrum()
         own.write(spectrum, folder / spectrum.name)
         for task in tasks:
-            facts = (truth(order.kind, task), task, order.kind, spectrum.survey, order.snr)
+            facts = (truth(order.kind, task), getattr(task, "key", task), order.kind, spectrum.survey, order.snr)
             rows.row((spectrum.name, *facts))
         yield folder / spectrum.name
     (folder / LABELS).write_text(table.getvalue(), encoding="utf-8")

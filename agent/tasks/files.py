@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Self
@@ -12,9 +13,22 @@ from pydantic import AfterValidator, Field, model_validator
 
 from agent.errors import Refusal
 from agent.language import deferred
-from agent.lines import Medium
+from agent.lines import Medium, indices
 from agent.settings_file import Mismatch, Number, Problem, Table, Text, load_toml, validate
-from agent.tasks.values import Confuser, Feature, FeatureKind, Quantity, Role, Sign, Statement, Task
+from agent.tasks.values import (
+    AxisQuantity,
+    Confuser,
+    Feature,
+    FeatureKind,
+    PlaneAxis,
+    PlaneOfTask,
+    Quantity,
+    Role,
+    Sign,
+    Simulated,
+    Statement,
+    Task,
+)
 
 FOLDER = Path(__file__).parent
 QUESTION = "Analyze the provided spectrum to determine if it is "
@@ -62,6 +76,7 @@ def load_all(
     tasks: dict[str, Task] = {}
     problems: list[TaskError] = []
     taken: dict[str, str] = {}
+    files: dict[str, Path] = {}
     for folder in (FOLDER, *map(Path, folders)):
         if not folder.is_dir():
             problems.append(
@@ -83,6 +98,12 @@ def load_all(
                 continue
             tasks[task.key] = task
             taken |= dict.fromkeys((task.key, *task.aliases), path.name)
+            files[task.key] = path
+    for task in list(tasks.values()):
+        if unknown := [key for key in task.planes_of if key not in tasks]:
+            expected = deferred("one of {names}", names=", ".join(tasks))
+            problems.append(TaskError(str(files[task.key]), "planes_of", repr(unknown[0]), expected))
+            del tasks[task.key]
     return tasks, tuple(problems)
 
 
@@ -119,6 +140,8 @@ def read(path: str | os.PathLike[str]) -> Task:
         confusers=tuple(Confuser(**dict(e)) for e in entries("confuser", _ConfuserTable, file.confuser)),
         references=MappingProxyType(dict(names)),
         aliases=tuple(alias.lower() for alias in file.aliases),
+        planes_of=file.planes_of,
+        simulated=None if file.simulated is None else Simulated(**dict(file.simulated)),
     )
     feature_names = [feature.name for feature in task.features]
     repeated = sorted(name for name in set(feature_names) if feature_names.count(name) > 1)
@@ -135,7 +158,8 @@ def read(path: str | os.PathLike[str]) -> Task:
             if wanted in seen:
                 raise TaskError(str(path), field, " → ".join([*seen, wanted]), deferred("no circle of features"))
             seen.append(wanted)
-    return task
+    planes = (_plane(table, number, str(path), feature_names) for number, table in enumerate(file.plane, start=1))
+    return replace(task, planes=tuple(planes))
 
 
 def _error(problem: Problem) -> TaskError:
@@ -163,6 +187,11 @@ _Names = tuple[Annotated[str, Field(strict=True)], ...]
 _TEXT = "a text"
 
 
+class _SimulatedTable(Table):
+    kinds: _Names = Field(min_length=1, description=deferred("a list of texts"))
+    look_alikes: _Names = Field(min_length=1, description=deferred("a list of texts"))
+
+
 class _TaskFile(Table):
     """The top level of a task file."""
 
@@ -174,6 +203,9 @@ class _TaskFile(Table):
     confuser: list[dict[str, Any]] = Field(default=[], description=deferred("any number of [[confuser]]"))
     references: dict[str, str] = Field(description=deferred("a table of key = 'author year journal'"))
     aliases: _Names = Field(default=(), description=deferred("a list of texts"))
+    plane: list[dict[str, Any]] = Field(default=[], description=deferred("any number of [[plane]]"))
+    planes_of: _Names = Field(default=(), description=deferred("a list of texts"))
+    simulated: _SimulatedTable | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -242,6 +274,46 @@ class _FeatureTable(_Entry):
                 "side_bands",
             )
         return self
+
+
+class _AxisTable(Table):
+    index: _Names = Field(default=(), description=deferred("a list of texts"))
+    feature: str = Field(default="", description=_TEXT)
+    quantity: AxisQuantity = Field(default="width", alias="as")
+    name: str = Field(default="", description=_TEXT)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if bool(self.index) == bool(self.feature):
+            raise Mismatch(
+                deferred("both") if self.index else deferred("neither"), deferred("one of them"), "index, feature"
+            )
+        if unknown := [name for name in self.index if name not in indices()]:
+            raise Mismatch(repr(unknown[0]), deferred("one of {names}", names=", ".join(indices())), "index")
+        return self
+
+    def axis(self) -> PlaneAxis:
+        return PlaneAxis(self.index, self.feature, self.quantity, self.name or self.feature or " + ".join(self.index))
+
+
+class _PlaneTable(Table):
+    """One [[plane]]; ``agent.tasks.values.PlaneOfTask`` describes the fields."""
+
+    title: Text = Field(description=_TEXT)
+    x: _AxisTable
+    y: _AxisTable
+    kinds: _Names = Field(default=(), description=deferred("a list of texts"))
+
+
+def _plane(table: dict[str, Any], number: int, path: str, features: Sequence[str]) -> PlaneOfTask:
+    """Return a plane of a task file. :raises TaskError: a field is wrong, or an axis is of no feature of the file"""
+    prefix = f"plane {number} ({table.get('title', 'unnamed')}), "
+    plane = validate(_PlaneTable, table, path, _error, prefix)
+    for name, axis in (("x", plane.x), ("y", plane.y)):
+        if axis.feature and axis.feature not in features:
+            expected = deferred("the name of another feature of the file")
+            raise TaskError(path, f"{prefix}{name}.feature", repr(axis.feature), expected)
+    return PlaneOfTask(plane.title, plane.x.axis(), plane.y.axis(), plane.kinds)
 
 
 def _feature(table: _FeatureTable) -> Feature:

@@ -13,6 +13,7 @@ Window = tuple[float, float]
 FeatureKind = Literal["line", "band", "slope", "index"]
 Role = Literal["primary", "secondary", "confuser"]
 Quantity = Literal["equivalent_width", "fwhm", "depth", "ratio", "slope", "roughness"]
+AxisQuantity = Literal["width", "fwhm", "ratio", "emission_width", "emission_fwhm"]
 Sign = Literal["emission", "absorption", "either"]
 PromptSource = Literal["ours", "trained", "row"]
 """Where a prompt comes from: the task file, the imported rows of SpecVI-Bench, or the row of the question itself."""
@@ -92,12 +93,50 @@ class Confuser:
 
 
 @dataclass(frozen=True)
+class PlaneAxis:
+    """One axis of a locus plane: indices of the literature, or a feature of the task.
+
+    :param index: names of indices, whose sum is the axis; empty if it is a feature
+    :param quantity: what is measured of the feature; "emission_...": only of a line in emission beyond doubt
+    :param name: what the axis is called
+    """
+
+    index: tuple[str, ...] = ()
+    feature: str = ""
+    quantity: AxisQuantity = "width"
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class PlaneOfTask:
+    """Two axes in which the class and its look-alikes lie apart.
+
+    :param kinds: classes of templates that are shown; empty: all stars. A line's window in a star too cool for the line
+        measures something else
+    """
+
+    title: str
+    x: PlaneAxis
+    y: PlaneAxis
+    kinds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Kinds of ``agent.simulate``: those that belong to the class, and those that are mistaken for it."""
+
+    kinds: tuple[str, ...]
+    look_alikes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Task:
     """One question about a spectrum.
 
     ``features`` are in order of diagnostic priority; ``references`` maps short keys to "author year journal";
     ``question`` is the line that names the class. ``own_prompt`` replaces the question and the guide, and
-    ``prompt_source`` says where it comes from.
+    ``prompt_source`` says where it comes from. ``planes_of`` has the keys of tasks whose planes are also shown for this
+    one. ``simulated`` is None if no spectra can be simulated for the task.
     """
 
     key: str
@@ -110,6 +149,9 @@ class Task:
     aliases: tuple[str, ...] = ()
     own_prompt: str | None = None
     prompt_source: PromptSource = "ours"
+    planes: tuple[PlaneOfTask, ...] = ()
+    planes_of: tuple[str, ...] = ()
+    simulated: Simulated | None = None
 
     @property
     def guide(self) -> str:

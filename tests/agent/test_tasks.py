@@ -17,8 +17,8 @@ TASKS = tasks.load()
 FEATURES = [pytest.param(t, f, id=f"{t.key}-{f.name}") for t in TASKS.values() for f in t.features]
 
 
-def test_the_eight_classes_are_loaded() -> None:
-    assert set(TASKS) == {"cv", "cc", "ss", "gm", "wd", "o", "b", "a"}
+def test_the_published_classes_are_loaded() -> None:
+    assert {"cv", "cc", "ss", "gm", "wd", "o", "b", "a"} <= set(TASKS)
 
 
 @pytest.mark.parametrize(

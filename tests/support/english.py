@@ -109,7 +109,7 @@ NO_MESSAGES: dict[str, set[str]] = {
     "agent/settings_file.py": {"Value error, ", "Input should be "},
     "agent/spectrum/readers/other.py": {"data central"},
     "agent/spectrum/readers/surveys/desi.py": {"DESI data model"},
-    "agent/tasks/files.py": {"Analyze the provided spectrum to determine if it is ", "above, below"},
+    "agent/tasks/files.py": {"Analyze the provided spectrum to determine if it is ", "above, below", "index, feature"},
     "agent/trajectory/json_rows.py": {"Unterminated string"},
     "agent/trajectory/record.py": {"You are a helpful assistant."},
     "agent/trial/subjects.py": {

@@ -1,7 +1,7 @@
 """The messages of the code and the catalogues that translate them; ``make messages`` runs this module.
 
 A message is the literal first argument of ``tr``, ``trn``, ``deferred`` (Python), ``t`` or ``tn`` (JavaScript), or a
-text of a keymap, or the name of a band of the sky.
+text of a keymap, the name of a band of the sky, or the title of a plane of a task.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ def messages_of(name: str) -> Iterator[Id]:
             *(join for survey in data.get("survey", []) for join in survey.get("arm_join", [])),
         ]
         yield from (band["name"] for band in bands)
+        yield from (plane["title"] for plane in data.get("plane", []))
         return
     if name.endswith(".py"):
         yield from _of_python(ast.parse((ROOT / name).read_text(encoding="utf-8")))
@@ -123,7 +124,11 @@ def _of_python(tree: ast.AST) -> Iterator[Id]:
 def extracted(part: Part) -> Mapping[Id, list[str]]:
     """All messages of a part, each with the files that have it."""
     found: dict[Id, list[str]] = {}
-    names = files(".py", "lines/sky.toml", "lines/surveys.toml") if part == "program" else files(".js", "keymap.json")
+    if part == "page":
+        names = files(".js", "keymap.json")
+    else:
+        tables = ("agent/lines/sky.toml", "agent/lines/surveys.toml", "agent/tasks/")
+        names = [*files(".py"), *(name for name in files(".toml") if name.startswith(tables))]
     for name in names:
         for message in messages_of(name):
             where = found.setdefault(message, [])

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.ndimage import gaussian_filter1d
 
-from agent.simulate import CLASSES, KINDS, simulate, state_of, truth
-from agent.simulate.files import LOOK_ALIKES_OF
+from agent.simulate import CLASSES, KINDS, simulate, simulated_for, state_of, truth
 from agent.simulate.instrument import SURVEYS, Survey
 from agent.simulate.profiles import FloatArray
 from agent.spectrum import Spectrum
@@ -120,7 +119,7 @@ def tasks() -> dict[str, Task]:
 def _kind(task: str, positive: float, rng: Generator) -> str:
     if rng.random() < positive:
         return "be" if task == "b" and rng.random() < 0.2 else task
-    others: Sequence[str] = KINDS if rng.random() < ANY_KIND else LOOK_ALIKES_OF[task]
+    others: Sequence[str] = KINDS if rng.random() < ANY_KIND else simulated_for(task).look_alikes
     others = [kind for kind in others if truth(kind, task) == "NO"]
     return others[int(rng.integers(len(others)))]
 

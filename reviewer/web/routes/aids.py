@@ -275,13 +275,15 @@ def _notes(
 @router.get("/spectrum/{sha256}/loci", dependencies=[Depends(for_an_hour)])
 def loci(context: ContextDep, spectrum: SpectrumDep, task: str = "") -> dict[str, Any]:
     """The planes that separate the class from its look-alikes: the templates, and this spectrum."""
-    return {"plots": [localized(_plot_json(context, spectrum, plane)) for plane in planes(task)]}
+    asked = context.tasks.get(task)
+    shown = () if asked is None else planes(asked, context.tasks)
+    return {"plots": [localized(_plot_json(context, spectrum, plane)) for plane in shown]}
 
 
 def _plot_json(context: Context, spectrum: Spectrum, plane: Plane) -> dict[str, Any]:
     library, _ = _library(context)
-    known: list[Point] = context.aids.get(("points", plane.title), lambda: points(plane, library))
-    here: Place = context.aids.get(("place", plane.title, spectrum.sha256), lambda: place(plane, spectrum))
+    known: list[Point] = context.aids.get(("points", plane.key), lambda: points(plane, library))
+    here: Place = context.aids.get(("place", plane.key, spectrum.sha256), lambda: place(plane, spectrum))
     return {
         "title": plane.title,
         "x": {"name": plane.x.name, "unit": plane.x.unit},

@@ -64,8 +64,9 @@ def test_ranking(odd: Spectrum) -> None:
 
 
 def test_loci(odd: Spectrum) -> None:
-    for key in load():
-        for plane in planes(key):
+    tasks = load()
+    for task in tasks.values():
+        for plane in planes(task, tasks):
             here = place(plane, odd)
             assert (here.x is None or here.y is None) == bool(here.reason)
 
