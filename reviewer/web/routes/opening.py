@@ -27,9 +27,9 @@ router = APIRouter(prefix="/api/v1", dependencies=[Depends(require_visible)])
 
 
 @router.get("/item/{item_id}/opening")
-def opening(person: PersonDep, context: ContextDep, visible: VisibleDep, item_id: int, wanted: Filter) -> Opening:
+def opening(person: PersonDep, context: ContextDep, visible: VisibleDep, item_id: int, queue_filter: Filter) -> Opening:
     """An item with its place in the list of a filter, its comments, and what else the page shows with it."""
-    return _opening(person, context, visible, item_id, wanted)
+    return _opening(person, context, visible, item_id, queue_filter)
 
 
 @router.get("/item/{item_id}/checks")
@@ -70,10 +70,10 @@ def _what_follows(person: Person, context: Context, decided: int, opens: request
     if opens is None:
         return {}
     try:
-        visible, wanted = VisibleItems(context.store, person, opens.verdict_first), opens.filter.wanted()
-        listed = visible.neighbours(decided - 1, wanted, 1) == [decided]
+        visible, queue_filter = VisibleItems(context.store, person, opens.verdict_first), opens.filter.wanted()
+        listed = visible.neighbours(decided - 1, queue_filter, 1) == [decided]
         visible.require(opens.item)
-        return {"listed": listed, "opening": _opening(person, context, visible, opens.item, wanted)}
+        return {"listed": listed, "opening": _opening(person, context, visible, opens.item, queue_filter)}
     except (NotAllowed, NotFound):
         return {}  # the page requests the item and shows why it cannot be opened
     except Exception:
@@ -82,14 +82,16 @@ def _what_follows(person: Person, context: Context, decided: int, opens: request
         return {}
 
 
-def _opening(person: Person, context: Context, visible: VisibleItems, item_id: int, wanted: QueueFilter) -> Opening:
+def _opening(
+    person: Person, context: Context, visible: VisibleItems, item_id: int, queue_filter: QueueFilter
+) -> Opening:
     changes = context.store.log.head().number  # before the rest, so that a change meanwhile is noticed
     item, first = context.store.items.get(item_id), visible.verdict_first
     hidden = first.hides(item.row)
     held = context.store.leases.held_by_others(person.initials, item_id)
     return Opening(
         item=item_for(context.store, item, person, context.tasks.get(item.row.task), hidden),
-        place=review.place(visible, item_id, wanted),
+        place=review.place(visible, item_id, queue_filter),
         held=None if held is None else LeaseHeld(message=str(held), until=held.until),
         others=traces.others(context, visible, item_id, first).others,
         comments=comments.comments(person, context, item_id, hidden),

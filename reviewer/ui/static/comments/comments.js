@@ -79,13 +79,13 @@ export class Comments {
     else this.#drawComposer()
   }
 
-  /** The comments of the item shown have come with it. @param {Discussion} found */
-  #take(found) {
+  /** The comments of the item shown have come with it. @param {Discussion} discussion */
+  #take(discussion) {
     // A comment that was sent meanwhile is in a later answer. Where more is hidden than before, what is shown must go.
     const known = this.#found
-    if (known && known.hidden >= found.hidden && newestOf(known) > newestOf(found)) return
+    if (known && known.hidden >= discussion.hidden && newestOf(known) > newestOf(discussion)) return
     this.#ticket++
-    this.#shown(found)
+    this.#shown(discussion)
   }
 
   #clear() {

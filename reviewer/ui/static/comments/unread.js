@@ -41,32 +41,32 @@ export class Unread extends EventTarget {
     state.on('verdict-first', reload)
   }
 
-  /** @param {UnreadComments} found as it came with another answer @param {number} stamp of that answer */
-  #take(found, stamp) {
+  /** @param {UnreadComments} unread as it came with another answer @param {number} stamp of that answer */
+  #take(unread, stamp) {
     if (this.#stamp !== null && stamp < this.#stamp) return // something newer has come, or is on its way
     this.#stamp = stamp
     this.#ticket++
-    this.#show(found)
+    this.#show(unread)
   }
 
   async #load() {
     const ticket = ++this.#ticket
     await idle() // the item that is being opened comes first
     if (ticket !== this.#ticket) return
-    const found = await getJSON(`/api/v1/comments/unread${this.state.verdictFirst ? '?verdict_first=true' : ''}`)
-    if (ticket === this.#ticket) this.#show(found) // an answer to a later request has what was read since
+    const unread = await getJSON(`/api/v1/comments/unread${this.state.verdictFirst ? '?verdict_first=true' : ''}`)
+    if (ticket === this.#ticket) this.#show(unread) // an answer to a later request has what was read since
   }
 
-  /** @param {UnreadComments} found */
-  #show(found) {
-    this.#items = found.items
-    this.#total = found.total
-    const news = this.#newest >= 0 && found.newest > this.#newest
-    this.#newest = found.newest
-    this.button.hidden = found.total === 0
-    this.button.textContent = tn('{n} unread', '{n} unread', found.total)
+  /** @param {UnreadComments} unread */
+  #show(unread) {
+    this.#items = unread.items
+    this.#total = unread.total
+    const news = this.#newest >= 0 && unread.newest > this.#newest
+    this.#newest = unread.newest
+    this.button.hidden = unread.total === 0
+    this.button.textContent = tn('{n} unread', '{n} unread', unread.total)
     if (this.sheet.matches(':popover-open')) {
-      if (found.total) fill(this.sheet, this.#content())
+      if (unread.total) fill(this.sheet, this.#content())
       else this.sheet.hidePopover()
     }
     if (news) this.dispatchEvent(new Event('news'))
