@@ -24,6 +24,7 @@ def db(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.smoke
 def test_a_coordinator_makes_a_backup_and_a_reviewer_sees_none(chromium: Browser, db: Path) -> None:
     with serving(db) as url:
         with signed_in(chromium, url, "CO", PASSWORD) as page:

@@ -67,6 +67,7 @@ def score_by_mouse(page: Page) -> int:
     return count
 
 
+@pytest.mark.smoke
 def test_a_session_from_set_up_to_closed(chromium: Browser, tmp_path: Path) -> None:
     db = team(tmp_path / "annotations.db", two_sources(4, TELLING))
     with serving(db) as url:
@@ -231,6 +232,7 @@ def test_the_form_points_at_a_wrong_field_in_a_folded_part(chromium: Browser, tm
             expect(page.locator(".session")).to_have_count(0)
 
 
+@pytest.mark.smoke
 def test_an_answer_is_kept_while_the_server_does_not_answer(chromium: Browser, tmp_path: Path) -> None:
     db = team(tmp_path / "annotations.db", two_sources(1))
     with Store.open(db) as store:

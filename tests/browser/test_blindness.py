@@ -19,7 +19,7 @@ from reviewer.blind.plan import Plan
 from reviewer.blind.titles import has_neutral_title
 from reviewer.store import Draft, Store
 from tests.browser.support.blind_app import blind, in_front
-from tests.browser.support.review_app import serving
+from tests.browser.support.review_app import run_timers, serving
 from tests.browser.support.wire import relayed
 from tests.support.blind_campaign import OMEGA, SETTINGS, ZETA, team, two_sources
 
@@ -106,6 +106,7 @@ def walk(page: Page, pages: dict[str, bytes]) -> list[str]:
     return ids
 
 
+@pytest.mark.smoke
 def test_nothing_that_reaches_a_scorers_browser_reveals_the_source(chromium: Browser, session: Path) -> None:
     pages: dict[str, bytes] = {}
     with serving(session) as app, relayed(app) as recorded, blind(chromium, recorded.url, "SA") as page:
@@ -113,7 +114,7 @@ def test_nothing_that_reaches_a_scorers_browser_reveals_the_source(chromium: Bro
         ids = walk(page, pages)
         for tab in ("Review", "Live", "Progress", "Library", "People", "Blind"):
             page.get_by_role("tab", name=tab).click()
-            page.wait_for_timeout(700)
+            run_timers(page, 700)
             pages[f"the page in {tab}"] = page.content().encode()
             assert page.title() == title
     sent = recorded.sent()

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
-from tests.browser.support.review_app import serving, settled, show_item, working_alone
+from tests.browser.support.kept_page import KeptPage, kept_page
+from tests.browser.support.review_app import serving, settled, show_anew, show_item, working_alone
 
 pytestmark = pytest.mark.browser
 
@@ -28,6 +29,24 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
         yield url, db
 
 
+@pytest.fixture(scope="module")
+def db(app: tuple[str, Path]) -> Path:
+    return app[1]
+
+
+@pytest.fixture(scope="module")
+def kept(chromium: Browser, app: tuple[str, Path]) -> Iterator[KeptPage]:
+    with kept_page(lambda: working_alone(chromium, app[0], 8)) as kept:
+        yield kept
+
+
+@pytest.fixture
+def page(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
+    with kept.of(request) as page:
+        page.evaluate("localStorage.clear()")  # texts of earlier dialogs
+        yield page
+
+
 def verbs(db: Path, item: int) -> list[str]:
     with Store.open(db) as store:
         return [record.decision.verb for record in store.items.history(item)]
@@ -40,167 +59,163 @@ def compose(page: Page, text: str) -> None:
     )
 
 
-def test_a_key_that_closes_a_dialog_is_no_key_of_the_page(chromium: Browser, app: tuple[str, Path]) -> None:
-    url, db = app
-    with working_alone(chromium, url, 1) as page:
-        page.keyboard.press("x")
-        page.keyboard.press("Enter")
-        expect(page.locator("dialog.panel .note")).to_have_text("Choose a reason.")
-        page.keyboard.press("5")
-        expect(page.locator("dialog.panel .note")).to_be_hidden()
-        page.keyboard.press("Enter")
-        expect(page.locator(".toast")).to_have_text(["Rejected."])
+def test_a_key_that_closes_a_dialog_is_no_key_of_the_page(page: Page, db: Path) -> None:
+    show_anew(page, 1, other=8)
+    page.keyboard.press("x")
+    page.keyboard.press("Enter")
+    expect(page.locator("dialog.panel .note")).to_have_text("Choose a reason.")
+    page.keyboard.press("5")
+    expect(page.locator("dialog.panel .note")).to_be_hidden()
+    page.keyboard.press("Enter")
+    expect(page.locator(".toast")).to_have_text(["Rejected."])
     assert verbs(db, 1) == ["reject"]
 
 
-def test_enter_sends_a_dialog_from_its_text_too_and_shift_enter_makes_a_line(
-    chromium: Browser, app: tuple[str, Path]
-) -> None:
-    url, db = app
-    with working_alone(chromium, url, 2) as page:
-        page.keyboard.press("x")
-        page.keyboard.press("7")
-        page.keyboard.type("first")
-        page.keyboard.press("Shift+Enter")
-        page.keyboard.type("second")
-        expect(page.locator("dialog.panel footer")).to_contain_text("new line")
-        page.keyboard.press("Enter")
-        expect(page.locator(".toasts")).to_contain_text("Rejected.")
+@pytest.mark.smoke
+def test_enter_sends_a_dialog_from_its_text_too_and_shift_enter_makes_a_line(page: Page, db: Path) -> None:
+    show_anew(page, 2, other=8)
+    page.keyboard.press("x")
+    page.keyboard.press("7")
+    page.keyboard.type("first")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("second")
+    expect(page.locator("dialog.panel footer")).to_contain_text("new line")
+    page.keyboard.press("Enter")
+    expect(page.locator(".toasts")).to_contain_text("Rejected.")
     with Store.open(db) as store:
         assert [r.decision.comment for r in store.items.history(2)] == ["first\nsecond"]
 
 
 @pytest.mark.parametrize(("key", "title"), [("m", "Note on step"), ("x", "Reject")])
 def test_enter_that_accepts_a_word_of_an_input_method_does_not_send_the_dialog(
-    chromium: Browser, app: tuple[str, Path], key: str, title: str
+    page: Page, db: Path, key: str, title: str
 ) -> None:
-    url, db = app
-    with working_alone(chromium, url, 3) as page:
-        page.keyboard.press(key)
-        dialog = page.locator("dialog.panel")
-        expect(dialog).to_contain_text(title)
-        if key == "x":
-            page.keyboard.press("5")
-        dialog.locator("textarea").focus()
-        compose(page, "fashexian")
-        page.keyboard.press("Enter")
-        expect(dialog).to_be_visible()
-        page.keyboard.insert_text("发射线")
-        expect(dialog.locator("textarea")).to_have_value(re.compile("^发射线"))
+    show_anew(page, 3, other=8)
+    page.keyboard.press(key)
+    dialog = page.locator("dialog.panel")
+    expect(dialog).to_contain_text(title)
+    if key == "x":
+        page.keyboard.press("5")
+    dialog.locator("textarea").focus()
+    compose(page, "fashexian")
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_visible()
+    page.keyboard.insert_text("发射线")
+    expect(dialog.locator("textarea")).to_have_value(re.compile("^发射线"))
     assert verbs(db, 3) == []
     with Store.open(db) as store:
         assert store.marks.of_item(3) == []
 
 
-def test_enter_that_accepts_a_word_stays_in_the_comment(chromium: Browser, app: tuple[str, Path]) -> None:
-    with working_alone(chromium, app[0], 4) as page:
-        page.keyboard.press("c")
-        compose(page, "xi")
-        page.keyboard.press("Enter")
-        expect(page.locator(".decision-bar .comment")).to_be_focused()
+def test_enter_that_accepts_a_word_stays_in_the_comment(page: Page) -> None:
+    show_anew(page, 4, other=8)
+    page.keyboard.press("c")
+    compose(page, "xi")
+    page.keyboard.press("Enter")
+    expect(page.locator(".decision-bar .comment")).to_be_focused()
 
 
-def test_text_of_a_closed_dialog_is_offered_again_until_it_is_sent(chromium: Browser, app: tuple[str, Path]) -> None:
-    url, db = app
-    with working_alone(chromium, url, 5) as page:
-        text = page.locator("dialog.panel textarea")
-        page.keyboard.press("x")
-        page.keyboard.press("3")
-        text.fill(TYPED)
-        page.keyboard.press("Escape")
-        expect(text).to_have_count(0)
-        page.keyboard.press("x")
-        expect(text).to_have_value(TYPED)
-        page.mouse.click(5, 300)  # on the backdrop
-        expect(text).to_have_count(0)
+@pytest.mark.smoke
+def test_text_of_a_closed_dialog_is_offered_again_until_it_is_sent(page: Page, db: Path) -> None:
+    show_anew(page, 5, other=8)
+    text = page.locator("dialog.panel textarea")
+    page.keyboard.press("x")
+    page.keyboard.press("3")
+    text.fill(TYPED)
+    page.keyboard.press("Escape")
+    expect(text).to_have_count(0)
+    page.keyboard.press("x")
+    expect(text).to_have_value(TYPED)
+    page.mouse.click(5, 300)  # on the backdrop
+    expect(text).to_have_count(0)
 
-        show_item(page, 6)
-        page.keyboard.press("x")
-        expect(text).to_have_value("")
-        page.keyboard.press("Escape")
+    show_item(page, 6)
+    page.keyboard.press("x")
+    expect(text).to_have_value("")
+    page.keyboard.press("Escape")
 
-        page.reload()
-        expect(page.locator(".decision-bar .round")).to_be_visible()
-        show_item(page, 5)
-        page.keyboard.press("x")
-        expect(text).to_have_value(TYPED)
-        expect(page.locator("dialog.panel input:checked")).to_have_attribute("value", "hallucinated")
-        page.keyboard.press("Enter")
-        expect(page.locator(".toasts")).to_contain_text("Rejected.")
-        assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('so-dialog'))") == []
+    page.reload()
+    expect(page.locator(".decision-bar .round")).to_be_visible()
+    show_item(page, 5)
+    page.keyboard.press("x")
+    expect(text).to_have_value(TYPED)
+    expect(page.locator("dialog.panel input:checked")).to_have_attribute("value", "hallucinated")
+    page.keyboard.press("Enter")
+    expect(page.locator(".toasts")).to_contain_text("Rejected.")
+    assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('so-dialog'))") == []
     assert verbs(db, 5) == ["reject"]
 
 
 @pytest.mark.parametrize("closing", ["dialog.requestClose()", "dialog.querySelector('header button').click()"])
-def test_the_key_after_a_dialog_is_a_key_of_the_page(chromium: Browser, app: tuple[str, Path], closing: str) -> None:
-    with working_alone(chromium, app[0], 7) as page:
-        page.keyboard.press("m")
-        expect(page.locator("dialog.panel h2")).to_have_text("Note on step 1")
-        page.locator("dialog.panel textarea").focus()
-        page.evaluate(
-            f"""() => {{
-              const dialog = document.querySelector('dialog.panel')
-              {closing}
-              const key = new KeyboardEvent('keydown', {{ key: 'ArrowRight', code: 'ArrowRight', bubbles: true }})
-              document.activeElement.dispatchEvent(key)
-            }}"""
-        )
-        expect(page.locator("dialog.panel")).to_have_count(0)
-        page.keyboard.press("m")
-        expect(page.locator("dialog.panel h2")).to_have_text("Note on step 2")
+def test_the_key_after_a_dialog_is_a_key_of_the_page(page: Page, closing: str) -> None:
+    show_anew(page, 7, other=8)
+    page.keyboard.press("m")
+    expect(page.locator("dialog.panel h2")).to_have_text("Note on step 1")
+    page.locator("dialog.panel textarea").focus()
+    page.evaluate(
+        f"""() => {{
+          const dialog = document.querySelector('dialog.panel')
+          {closing}
+          const key = new KeyboardEvent('keydown', {{ key: 'ArrowRight', code: 'ArrowRight', bubbles: true }})
+          document.activeElement.dispatchEvent(key)
+        }}"""
+    )
+    expect(page.locator("dialog.panel")).to_have_count(0)
+    page.keyboard.press("m")
+    expect(page.locator("dialog.panel h2")).to_have_text("Note on step 2")
 
 
-def test_a_closed_dialog_is_gone_at_once(chromium: Browser, app: tuple[str, Path]) -> None:
-    with working_alone(chromium, app[0], 7) as page:
-        page.keyboard.press("m")
-        expect(page.locator("dialog.panel textarea")).to_be_visible()
-        left = page.evaluate("""() => {
-            document.querySelector('dialog.panel button[aria-label="close Esc"]').click()
-            return document.querySelectorAll('dialog.panel').length
-        }""")
-        assert left == 0
-        page.keyboard.press("m")
-        expect(page.locator("dialog.panel textarea")).to_be_focused()
+def test_a_closed_dialog_is_gone_at_once(page: Page) -> None:
+    show_anew(page, 7, other=8)
+    page.keyboard.press("m")
+    expect(page.locator("dialog.panel textarea")).to_be_visible()
+    left = page.evaluate("""() => {
+        document.querySelector('dialog.panel button[aria-label="close Esc"]').click()
+        return document.querySelectorAll('dialog.panel').length
+    }""")
+    assert left == 0
+    page.keyboard.press("m")
+    expect(page.locator("dialog.panel textarea")).to_be_focused()
 
 
 @pytest.mark.parametrize("closing", ["dialog.requestClose()", "dialog.querySelector('header button').click()"])
-def test_a_dialog_gives_the_focus_back_at_once_and_never_later(
-    chromium: Browser, app: tuple[str, Path], closing: str
-) -> None:
-    with working_alone(chromium, app[0], 7) as page:
-        page.locator(".comments .toggle").focus()
-        page.keyboard.press("m")
-        expect(page.locator("dialog.panel textarea")).to_be_focused()
-        back, later = page.evaluate(
-            f"""async () => {{
-              const dialog = document.querySelector('dialog.panel')
-              {closing}
-              const back = document.activeElement.className
-              const key = new KeyboardEvent('keydown', {{ key: ';', code: 'Semicolon', bubbles: true }})
-              document.activeElement.dispatchEvent(key)
-              await new Promise((done) => setTimeout(done, 200)) // the event of the closed dialog comes
-              return [back, document.activeElement.getAttribute('aria-label')]
-            }}"""
-        )
-        assert "toggle" in back
-        assert later == "New comment"
+def test_a_dialog_gives_the_focus_back_at_once_and_never_later(page: Page, closing: str) -> None:
+    show_anew(page, 7, other=8)
+    page.locator(".comments .toggle").focus()
+    page.keyboard.press("m")
+    expect(page.locator("dialog.panel textarea")).to_be_focused()
+    back, later = page.evaluate(
+        f"""async () => {{
+          const dialog = document.querySelector('dialog.panel')
+          {closing}
+          const back = document.activeElement.className
+          const key = new KeyboardEvent('keydown', {{ key: ';', code: 'Semicolon', bubbles: true }})
+          document.activeElement.dispatchEvent(key)
+          // The event of the closed dialog comes.
+              await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))
+          return [back, document.activeElement.getAttribute('aria-label')]
+        }}"""
+    )
+    assert "toggle" in back
+    assert later == "New comment"
 
 
-def test_a_note_that_was_not_saved_is_offered_for_its_own_step_only(chromium: Browser, app: tuple[str, Path]) -> None:
-    with working_alone(chromium, app[0], 7) as page:
-        text = page.locator("dialog.panel textarea")
-        page.keyboard.press("m")
-        text.fill(TYPED)
-        page.keyboard.press("Escape")
-        expect(text).to_be_hidden()
-        page.keyboard.press("ArrowRight")
-        page.keyboard.press("m")
-        expect(text).to_have_value("")
-        page.keyboard.press("Escape")
-        expect(text).to_be_hidden()
-        page.keyboard.press("ArrowLeft")
-        page.keyboard.press("m")
-        expect(text).to_have_value(TYPED)
-        page.keyboard.press("Enter")
-        expect(page.locator(".card.selected")).to_contain_text(TYPED)
-        settled(page)
+@pytest.mark.smoke
+def test_a_note_that_was_not_saved_is_offered_for_its_own_step_only(page: Page) -> None:
+    show_anew(page, 7, other=8)
+    text = page.locator("dialog.panel textarea")
+    page.keyboard.press("m")
+    text.fill(TYPED)
+    page.keyboard.press("Escape")
+    expect(text).to_be_hidden()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("m")
+    expect(text).to_have_value("")
+    page.keyboard.press("Escape")
+    expect(text).to_be_hidden()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("m")
+    expect(text).to_have_value(TYPED)
+    page.keyboard.press("Enter")
+    expect(page.locator(".card.selected")).to_contain_text(TYPED)
+    settled(page)

@@ -113,6 +113,7 @@ def submitted(page: Page, app: App, item: int, ending: str) -> None:
 # ---- the server
 
 
+@pytest.mark.smoke
 def test_text_typed_while_the_server_is_dead_is_restored_for_its_writer_only(page: Page, app: App) -> None:
     at_item(page, app, 1, "RV")
     write(page, " Typed before.")
@@ -184,6 +185,7 @@ def test_a_page_that_lost_gradios_events_is_not_reloaded_while_a_person_types(pa
 # ---- the network
 
 
+@pytest.mark.smoke
 def test_a_submit_during_a_network_cut_is_sent_later(page: Page, app: App) -> None:
     at_item(page, app, 3, "RV")
     write(page, " Cut off.")
@@ -208,6 +210,7 @@ def go_to(page: Page, item: int) -> None:
     page.wait_for_function("(id) => window.specO3.review.current?.item.id === id", arg=item)
 
 
+@pytest.mark.smoke
 def test_a_decision_waits_with_its_item_whatever_is_on_the_screen(page: Page, app: App) -> None:
     first, second = REVISION + 6, REVISION + 7
     both_opened(page, app, first, second)
@@ -258,6 +261,7 @@ def test_a_decision_that_is_refused_later_names_its_item(page: Page, app: App) -
     expect(unsent(page)).to_be_hidden()
 
 
+@pytest.mark.smoke
 def test_what_waited_is_sent_after_the_page_was_closed(page: Page, app: App) -> None:
     """A mark, a comment, and a changed text with its decision, in their order."""
     item = 16
@@ -318,6 +322,7 @@ def test_marks_versions_inspections_and_undo_are_sent_to_the_item_they_were_made
 
 
 @pytest.mark.parametrize(("item", "route"), [(5, "decide"), (15, "version")])
+@pytest.mark.smoke
 def test_an_action_whose_answer_was_lost_counts_once(page: Page, app: App, item: int, route: str) -> None:
     lost: list[int] = []
 
@@ -338,6 +343,7 @@ def test_an_action_whose_answer_was_lost_counts_once(page: Page, app: App, item:
         assert [version.number for version in store.items.versions(item)] == [1, 2]
 
 
+@pytest.mark.smoke
 def test_a_double_click_a_held_key_and_enter_twice_decide_one_item(page: Page, app: App) -> None:
     first, second, third = (REVISION + n for n in (1, 2, 3))
     at_item(page, app, first, "RV")
@@ -404,6 +410,7 @@ def test_after_a_day_a_tab_requires_a_new_sign_in_and_restores_its_text(chromium
         assert unsent_here(page) == []
 
 
+@pytest.mark.smoke
 def test_after_another_person_signs_in_in_another_tab_nothing_is_sent_in_their_name(page: Page, app: App) -> None:
     at_item(page, app, 7, "RV")
     write(page, " By RV.")
@@ -432,6 +439,7 @@ def test_after_another_person_signs_in_in_another_tab_nothing_is_sent_in_their_n
 # ---- several pages, several people
 
 
+@pytest.mark.smoke
 def test_two_tabs_of_one_person_show_a_notice_and_keep_both_texts(page: Page, app: App) -> None:
     at_item(page, app, 8, "RV")
     other = page.context.new_page()
@@ -489,6 +497,7 @@ def test_viewing_an_item_locks_nobody_out_and_the_first_change_does(chromium: Br
         expect(notice(page)).to_contain_text(re.compile(f"Their lease ends at ({times}) at the latest."))
 
 
+@pytest.mark.smoke
 def test_text_is_kept_if_the_lease_expires_and_another_person_takes_the_item(page: Page, app: App) -> None:
     at_item(page, app, 9, "RV")
     write(page, " Too slow.")

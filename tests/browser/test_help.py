@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from reviewer.rules.workflow import ROUNDS
 from reviewer.store import Store
-from tests.browser.support.review_app import PASSWORD, serving, signed_in
+from tests.browser.support.kept_page import KeptPage, kept_page
+from tests.browser.support.review_app import PASSWORD, open_tab, serving, signed_in
 from tests.support.campaign import an_item
 
 pytestmark = pytest.mark.browser
@@ -34,12 +35,21 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def kept(chromium: Browser, url: str) -> Iterator[KeptPage]:
+    with kept_page(lambda: signed_in(chromium, url, "RE", PASSWORD)) as kept:
+        yield kept
+
+
 @pytest.fixture
-def desk(chromium: Browser, url: str) -> Iterator[Page]:
-    with signed_in(chromium, url, "RE", PASSWORD) as page:
+def desk(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The page of a reviewer."""
+    with kept.of(request) as page:
+        open_tab(page, "Review")
         yield page
 
 
+@pytest.mark.smoke
 def test_the_help_menu_is_used_by_keyboard_and_no_key_reaches_the_item_behind(desk: Page) -> None:
     button, menu = desk.locator(".so-help .help"), desk.locator(".so-menu")
     button.focus()
@@ -160,6 +170,7 @@ def test_the_documentation_opens_in_the_theme_of_the_page_without_a_violation_of
     assert problems == []
 
 
+@pytest.mark.smoke
 def test_a_coordinator_reads_and_verifies_the_audit_log_and_a_reviewer_has_no_entry_to_it(
     chromium: Browser, url: str, desk: Page
 ) -> None:

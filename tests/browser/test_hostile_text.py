@@ -89,6 +89,7 @@ def watched(chromium: Browser, url: str, initials: str) -> Iterator[tuple[Page, 
         yield page, watch
 
 
+@pytest.mark.smoke
 def test_review(chromium: Browser, url: str) -> None:
     with watched(chromium, url, "RE") as (page, watch):
         page.evaluate("location.hash = 'item=1'")
@@ -109,6 +110,7 @@ def test_review(chromium: Browser, url: str) -> None:
         watch.is_harmless()
 
 
+@pytest.mark.smoke
 def test_progress_library_and_people(chromium: Browser, url: str) -> None:
     with watched(chromium, url, "CO") as (page, watch):
         page.get_by_role("tab", name="Progress", exact=True).click()
@@ -129,6 +131,7 @@ def test_progress_library_and_people(chromium: Browser, url: str) -> None:
         watch.is_harmless()
 
 
+@pytest.mark.smoke
 def test_blind_set_up_sheet_and_report(chromium: Browser, url: str) -> None:
     with watched(chromium, url, "CO") as (page, watch):
         open_blind(page)
@@ -148,6 +151,7 @@ def test_blind_set_up_sheet_and_report(chromium: Browser, url: str) -> None:
         watch.shows("thought", "observation", "explanation")
 
 
+@pytest.mark.smoke
 def test_live(chromium: Browser, url: str, tmp_path: Path) -> None:
     file = tmp_path / FILE_NAME
     write_csv(file)

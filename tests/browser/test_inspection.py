@@ -42,6 +42,7 @@ def fetched(page: Page, path: str) -> Any:
     return page.evaluate("(path) => fetch(path).then((answer) => answer.json())", path)
 
 
+@pytest.mark.smoke
 def test_a_comma_decides_that_nobody_can_tell_without_a_dialog(desk: Page) -> None:
     show_item(desk, 3)
     expect(desk.get_by_role("button", name="Cannot tell ,")).to_be_enabled()
@@ -62,6 +63,7 @@ def show_item_once_decided(page: Page, item: int) -> None:
     page.wait_for_function("(id) => window.specO3.review.current?.item.id === id", arg=item)
 
 
+@pytest.mark.smoke
 def test_a_draft_that_cannot_tell_says_so_until_a_person_confirms_its_answer(desk: Page) -> None:
     show_item(desk, 1)
     expect(desk.locator(".trace .cannot-tell")).to_have_count(0)

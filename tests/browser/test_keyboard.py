@@ -48,6 +48,7 @@ def alone(chromium: Browser, tmp_path: Path, demo_database: Path):  # type: igno
     assert not errors, errors
 
 
+@pytest.mark.smoke
 def test_one_item_from_screening_to_approval_without_a_mouse(alone: tuple[Page, Path]) -> None:
     page, db = alone
     bar = page.locator(".decision-bar .round")
@@ -103,6 +104,7 @@ def test_one_item_from_screening_to_approval_without_a_mouse(alone: tuple[Page, 
         store.close()
 
 
+@pytest.mark.smoke
 def test_rejecting_asks_for_a_reason_and_undo_takes_it_back(alone: tuple[Page, Path]) -> None:
     page, db = alone
     item = page.evaluate("window.specO3.review.current.item.id")
@@ -122,6 +124,7 @@ def test_rejecting_asks_for_a_reason_and_undo_takes_it_back(alone: tuple[Page, P
         store.close()
 
 
+@pytest.mark.smoke
 def test_no_key_acts_while_typing_and_plain_arrows_decide_nothing(alone: tuple[Page, Path]) -> None:
     page, db = alone
     item = page.evaluate("window.specO3.review.current.item.id")
@@ -137,6 +140,7 @@ def test_no_key_acts_while_typing_and_plain_arrows_decide_nothing(alone: tuple[P
         store.close()
 
 
+@pytest.mark.smoke
 def test_my_verdict_first_hides_what_tells_the_answer_until_it_is_given(alone: tuple[Page, Path]) -> None:
     page, _ = alone
     header, rows = page.locator(".so-review header.item"), page.locator(".so-review .queue .rows")
@@ -161,6 +165,7 @@ def test_my_verdict_first_hides_what_tells_the_answer_until_it_is_given(alone: t
     expect(rows.locator("[data-item='1'] .name")).to_contain_text("simulated")
 
 
+@pytest.mark.smoke
 def test_unsent_text_is_restored_after_a_reload(alone: tuple[Page, Path]) -> None:
     page, _ = alone
     press(page, "Shift+K")
@@ -171,12 +176,13 @@ def test_unsent_text_is_restored_after_a_reload(alone: tuple[Page, Path]) -> Non
     press(page, "Enter")
     page.keyboard.type(" Half a thought")
     expect(page.locator(".so-top .saved")).to_contain_text("saved")
-    page.wait_for_timeout(800)
+    page.wait_for_function("!window.specO3.review.drafting.pending && !window.specO3.review.drafting.sent.length")
     page.reload()
     expect(page.locator(".notice")).to_contain_text("unsent text")
     expect(page.locator(".card.think").first).to_contain_text("Half a thought")
 
 
+@pytest.mark.smoke
 def test_keys_follow_the_person_on_other_layouts(alone: tuple[Page, Path]) -> None:
     page, db = alone
     item = page.evaluate("window.specO3.review.current.item.id")

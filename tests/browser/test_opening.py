@@ -36,6 +36,7 @@ def opened(chromium: Browser) -> Iterator[Page]:
         yield context.new_page()
 
 
+@pytest.mark.smoke
 def test_the_first_item_needs_each_file_once_and_no_gradio_event(address: str, opened: Page) -> None:
     requested: list[str] = []
     opened.on("request", lambda request: requested.append(request.url))
@@ -109,6 +110,7 @@ def test_a_link_counts_more_than_the_tab_that_was_open(address: str, opened: Pag
     in_front(opened, "Review")
 
 
+@pytest.mark.smoke
 def test_the_page_obeys_its_content_security_policy(address: str, opened: Page) -> None:
     errors: list[str] = []
     opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
@@ -256,6 +258,7 @@ def shown(page: Page, item: int) -> None:
     expect(page).to_have_url(f"{page.url.partition('#')[0]}#item={item}")
 
 
+@pytest.mark.smoke
 def test_back_and_forward_go_item_by_item_and_tab_by_tab(address: str, opened: Page) -> None:
     opened.goto(address)
     opened.wait_for_function(PAINTED, timeout=60_000)
@@ -352,6 +355,7 @@ def test_review_these_is_one_entry_of_the_history(address: str, opened: Page) ->
     expect(opened).to_have_url(f"{address}#view=1")
 
 
+@pytest.mark.smoke
 def test_back_keeps_typed_text(address: str, opened: Page) -> None:
     opened.goto(f"{address}#item=1")
     opened.wait_for_function(PAINTED, timeout=60_000)

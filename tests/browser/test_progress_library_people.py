@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import uvicorn
 from astropy.io import fits
-from playwright.sync_api import Page, Route, TimeoutError, expect
+from playwright.sync_api import Page, TimeoutError, expect
 
 from agent.simulate import simulate
 from reviewer import server
@@ -26,6 +26,7 @@ from reviewer.rules.inspection import Inspection
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, QueueFilter, Store
 from reviewer.ui import drafts, imports
+from tests.browser.support.review_app import held, let_go, wait_for
 from tests.support.cli import free_port
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, decide
 
@@ -42,17 +43,23 @@ def store(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-@pytest.fixture
-def campaign(tmp_path: Path) -> Iterator[Store]:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four items: two approved, one rejected, one without decisions. AA signs in with a password."""
-    store = a_store(tmp_path / "campaign.db")
-    store.accounts.set_password("AA", "AA", PASSWORD)
-    traces = [(a_trace(s), s) for s in (a_spectrum(f"{name}.fits") for name in "abcd")]
-    add_approved(store, *traces[:2])
-    rejected, _ = (a.item_id for a in store.items.add_all([Draft(t, s, batch="second") for t, s in traces[2:]]))
-    decide(store, "BB", rejected, "reject", reason="bad_data")
-    yield store
-    store.close()
+    path = tmp_path_factory.mktemp("prepared") / "campaign.db"
+    with a_store(path) as store:
+        store.accounts.set_password("AA", "AA", PASSWORD)
+        traces = [(a_trace(s), s) for s in (a_spectrum(f"{name}.fits") for name in "abcd")]
+        add_approved(store, *traces[:2])
+        rejected, _ = (a.item_id for a in store.items.add_all([Draft(t, s, batch="second") for t, s in traces[2:]]))
+        decide(store, "BB", rejected, "reject", reason="bad_data")
+    return path
+
+
+@pytest.fixture
+def campaign(prepared: Path, tmp_path: Path) -> Iterator[Store]:
+    with Store.open(Path(shutil.copy(prepared, tmp_path))) as store:
+        yield store
 
 
 @contextmanager
@@ -129,6 +136,7 @@ def test_one_person_gives_initials_only_once(store: Store, address: str, page: P
     assert store.settings.rules().solo
 
 
+@pytest.mark.smoke
 def test_a_team_signs_in_with_passwords_and_a_wrong_one_is_refused(
     campaign: Store, campaign_address: str, page: Page
 ) -> None:
@@ -148,17 +156,18 @@ def test_the_first_password_is_confirmed_even_if_the_page_reads_answers_late(
     open_tab(page, "People")
     expect(page.get_by_text("You work here without a password")).to_be_visible()
 
-    def late(route: Route) -> None:
-        time.sleep(1.5)
-        route.continue_()
-
-    page.route("**/gradio_api/queue/data*", late)
+    routes = held(page, "/gradio_api/queue/data")
     page.get_by_placeholder("New password, 8").fill(PASSWORD)
     page.get_by_placeholder("Repeat the password").fill(PASSWORD)
     page.get_by_role("button", name="Set my password").click()
+    wait_for(page, routes)
+    while not any(person.has_password for person in store.accounts.people()):
+        page.wait_for_timeout(20)
+    let_go(page, routes)
     expect(page.get_by_text("This is a team now")).to_be_visible()
 
 
+@pytest.mark.smoke
 def test_a_person_who_works_alone_starts_a_team_and_adds_a_person(store: Store, address: str, page: Page) -> None:
     enter(page, address, "ab")
     open_tab(page, "People")
@@ -204,6 +213,7 @@ def test_a_person_who_works_alone_starts_a_team_and_adds_a_person(store: Store, 
     assert [(p.initials, p.has_password) for p in store.accounts.people()] == [("AB", True), ("CD", True)]
 
 
+@pytest.mark.smoke
 def test_a_session_that_ended_is_renewed_where_the_person_is(
     campaign: Store, campaign_address: str, page: Page
 ) -> None:
@@ -255,6 +265,7 @@ def add_person(page: Page, initials: str, name: str, password: str) -> None:
     page.get_by_role("button", name="Add", exact=True).click()
 
 
+@pytest.mark.smoke
 def test_a_reviewer_sees_people_and_exports_but_changes_neither(
     campaign: Store, campaign_address: str, page: Page
 ) -> None:
@@ -275,6 +286,7 @@ def test_a_reviewer_sees_people_and_exports_but_changes_neither(
     expect(page.get_by_label("Name of the folder")).to_be_hidden()
 
 
+@pytest.mark.smoke
 def test_a_coordinator_who_lost_the_role_is_refused_although_the_form_is_still_open(
     campaign: Store, campaign_address: str, page: Page
 ) -> None:
@@ -291,6 +303,7 @@ def test_a_coordinator_who_lost_the_role_is_refused_although_the_form_is_still_o
     assert campaign.settings.exports() == []
 
 
+@pytest.mark.smoke
 def test_survey_files_dropped_on_the_page_become_drafted_items(
     store: Store, address: str, page: Page, tmp_path: Path
 ) -> None:
@@ -371,6 +384,7 @@ def drop(page: Page, *paths: Path) -> None:
         expect(page.get_by_role("cell", name=path.name).first).to_be_visible()
 
 
+@pytest.mark.smoke
 def test_a_path_that_was_not_uploaded_is_never_read(store: Store, tmp_path: Path) -> None:
     secret = lamost_file(tmp_path)
     store.accounts.work_alone("AB")
@@ -388,6 +402,7 @@ def test_a_path_that_was_not_uploaded_is_never_read(store: Store, tmp_path: Path
     assert store.queue.facets()["batch"] == []
 
 
+@pytest.mark.smoke
 def test_the_export_button_writes_a_folder_and_shows_its_path(
     campaign: Store, campaign_address: str, page: Page, tmp_path: Path
 ) -> None:
@@ -470,6 +485,7 @@ def test_downloads_are_for_coordinators_and_of_the_export_that_is_there(
     assert "The folder was moved, deleted, or replaced by a later export" in answer.json()["error"]
 
 
+@pytest.mark.smoke
 def test_an_export_is_imported_as_a_zip(
     campaign: Store, store: Store, address: str, page: Page, tmp_path: Path
 ) -> None:
@@ -538,6 +554,7 @@ def test_an_import_that_takes_longer_keeps_its_files_for_the_answer_to_its_quest
     expect(page.get_by_text("1 new item in the queue. 1 row of spectra")).to_be_visible()
 
 
+@pytest.mark.smoke
 def test_progress_draws_charts_and_defines_every_number(campaign: Store, campaign_address: str, page: Page) -> None:
     enter(page, campaign_address, "AA", PASSWORD)
     open_tab(page, "Progress")
@@ -579,6 +596,7 @@ def test_progress_is_counted_again_whenever_its_tab_is_opened(
     expect(items).to_have_text("5")
 
 
+@pytest.mark.smoke
 def test_a_batch_is_withdrawn_and_restored_in_the_library(campaign: Store, campaign_address: str, page: Page) -> None:
     items = [
         added.item_id

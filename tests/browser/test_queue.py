@@ -12,7 +12,7 @@ from agent.trajectory.statements import disagreements
 from reviewer.drafting import demo
 from reviewer.rules.campaign import Rules
 from reviewer.store import Draft, Store
-from tests.browser.support.review_app import PASSWORD, held, serving, settled, show_item, signed_in, wait_for
+from tests.browser.support.review_app import PASSWORD, answered, held, serving, settled, show_item, signed_in, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -78,6 +78,7 @@ def shown(page: Page) -> int:
     return int(page.evaluate("window.specO3.review.current.item.id"))
 
 
+@pytest.mark.smoke
 def test_a_returned_item_opens_first_with_the_request_over_its_trace(chromium: Browser, app: tuple[str, Store]) -> None:
     with signed_in(chromium, app[0], "RV", PASSWORD) as page:
         settled(page)
@@ -104,6 +105,7 @@ def test_next_waiting_continues_after_the_item_shown_and_begins_again_at_the_end
         expect(page.locator(".toasts")).to_contain_text("From the start of the queue.")
 
 
+@pytest.mark.smoke
 def test_each_active_filter_is_shown_and_can_be_removed(chromium: Browser, app: tuple[str, Store]) -> None:
     with signed_in(chromium, app[0], "RV", PASSWORD) as page:
         settled(page)
@@ -124,6 +126,7 @@ def test_each_active_filter_is_shown_and_can_be_removed(chromium: Browser, app: 
         expect(page.locator(".queue-title")).to_contain_text("5 waiting")
 
 
+@pytest.mark.smoke
 def test_the_list_follows_what_others_decide(chromium: Browser, app: tuple[str, Store]) -> None:
     url, store = app
     with signed_in(chromium, url, "RV", PASSWORD) as page:
@@ -149,9 +152,7 @@ def test_names_of_an_earlier_request_are_not_shown_once_verdicts_come_first(
         page.keyboard.press("p")
         expect(name).not_to_have_text(before)
         hidden = name.text_content() or ""
-        with page.expect_response(lambda answer: answer.url == routes[0].request.url):
-            routes[0].continue_()
-        page.wait_for_timeout(300)
+        answered(page, routes[0])
         assert name.text_content() == hidden
 
 

@@ -55,7 +55,7 @@ def test_from_a_lamost_file_to_training_data_and_back(chromium: Browser, team: P
                 expect(page.locator(".toasts")).to_contain_text("Approved")
         with signed_in(chromium, url, "CO", PASSWORD) as page:
             page.get_by_role("tab", name="Progress").click()
-            page.wait_for_timeout(3000)
+            expect(page.locator(".so-progress .plot .main-svg").first).to_be_visible()
             picture(page, "progress")
     exported_and_read_back(team, tmp_path)
 

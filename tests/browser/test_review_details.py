@@ -10,7 +10,21 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.support.review_app import discard, serving, settled, show_item, signed_in, spec_o3, working_alone
+from tests.browser.support.kept_page import KeptPage, kept_page
+from tests.browser.support.review_app import (
+    discard,
+    frames,
+    held,
+    let_go,
+    reload_at,
+    serving,
+    settled,
+    show_item,
+    signed_in,
+    spec_o3,
+    wait_for,
+    working_alone,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -36,10 +50,17 @@ def url(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]
         yield address
 
 
+@pytest.fixture(scope="module")
+def kept(chromium: Browser, url: str) -> Iterator[KeptPage]:
+    with kept_page(lambda: working_alone(chromium, url, 1)) as kept:
+        yield kept
+
+
 @pytest.fixture
-def desk(chromium: Browser, url: str) -> Iterator[Page]:
+def desk(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
     """The page of a person who works alone, at the galaxy."""
-    with working_alone(chromium, url, 1) as page:
+    with kept.of(request) as page:
+        reload_at(page, 1)
         yield page
 
 
@@ -147,10 +168,12 @@ def test_an_edge_being_typed_stays_when_the_window_of_the_other_edge_is_drawn(de
 
 def test_a_label_typed_while_the_window_is_drawn_keeps_the_window(desk: Page) -> None:
     zoom = in_revision(desk)
-    desk.route("**/api/v1/zoom", lambda route: (desk.wait_for_timeout(600), route.continue_()))
+    routes = held(desk, "/api/v1/zoom")
     type_window(zoom, "6470", "6820")
+    wait_for(desk, routes)
     zoom.locator("[name=label]").fill("Hα region")
     zoom.locator("[name=label]").press("Enter")
+    let_go(desk, routes)
     desk.wait_for_function("window.specO3.review.drafting.steps.some((s) => s.arguments?.label === 'Hα region')")
     arguments = desk.evaluate("window.specO3.review.drafting.steps.find((s) => s.kind === 'zoom').arguments")
     assert arguments == {**arguments, "wavelength_range": [6470, 6820], "label": "Hα region"}
@@ -183,10 +206,14 @@ def test_hints_follow_the_window_after_undo_and_reload(desk: Page) -> None:
 
 def test_submitting_waits_for_the_window_just_typed(desk: Page) -> None:
     zoom = in_revision(desk)
-    desk.route("**/api/v1/zoom", lambda route: (desk.wait_for_timeout(600), route.continue_()))
+    routes = held(desk, "/api/v1/zoom")
     zoom.locator("[name=lo]").fill("6450")
     zoom.locator("[name=lo]").press("Enter")
+    wait_for(desk, routes)
     desk.keyboard.press("Control+s")
+    frames(desk)
+    expect(desk.locator(".toasts")).not_to_contain_text("Saved as a version")
+    let_go(desk, routes)
     expect(desk.locator(".toasts")).to_contain_text("Saved as a version")
     first = "window.specO3.review.current.item.trajectory.steps.find((s) => s.kind === 'zoom')"
     assert desk.evaluate(f"{first}.arguments.wavelength_range")[0] == 6450

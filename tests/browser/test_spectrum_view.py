@@ -190,6 +190,7 @@ def events(view: Page, what: str) -> list[Any]:
 # What is drawn
 
 
+@pytest.mark.smoke
 def test_axes_show_frame_medium_and_unit(view: Page) -> None:
     show(view, "galaxy")
     assert titles(view) == ["Wavelength (Å), observed, vacuum", "Fλ (10⁻¹⁷ erg s⁻¹ cm⁻² Å⁻¹)"]
@@ -206,12 +207,14 @@ def test_the_axis_states_the_velocity_frame_of_observed_wavelengths(view: Page) 
     assert titles(view)[0] == "Wavelength (Å), rest, vacuum"
 
 
+@pytest.mark.smoke
 def test_relative_flux_never_gets_a_unit(view: Page) -> None:
     show(view, "cv")
     assert titles(view)[1].startswith("Flux (relative")
     assert "erg" not in view.locator(".so-view").inner_text()
 
 
+@pytest.mark.smoke
 def test_bands_have_the_numbers_of_the_steps_and_the_selected_one_is_highlighted(view: Page) -> None:
     show(view, "cv")
     assert sorted(view.locator(".so-full .so-badge").all_inner_texts()) == ["2", "4", "6"]
@@ -226,6 +229,7 @@ def test_lower_plot_shows_the_selected_window_with_a_margin(view: Page) -> None:
     assert 6680 < high < 6730
 
 
+@pytest.mark.smoke
 def test_pixels_without_data_break_the_line_and_are_hatched(view: Page) -> None:
     show(view, "holed")
     drawn = view.evaluate("view.full.gd.data[2].x.map((x, i) => [x, view.full.gd.data[2].y[i]])")
@@ -322,6 +326,7 @@ def test_the_longest_name_is_not_cut(view: Page) -> None:
     assert highest >= view.evaluate("view.full.host.getBoundingClientRect().top")
 
 
+@pytest.mark.smoke
 def test_a_line_listed_in_air_is_drawn_at_its_vacuum_wavelength(view: Page) -> None:
     show(view, "cv")
     assert line_at(view, "Hα") == pytest.approx(view.evaluate("view.full.geometry.x(6564.61)"), abs=0.15)
@@ -335,6 +340,7 @@ def test_hovering_over_a_lines_name_shows_both_wavelengths(view: Page) -> None:
     assert view.locator(".so-tip").inner_text() == "Hα 6562.79 air · 6564.60 vac · in the guide"
 
 
+@pytest.mark.smoke
 def test_the_readout_shows_flux_error_and_bands_at_the_pixel(view: Page) -> None:
     show(view, "air")
     view.mouse.move(*screen(view, 7600))
@@ -364,6 +370,7 @@ def curve(view: Page, trace: int, axis: str) -> list[float]:
     return [value for value in view.evaluate(f"Array.from(view.full.gd.data[{trace}].{axis})") if value is not None]
 
 
+@pytest.mark.smoke
 def test_a_template_is_drawn_at_its_own_redshift_and_named(view: Page) -> None:
     show(view, "air")
     view.evaluate(FLAT_CURVE, {"kind": "template", "z": 0.1})
@@ -424,6 +431,7 @@ def measuring(view: Page, answer: dict[str, Any]) -> None:
     view.evaluate("() => showItem('air').then(() => view.show({ ...item, offers: { width: true } }))")
 
 
+@pytest.mark.smoke
 def test_a_drag_from_continuum_to_continuum_measures_an_equivalent_width(view: Page) -> None:
     measuring(view, MEASURED)
     view.locator(".so-controls button", has_text="EW").click()
@@ -560,6 +568,7 @@ def bands_at(view: Page) -> list[list[float]]:
     return list(rectangles.evaluate_all("(all) => all.map((r) => [r.x.baseVal.value, r.width.baseVal.value])"))
 
 
+@pytest.mark.smoke
 def test_lines_move_with_z_but_sky_windows_and_zoom_do_not(view: Page) -> None:
     show(view, "cv")
     drag(view, 6000, 7000)
@@ -572,6 +581,7 @@ def test_lines_move_with_z_but_sky_windows_and_zoom_do_not(view: Page) -> None:
     assert bands_at(view) == still
 
 
+@pytest.mark.smoke
 def test_a_rest_frame_window_keeps_its_place_when_z_changes(view: Page) -> None:
     show(view, "galaxy")
     span = view.evaluate("view.scene.windows[0].span")
@@ -580,6 +590,7 @@ def test_a_rest_frame_window_keeps_its_place_when_z_changes(view: Page) -> None:
     assert view.evaluate("view.scene.windows[0].span") == span
 
 
+@pytest.mark.smoke
 def test_the_frame_switch_keeps_the_pixels_in_view_and_names_both_axes(view: Page) -> None:
     show(view, "galaxy")
     drag(view, 5000, 6000)
@@ -591,6 +602,7 @@ def test_the_frame_switch_keeps_the_pixels_in_view_and_names_both_axes(view: Pag
     assert view.locator(".so-full .so-axis-name").text_content() == "observed (Å)"
 
 
+@pytest.mark.smoke
 def test_the_redshift_field_takes_z_or_velocity_with_any_minus_sign(view: Page) -> None:
     show(view, "cv")
     field = view.locator(".so-field")
@@ -620,6 +632,7 @@ def test_an_invalid_redshift_is_refused_with_the_expected_form_and_changes_nothi
     assert field.input_value() == "0.00000"
 
 
+@pytest.mark.smoke
 def test_naming_the_line_under_the_pointer_gives_the_redshift(view: Page) -> None:
     show(view, "galaxy")
     command(view, "z", 0)
@@ -641,6 +654,7 @@ def option_of(view: Page, name: str) -> str:
 # Zoom
 
 
+@pytest.mark.smoke
 def test_zoom_survives_every_other_control(view: Page) -> None:
     show(view, "cv")
     drag(view, 4600, 5200)
@@ -793,6 +807,7 @@ def test_the_last_wavelength_on_the_axis_is_not_cut(view: Page, width: int) -> N
         assert right <= box["x"] + box["width"]
 
 
+@pytest.mark.smoke
 def test_a_window_shows_all_of_its_pixels_and_the_whole_spectrum_marks_those_beyond_its_range(view: Page) -> None:
     show(view, "spiked")
     assert view.evaluate("view.step.gd.layout.yaxis.range")[1] > 900
@@ -846,6 +861,7 @@ def test_names_of_lines_overlap_neither_each_other_nor_the_data(view: Page, widt
 # Setting windows
 
 
+@pytest.mark.smoke
 def test_shift_and_drag_sets_the_selected_steps_window(view: Page) -> None:
     show(view, "cv")
     before = shown_range(view)
@@ -861,6 +877,7 @@ def test_shift_and_drag_sets_the_selected_steps_window(view: Page) -> None:
     assert low < last["lo"] < last["hi"] < high
 
 
+@pytest.mark.smoke
 def test_a_rest_frame_step_gets_its_window_in_its_own_frame(view: Page) -> None:
     show(view, "galaxy")
     drag(view, 6600 * (1 + Z), 6700 * (1 + Z), shift=True)
@@ -868,6 +885,7 @@ def test_a_rest_frame_step_gets_its_window_in_its_own_frame(view: Page) -> None:
     assert (last["lo"], last["hi"]) == pytest.approx((6600, 6700), abs=6)
 
 
+@pytest.mark.smoke
 def test_an_edge_can_be_dragged_and_the_other_keeps_every_digit(view: Page) -> None:
     show(view, "cv")
     view.evaluate(
@@ -927,6 +945,7 @@ def test_arrow_keys_on_an_edge_move_it_by_pixels_of_the_data(view: Page) -> None
     assert [call["hi"] for call in events(view, "window")] == [6632, 6612]
 
 
+@pytest.mark.smoke
 def test_a_drag_over_a_locked_window_only_changes_the_view(view: Page) -> None:
     show(view, "locked")
     assert view.locator(".so-edge:visible").count() == 0
@@ -936,6 +955,7 @@ def test_a_drag_over_a_locked_window_only_changes_the_view(view: Page) -> None:
     assert (low, high) == pytest.approx((5788, 5962), abs=8)
 
 
+@pytest.mark.smoke
 def test_a_plain_drag_never_changes_a_window(view: Page) -> None:
     show(view, "cv")
     drag(view, 6400, 6800)
@@ -965,6 +985,7 @@ def test_every_control_is_at_least_24_pixels_high_and_wide(view: Page, selector:
 # Smoothing and state
 
 
+@pytest.mark.smoke
 def test_smoothing_is_shown_in_pixels_and_velocity_and_raw_data_stay_visible(view: Page) -> None:
     show(view, "cv")
     for _ in range(3):
@@ -1016,6 +1037,7 @@ def test_the_dark_theme_reaches_the_plots(view: Page) -> None:
     assert view.evaluate("view.full.gd.data[2].line.color") == light
 
 
+@pytest.mark.smoke
 def test_a_label_from_a_model_stays_text(view: Page) -> None:
     show(view, "cv")
     view.evaluate(

@@ -8,19 +8,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, expect
 
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
+from tests.browser.support.kept_page import KeptPage, kept_page
 from tests.browser.support.review_app import (
     PASSWORD,
     discard,
     drag_window,
+    held,
+    let_go,
     places,
+    reload_at,
     serving,
     settled,
     signed_in,
     spec_o3,
+    wait_for,
     working_alone,
 )
 
@@ -40,10 +45,17 @@ def url(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]
         yield address
 
 
+@pytest.fixture(scope="module")
+def kept(chromium: Browser, url: str) -> Iterator[KeptPage]:
+    with kept_page(lambda: working_alone(chromium, url, 1)) as kept:
+        yield kept
+
+
 @pytest.fixture
-def desk(chromium: Browser, url: str) -> Iterator[Page]:
+def desk(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
     """The galaxy in revision, as drafted, with its texts compared."""
-    with working_alone(chromium, url, 1) as page:
+    with kept.of(request) as page:
+        reload_at(page, 1)
         if page.locator(".decision-bar .round").inner_text() == "screening":
             page.keyboard.press("Shift+K")
         expect(page.locator(".decision-bar .round")).to_have_text("revision")
@@ -71,6 +83,7 @@ def test_a_draft_of_the_baseline_agrees_with_its_tool_calls_and_names_what_can_b
         expect(desk.locator(".card.think .text", has_text=text[:60]).first).to_have_text(text, use_inner_text=True)
 
 
+@pytest.mark.smoke
 def test_a_moved_window_is_amber_until_r_writes_the_texts_anew(desk: Page) -> None:
     moved(desk)
     first = desk.locator(".card.think").first
@@ -140,6 +153,7 @@ def test_a_flipped_verdict_is_amber_and_has_to_be_confirmed(desk: Page) -> None:
     expect(desk.locator(".decision-bar .round")).to_have_text("revision")
 
 
+@pytest.mark.smoke
 def test_disagreements_are_confirmed_by_all_who_send_the_text_on_and_counted_in_the_export(
     chromium: Browser, tmp_path: Path, shared: Path
 ) -> None:
@@ -213,18 +227,14 @@ def confirmed(page: Page, action: str, done: str) -> None:
 def test_a_comment_being_typed_keeps_the_focus_when_the_comparison_arrives(desk: Page) -> None:
     """Without it, the next letters would be shortcuts: n opens the next item."""
     item = desk.evaluate("window.specO3.review.current.item.id")
-    waiting: list[Route] = []
-    desk.route("**/statements", lambda route: waiting.append(route))
+    routes = held(desk, "/statements$")
     desk.locator(".card.zoom .number").first.click()
     drag_window(desk, 7100, 7400)
     desk.wait_for_function(f"{STEPS}.find((s) => s.kind === 'zoom').arguments.wavelength_range[0] < 6400")
     desk.keyboard.press("c")
     desk.keyboard.type("window m")
-    while not waiting:
-        desk.wait_for_timeout(50)
-    for route in waiting:
-        route.continue_()
-    desk.unroute_all()
+    wait_for(desk, routes)
+    let_go(desk, routes)
     expect(desk.locator(".decision-bar .disagreements")).to_be_visible()
     desk.keyboard.type("oved, xn")
     expect(desk.locator(".decision-bar .comment")).to_have_value("window moved, xn")

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from agent.simulate import simulate
 from reviewer.store import Draft, Store
-from tests.browser.support.review_app import discard, serving, settled, spec_o3, working_alone
+from tests.browser.support.kept_page import KeptPage, kept_page
+from tests.browser.support.review_app import discard, reload_at, serving, settled, spec_o3, working_alone
 from tests.support.campaign import a_trajectory
 
 pytestmark = pytest.mark.browser
@@ -28,10 +29,17 @@ def url(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]
         yield address
 
 
+@pytest.fixture(scope="module")
+def kept(chromium: Browser, url: str) -> Iterator[KeptPage]:
+    with kept_page(lambda: working_alone(chromium, url, 1)) as kept:
+        yield kept
+
+
 @pytest.fixture
-def desk(chromium: Browser, url: str) -> Iterator[Page]:
+def desk(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
     """The galaxy in revision, without unsent text."""
-    with working_alone(chromium, url, 1) as page:
+    with kept.of(request) as page:
+        reload_at(page, 1)
         if page.locator(".decision-bar .round").inner_text() == "screening":
             page.keyboard.press("Shift+K")
         expect(page.locator(".decision-bar .round")).to_have_text("revision")
@@ -100,6 +108,7 @@ def test_a_text_field_undoes_its_own_typing_and_leaves_other_steps(desk: Page) -
     expect(field).not_to_have_value("Kept words.")
 
 
+@pytest.mark.smoke
 def test_both_edges_of_a_window_are_one_undo_step_although_the_first_was_drawn(desk: Page) -> None:
     zoom = desk.locator(".card.zoom").first
     window = f"{STEPS}.find((s) => s.kind === 'zoom').arguments.wavelength_range"

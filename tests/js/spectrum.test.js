@@ -115,7 +115,7 @@ test('no spike is lost if many pixels share a screen column', () => {
     const size = 2 + Math.floor(299 * next())
     const missing = round % 3 ? 0.1 : [0, 0.5, 1][Math.floor(3 * next())]
     const flux = pixels(size, () => (next() < missing ? NaN : 2e6 * next() - 1e6))
-    const columnWidth = 2 * (0.2 + 59.8 * next())
+    const columnWidth = 0.4 * 300 ** next() // drawn as steps, as points, and in columns
     const options = { from: 0, to: size, columnWidth, factor: 1, scale: 1, withBand: true }
     const drawn = paths(
       pixels(size, (i) => 4000 + 2 * i),

@@ -31,6 +31,7 @@ def reject(store: Store, person: str, item: int) -> None:
     )
 
 
+@pytest.mark.smoke
 def test_words_are_found_while_a_person_types_and_nothing_else_moves(page: Page) -> None:
     places = "() => ['.search-field', '.found-line', '.selection-bar', '.results']"
     boxes = f"{places[6:]}.map((one) => JSON.stringify(document.querySelector(`.so-find ${{one}}`)"
@@ -66,6 +67,7 @@ def test_letters_of_an_input_method_are_not_searched_for(page: Page) -> None:
     total(page, 50)
 
 
+@pytest.mark.smoke
 def test_a_late_answer_to_an_earlier_search_is_dropped(page: Page) -> None:
     late = held(page, r"/api/v1/find\?words=sky\*")
     search(page, "sky")
@@ -87,6 +89,7 @@ def test_further_rows_come_while_one_scrolls(page: Page) -> None:
     assert numbers == list(range(1, 151))
 
 
+@pytest.mark.smoke
 def test_the_keyboard_searches_selects_and_opens(page: Page) -> None:
     page.keyboard.press("/")
     page.keyboard.type("sky line")
@@ -134,6 +137,7 @@ def test_a_selection_ends_with_its_search(page: Page) -> None:
     expect(button(page, "Reject …")).to_be_disabled()
 
 
+@pytest.mark.smoke
 def test_many_are_rejected_after_a_preview_and_the_action_is_undone(page: Page, store: Store) -> None:
     reject(store, "RE", 150)
     search(page, "sky line")
@@ -161,6 +165,7 @@ def test_many_are_rejected_after_a_preview_and_the_action_is_undone(page: Page, 
     expect(dialog(page).locator("tr").first).to_contain_text("undone")
 
 
+@pytest.mark.smoke
 def test_nothing_is_done_if_the_items_have_changed_since_the_preview(page: Page, store: Store) -> None:
     search(page, "Swan")
     total(page, 50)
@@ -177,6 +182,7 @@ def test_nothing_is_done_if_the_items_have_changed_since_the_preview(page: Page,
     expect(dialog(page)).to_have_count(0)
 
 
+@pytest.mark.smoke
 def test_items_are_assigned_found_by_assignee_and_put_into_a_batch(page: Page, store: Store) -> None:
     search(page, "Balmer absorption")
     total(page, 50)
@@ -275,6 +281,7 @@ def test_a_view_is_deleted_only_after_the_question(page: Page, store: Store) -> 
     assert view.id not in [one.id for one in store.views.of_person("CO")]
 
 
+@pytest.mark.smoke
 def test_a_list_is_reviewed_one_by_one(page: Page) -> None:
     for item in (7, 31, 64):
         row(page, item).locator(".tick input").click()

@@ -55,8 +55,6 @@ def test_the_review_tab_its_menus_and_dialogs(page: Page) -> None:
     tabs = page.locator(".so-evidence [role=tab]")
     for number in range(tabs.count()):
         tabs.nth(number).click()
-        page.wait_for_load_state("networkidle")
-        page.wait_for_timeout(300)
         walk.look(f"evidence {number + 1}")
     page.keyboard.press("Shift+E")
     page.locator(".so-review .so-legend-button").click()
@@ -101,7 +99,6 @@ def test_the_live_tab(page: Page, tmp_path: Path) -> None:
     walk.look("live, downloads")
     page.keyboard.press("Escape")
     page.keyboard.press("p")
-    page.wait_for_timeout(500)
     walk.look("live, sent")
     walk.check()
 

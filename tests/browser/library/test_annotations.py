@@ -22,6 +22,7 @@ CUT_OFF = """() => [...document.querySelectorAll('.so-sheet :is(.so-message, but
 
 
 @pytest.mark.browser
+@pytest.mark.smoke
 def test_annotations_are_checked_and_imported_with_links_to_their_items(chromium: Browser, tmp_path: Path) -> None:
     db = tmp_path / "annotations.db"
     with Store.open(db) as store:

@@ -119,6 +119,7 @@ def test_a_real_file_is_dropped_run_stopped_run_again_and_sent_to_review(
         expect(page.locator(".so-review .decision-bar .round")).to_contain_text("screening")
 
 
+@pytest.mark.smoke
 def test_steps_arrive_one_by_one_and_each_window_is_drawn_as_soon_as_it_is_called(
     chromium: Browser, url: str, csv: Path, paced: Paced
 ) -> None:
@@ -188,6 +189,7 @@ def voting(body: Mapping[str, Any]) -> Behaviour:
     return Say(way[min(turn, len(way) - 1)], pieces=6, delay=0.02)
 
 
+@pytest.mark.smoke
 def test_a_vote_without_a_majority_needs_a_person_and_shows_where_the_traces_differ(
     chromium: Browser, url: str, model: BadServer, csv: Path
 ) -> None:
@@ -236,6 +238,7 @@ def test_a_missing_server_is_a_message_and_the_page_still_works(chromium: Browse
         expect(page.locator(".so-live .ending .outcome")).to_have_text("YES")
 
 
+@pytest.mark.smoke
 def test_two_people_run_at_once_and_do_not_see_each_other(
     chromium: Browser, url: str, csv: Path, tmp_path: Path, paced: Paced
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from tests.browser.support.kept_page import KeptPage, kept_page
 from tests.browser.support.live_app import (
     RUN,
     Cable,
@@ -17,12 +18,13 @@ from tests.browser.support.live_app import (
     drop,
     live,
     name_servers,
+    open_live,
     row,
     shown,
     team,
     write_csv,
 )
-from tests.browser.support.review_app import held, picture, serving, wait_for
+from tests.browser.support.review_app import frames, held, picture, serving, wait_for
 from tests.support.model_server import BadServer, Behaviour, Paced, Say, answer, look, talking
 
 pytestmark = pytest.mark.browser
@@ -53,11 +55,20 @@ def paced(model: BadServer) -> Iterator[Paced]:
     paced.let()
 
 
+@pytest.fixture(scope="module")
+def kept(chromium: Browser, url: str) -> Iterator[KeptPage]:
+    with kept_page(lambda: live(chromium, url, "AA")) as kept:
+        yield kept
+
+
 @pytest.fixture
-def desk(chromium: Browser, url: str, model: BadServer, tmp_path: Path) -> Iterator[Page]:
+def desk(kept: KeptPage, model: BadServer, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A page with one spectrum on the bench and the model chosen for the question about CVs."""
     model.answers = SHORT
-    with live(chromium, url, "AA") as page:
+    with kept.of(request) as page:
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear() }")
+        page.reload()
+        open_live(page)
         # Runs belong to the spectrum: those of the tests before would be back with the same file.
         page.evaluate(
             """() => Promise.all(window.specO3.live.bench.rows.map(async (row) => {
@@ -125,6 +136,7 @@ def test_evidence_without_a_spectrum_says_so_on_every_tab(desk: Page) -> None:
     expect(evidence).to_be_hidden()
 
 
+@pytest.mark.smoke
 def test_what_a_model_writes_is_text_and_never_markup(desk: Page, model: BadServer) -> None:
     markup = '<b onclick="alert(1)">bold</b><img src=x onerror=alert(1)>'
     model.answers = talking((look(6400, 6700, markup, thought=markup), answer("NO", markup)), pieces=9)
@@ -158,6 +170,7 @@ def test_the_turn_limit_is_shown_during_the_run_and_when_it_ends_the_run(desk: P
     expect(desk.locator(".so-live .card.zoom").last).to_contain_text("Not run")
 
 
+@pytest.mark.smoke
 def test_a_file_that_is_no_spectrum_is_a_message_and_the_others_are_added(desk: Page, tmp_path: Path) -> None:
     (tmp_path / "shopping.txt").write_text("milk\nbread\n")
     write_csv(tmp_path / "other.csv", seed=3)
@@ -234,6 +247,7 @@ def test_after_a_click_on_an_earlier_card_the_page_stays_there_until_follow_is_c
     expect(desk.locator(".so-live .card.answer")).to_be_in_viewport()
 
 
+@pytest.mark.smoke
 def test_a_lost_connection_is_shown_and_no_step_is_missed_or_shown_twice(
     chromium: Browser, url: str, model: BadServer, paced: Paced, tmp_path: Path
 ) -> None:
@@ -286,10 +300,15 @@ def test_no_key_acts_in_a_tab_that_is_not_open(desk: Page) -> None:
     expect(desk.locator("dialog.panel")).to_contain_text("run, and run again")
 
 
-@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)], ids=lambda size: f"{size[0]}x{size[1]}")
-def test_everything_fits_the_screen(desk: Page, size: tuple[int, int]) -> None:
-    desk.set_viewport_size({"width": size[0], "height": size[1]})
+def test_everything_fits_the_screen(desk: Page) -> None:
     ran(desk)
+    for width, height in ((1366, 768), (1920, 1080)):
+        desk.set_viewport_size({"width": width, "height": height})
+        frames(desk)
+        fits_the_screen(desk)
+
+
+def fits_the_screen(desk: Page) -> None:
     outside = desk.evaluate(
         """() => ['.so-live > *', '.decision-bar > *', '.queue-title *', '.so-live .bring *']
           .flatMap((selector) => [...document.querySelectorAll(selector)])
@@ -338,7 +357,7 @@ def test_the_vote_is_shown_though_all_events_of_the_run_come_at_once(desk: Page,
     def late(route: Route) -> None:
         run = route.request.url.split("/events")[0]
         while desk.request.get(run).json()["state"] == "running":
-            desk.wait_for_timeout(50)
+            pass
         route.continue_()
 
     model.answers = SHORT

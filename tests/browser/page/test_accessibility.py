@@ -76,6 +76,7 @@ def in_theme(page: Page, theme: str) -> list[str]:
 
 
 @pytest.mark.parametrize("tab", TABS)
+@pytest.mark.smoke
 def test_axe_finds_nothing_on_a_tab_and_every_target_has_24_pixels_or_space_around_it(with_axe: Page, tab: str) -> None:
     open_tab(with_axe, tab)
     assert in_both_themes(with_axe) == []
@@ -111,6 +112,7 @@ def test_axe_finds_nothing_in_dialogs_and_panels(with_axe: Page, theme: str) -> 
     assert not wrong, wrong
 
 
+@pytest.mark.smoke
 def test_axe_finds_nothing_on_the_sign_in_page(with_axe: Page) -> None:
     page = with_axe.context.browser.new_page() if with_axe.context.browser else with_axe.context.new_page()
     page.goto(with_axe.url.split("#")[0] + "sign-in")
@@ -120,6 +122,7 @@ def test_axe_finds_nothing_on_the_sign_in_page(with_axe: Page) -> None:
     assert found == []
 
 
+@pytest.mark.smoke
 def test_a_page_has_one_heading_a_language_and_landmarks(with_axe: Page) -> None:
     open_tab(with_axe, "Review")
     assert with_axe.locator("h1").count() == 1

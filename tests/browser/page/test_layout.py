@@ -76,6 +76,7 @@ def faults(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("tab", TABS)
+@pytest.mark.smoke
 def test_every_control_can_be_reached_at_every_width(desk: Page, tab: str) -> None:
     open_tab(desk, tab)
     wrong = {}
@@ -86,6 +87,7 @@ def test_every_control_can_be_reached_at_every_width(desk: Page, tab: str) -> No
     assert not wrong, wrong
 
 
+@pytest.mark.smoke
 def test_the_decision_bar_stays_in_the_window(desk: Page) -> None:
     open_tab(desk, "Review")
     bar = desk.locator(".so-review .decision-bar")

@@ -53,7 +53,7 @@ def kept_page(opening: Callable[[], AbstractContextManager[Page]]) -> Iterator[K
 
 
 def tidy(page: Page) -> None:
-    """Take back what a test does to a page: routes, size, dialogs, focus, other pages."""
+    """Take back what a test does to a page: routes, size, dialogs, messages, focus, other pages."""
     for other in page.context.pages:
         if other != page:
             other.close()
@@ -65,4 +65,6 @@ def tidy(page: Page) -> None:
     if page.locator("dialog[open]").count():
         page.keyboard.press("Escape")
         expect(page.locator("dialog[open]")).to_have_count(0)
-    page.evaluate("document.activeElement?.blur()")
+    page.evaluate(
+        "document.activeElement?.blur(); for (const toast of document.querySelectorAll('.toast')) toast.remove()"
+    )

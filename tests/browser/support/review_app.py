@@ -98,6 +98,21 @@ def show_item(page: Page, item: int) -> None:
     settled(page)
 
 
+def show_anew(page: Page, item: int, other: int) -> None:
+    """Show an item of the Review tab as it is first shown, which it is after another one."""
+    page.get_by_role("tab", name="Review", exact=True).click()
+    show_item(page, other)
+    show_item(page, item)
+
+
+def reload_at(page: Page, item: int) -> None:
+    """Load the page again, as at the first visit, and show an item of the Review tab."""
+    page.evaluate("() => { localStorage.clear(); sessionStorage.clear() }")
+    page.reload()
+    expect(page.locator(".decision-bar .round")).to_be_visible()
+    show_item(page, item)
+
+
 def settled(page: Page) -> None:
     """Wait until the current item is painted, its place in the queue is known, and it is measured."""
     page.wait_for_function("window.specO3?.review.current?.place")
@@ -193,6 +208,13 @@ def wait_for(page: Page, routes: list[Route], number: int = 1) -> None:
             return
         page.wait_for_timeout(50)
     raise AssertionError(f"found {len(routes)} requests, expected {number}")
+
+
+def let_go(page: Page, routes: list[Route]) -> None:
+    """Send all requests that are held back, and hold back no more."""
+    for route in routes:
+        route.continue_()
+    page.unroute_all()
 
 
 def answered(page: Page, *routes: Route) -> None:

@@ -17,7 +17,8 @@ from agent.trajectory import Answer, Drafter, Think, Zoom
 from reviewer.drafting import demo
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, Store
-from tests.browser.support.review_app import PASSWORD, open_tab, serving, show_item, signed_in, working_alone
+from tests.browser.support.kept_page import KeptPage, kept_page
+from tests.browser.support.review_app import PASSWORD, open_tab, serving, show_anew, show_item, signed_in, working_alone
 from tests.support.chromium import profile
 from tests.support.drawn_traces import decide
 
@@ -85,10 +86,17 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def kept(chromium: Browser, url: str) -> Iterator[KeptPage]:
+    with kept_page(lambda: working_alone(chromium, url, 4)) as kept:
+        yield kept
+
+
 @pytest.fixture
-def desk(chromium: Browser, url: str) -> Iterator[Page]:
+def desk(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
     """The page of a person who works alone, at another item than the links name."""
-    with working_alone(chromium, url, 4) as page:
+    with kept.of(request) as page:
+        show_anew(page, 4, other=5)
         yield page
 
 
@@ -131,6 +139,7 @@ def copied(page: Page) -> str:
 # ---- links
 
 
+@pytest.mark.smoke
 def test_a_link_opens_item_version_step_and_range(desk: Page) -> None:
     follow(desk, "#item=1&version=2&step=s4&range=6700-6800")
     at(desk, 1)
@@ -154,6 +163,7 @@ def test_a_link_to_a_colleague_opens_in_a_new_page(desk: Page, chromium: Browser
         expect(card(page, "s4")).to_have_class(re.compile("selected"))
 
 
+@pytest.mark.smoke
 def test_an_earlier_version_can_be_read_but_not_decided_or_edited(desk: Page) -> None:
     follow(desk, "#item=1&version=1")
     expect(desk.locator(".version-line")).to_contain_text("Version 1 of 3")
@@ -196,25 +206,26 @@ def test_the_history_links_to_each_version(desk: Page) -> None:
     expect(desk.locator(".version-line")).to_contain_text("Version 2 of 3")
 
 
-@pytest.mark.parametrize(
-    ("parts", "told"),
-    [
-        ("version=9", "Item 1 has no version 9; its current version is 3."),
-        ("step=s77", "This version has no step s77, which the link names."),
-        ("range=100-200", "The range of the link, 100 – 200 Å, is outside of this spectrum."),
-        ("range=wide", "A part of the link cannot be read and was ignored: range=wide."),
-        ("version=&colour=red", "A part of the link cannot be read and was ignored: version=, colour=red."),
-        ("step=%3Cimg%20src%3Dx%3E", "This version has no step <img src=x>, which the link names."),
-        ("beside=4", "Item 4 is no trace of this spectrum that you may see, so it is not shown next to it."),
-        ("beside=999", "Item 999 is no trace of this spectrum that you may see, so it is not shown next to it."),
-    ],
+UNSHOWN = (
+    ("version=9", "Item 1 has no version 9; its current version is 3."),
+    ("step=s77", "This version has no step s77, which the link names."),
+    ("range=100-200", "The range of the link, 100 – 200 Å, is outside of this spectrum."),
+    ("range=wide", "A part of the link cannot be read and was ignored: range=wide."),
+    ("version=&colour=red", "A part of the link cannot be read and was ignored: version=, colour=red."),
+    ("step=%3Cimg%20src%3Dx%3E", "This version has no step <img src=x>, which the link names."),
+    ("beside=4", "Item 4 is no trace of this spectrum that you may see, so it is not shown next to it."),
+    ("beside=999", "Item 999 is no trace of this spectrum that you may see, so it is not shown next to it."),
 )
-def test_parts_that_cannot_be_shown_are_named_and_the_rest_is(desk: Page, parts: str, told: str) -> None:
-    follow(desk, f"#item=1&{parts}")
-    at(desk, 1)
-    expect(notice(desk)).to_have_text(told)
-    expect(card(desk, "s1")).to_contain_text("third-version")
-    expect(desk.locator(".so-review img[src=x]")).to_have_count(0)
+"""Parts of a link that cannot be shown, and what the page says of each."""
+
+
+def test_parts_that_cannot_be_shown_are_named_and_the_rest_is(desk: Page) -> None:
+    for parts, message in UNSHOWN:
+        follow(desk, f"#item=1&{parts}")
+        expect(notice(desk)).to_have_text(message)
+        at(desk, 1)
+        expect(card(desk, "s1")).to_contain_text("third-version")
+        expect(desk.locator(".so-review img[src=x]")).to_have_count(0)
 
 
 def test_the_link_that_is_copied_opens_what_was_in_front(desk: Page) -> None:
@@ -263,6 +274,7 @@ def open_menu(page: Page, item: int) -> None:
     page.locator(".others-sheet li button", has_text=f"#{item}").click()
 
 
+@pytest.mark.smoke
 def test_another_trace_is_shown_next_to_the_first(desk: Page) -> None:
     show_item(desk, 1)
     expect(desk.locator("button.others")).to_have_text("2 other traces ▾")
@@ -371,14 +383,16 @@ FAULTS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("link", ["#item=1&beside=2", "#item=1&version=2"])
-def test_nothing_is_cut_off_or_covered(desk: Page, size: tuple[int, int], link: str) -> None:
-    desk.set_viewport_size({"width": size[0], "height": size[1]})
+@pytest.mark.parametrize(
+    ("link", "place"), [("#item=1&beside=2", ".so-review > .second"), ("#item=1&version=2", ".version-line")]
+)
+def test_nothing_is_cut_off_or_covered(desk: Page, link: str, place: str) -> None:
     follow(desk, link)
     at(desk, 1)
-    expect(desk.locator(".so-review > .second" if "beside" in link else ".version-line")).to_be_visible()
-    desk.wait_for_function(f"!({FAULTS})().length", timeout=20_000)
+    expect(desk.locator(place)).to_be_visible()
+    for width, height in SIZES:
+        desk.set_viewport_size({"width": width, "height": height})
+        desk.wait_for_function(f"!({FAULTS})().length")
 
 
 def test_a_narrow_page_shows_one_trace_at_a_time(desk: Page) -> None:
@@ -405,6 +419,7 @@ def team_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.smoke
 def test_no_second_trace_and_no_version_before_ones_own_verdict(chromium: Browser, team_url: str) -> None:
     with signed_in(chromium, team_url, "BB", PASSWORD) as page:
         page.wait_for_function("window.specO3?.review?.current")
@@ -427,6 +442,7 @@ def test_no_second_trace_and_no_version_before_ones_own_verdict(chromium: Browse
         expect(page.locator(".version-line")).to_be_hidden()
 
 
+@pytest.mark.smoke
 def test_a_link_survives_the_signing_in(chromium: Browser, team_url: str) -> None:
     with profile(chromium) as context:
         page = context.new_page()

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from reviewer.drafting.demo_trust import NOT_PASSED, PASSED, REPEATS
 from tests.browser.page.test_accessibility import SMALL, add_axe, use_theme, violations
-from tests.browser.support.review_app import open_tab, serving, show_item, working_alone
+from tests.browser.support.kept_page import KeptPage, kept_page
+from tests.browser.support.review_app import open_tab, serving, show_anew, show_item, working_alone
 
 pytestmark = pytest.mark.browser
 
@@ -34,9 +35,17 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def kept(chromium: Browser, url: str) -> Iterator[KeptPage]:
+    with kept_page(lambda: working_alone(chromium, url, PASSED)) as kept:
+        yield kept
+
+
 @pytest.fixture
-def desk(chromium: Browser, url: str) -> Iterator[Page]:
-    with working_alone(chromium, url, PASSED) as page:
+def desk(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The page at the item whose trial has passed."""
+    with kept.of(request) as page:
+        show_anew(page, PASSED, other=NOT_PASSED)
         yield page
 
 

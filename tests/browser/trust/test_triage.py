@@ -64,6 +64,7 @@ def latest(store: Store, task: str) -> Showing:
     return store.trust.showings(task)[-1]
 
 
+@pytest.mark.smoke
 def test_the_next_item_is_chosen_by_value_and_its_probability_is_stored(
     chromium: Browser, app: tuple[str, Store, str]
 ) -> None:
@@ -158,6 +159,7 @@ def test_the_queue_is_filtered_by_trials(chromium: Browser, app: tuple[str, Stor
         expect(page.locator(".queue-title")).to_contain_text("4 waiting")
 
 
+@pytest.mark.smoke
 def test_no_probability_is_shown_where_a_verdict_comes_first(chromium: Browser, app: tuple[str, Store, str]) -> None:
     url, store, task = app
     store.settings.set("CO", "verdict_first", ["first", "second"])

@@ -13,6 +13,7 @@ from agent.simulate import simulate
 from agent.tasks import load
 from agent.trial.run import trial
 from reviewer.store import Draft, TrialRow
+from tests.browser.support.kept_page import KeptPage, kept_page
 from tests.browser.support.review_app import open_tab, serving, show_item, signed_in
 from tests.support.drawn_traces import a_store, decide, revise
 
@@ -44,12 +45,21 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def kept(chromium: Browser, url: str) -> Iterator[KeptPage]:
+    with kept_page(lambda: signed_in(chromium, url, "AA")) as kept:
+        yield kept
+
+
 @pytest.fixture
-def desk(chromium: Browser, url: str) -> Iterator[Page]:
-    with signed_in(chromium, url, "AA") as page:
+def desk(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The page of a coordinator who works alone."""
+    with kept.of(request) as page:
+        open_tab(page, "Review")
         yield page
 
 
+@pytest.mark.smoke
 def test_a_tried_trace_has_a_line_and_chips_with_their_numbers(desk: Page) -> None:
     show_item(desk, 1)
     line = desk.locator(".trial-line")
@@ -80,6 +90,7 @@ def test_a_tried_trace_has_a_line_and_chips_with_their_numbers(desk: Page) -> No
     expect(removed).to_be_focused()
 
 
+@pytest.mark.smoke
 def test_nothing_is_shown_before_the_verdict_and_everything_after_it(desk: Page) -> None:
     show_item(desk, 2)
     expect(desk.locator(".card.zoom")).to_have_count(1)
