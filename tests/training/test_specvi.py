@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.soak.trying import check_sentence
+from tests.support.inputs.refusals import check_sentence
 
 from agent.simulate import simulate
 from agent.spectrum import Spectrum

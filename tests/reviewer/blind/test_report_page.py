@@ -80,7 +80,7 @@ def test_names_are_whole_in_lines_that_fit_and_are_no_markup(name: str) -> None:
     with_name = 0
     for text in itertools.chain.from_iterable(map(texts_of, figures)):
         lines = [html.unescape(line) for line in re.sub("</?b>", "", text).split("<br>")]
-        assert all(len(line) <= (50 if line.isascii() or max(line) < "\u2e80" else 25) for line in lines), lines
+        assert all(len(line) <= (25 if max(line) > "\u2e7f" else 50) for line in lines), lines
         with_name += name.replace(" ", "") in "".join(lines).replace(" ", "")
     assert with_name > 8
     assert "\\u003cb>version" not in page_of(named(simulated(spectra=12, scorers=3), LONG))
