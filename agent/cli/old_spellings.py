@@ -50,6 +50,7 @@ KEPT: Mapping[str, Mapping[str, str]] = {
         "--no-resume": deferred("now --overwrite, which deletes the results, or another --out"),
     },
     "export": {"--to": deferred("now --out, the folder of the export itself: PARENT/NAME")},
+    "annotations tasks": {"--for": deferred("not needed: the tasks are those of Label Studio")},
 }
 """Options that still have an effect and are hidden, and what is to be given instead."""
 

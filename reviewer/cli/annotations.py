@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
 from agent.cli.options import CHANGES_NOTHING, ONLY_TASK, JsonOutput, argument, option, output_file
@@ -58,6 +58,7 @@ class TasksOptions(Database, JsonOutput):
         "only items in this state; may be repeated", metavar="STATE", choices=_states, repeat=True
     )
     app_url: str = option("the app's address, for a link to each item", default="", metavar="URL")
+    program: Literal["label-studio"] = option("the program", flag="--for", default="label-studio", hidden=True)
 
 
 def run_import(arguments: ImportOptions) -> int:
