@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.inputs.refusals import check_sentence
 
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.tool import frame_of
 from tests.support.cli import parsed
+from tests.support.inputs.refusals import check_sentence
 from tests.support.training_data import published_set, specvi_file, specvi_row
 from training.bench.build import Entry, Selected
 from training.bench.build.record import write_parquet
