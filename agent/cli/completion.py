@@ -20,7 +20,7 @@ def script(parser: ArgumentParser, shell: str) -> str:
     return str(shtab.complete(parser, shell))
 
 
-def _mark_paths(parser: ArgumentParser, file: dict[str, str], folder: dict[str, str]) -> None:
+def _mark_paths(parser: ArgumentParser, file: object, folder: object) -> None:
     for action in parser._actions:
         if isinstance(action, _SubParsersAction):
             for subparser in action.choices.values():
