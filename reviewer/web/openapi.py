@@ -116,6 +116,6 @@ def page() -> bytes:
         swagger_css_url=style,
         swagger_favicon_url="../../favicon.ico",
         # "Try it out" acts in earnest, with the session of the person who clicks it.
-        swagger_ui_parameters={"docExpansion": "none", "deepLinking": True, "supportedSubmitMethods": ["get"]},
+        swagger_ui_parameters={"deepLinking": True, "supportedSubmitMethods": ["get"]},
     )
     return bytes(shown.body)
