@@ -44,67 +44,65 @@ SECTIONS = (
     Section(
         "readers",
         "Reading real survey files",
-        "Of real files with a manifest of wavelength ranges: read to that range, refused with a sentence, or "
-        "wrong (read to another range). Median of the best of three readings of each file. Where the "
-        "manifest itself is wrong, `tests/agent/spectrum/test_readers_real.py` names the file and the reason.",
+        "Real files against a manifest of wavelength ranges: read to that range, refused with a sentence, or "
+        "wrong (another range). Best of three readings per file, median over files. "
+        "`tests/agent/spectrum/test_readers_real.py` names the files whose manifest is wrong.",
         ("-m", "tests.benchmarks.readers", SPECTRA),
     ),
     Section(
         "coadd",
         "One target of a large DESI coadd",
-        "The file is made up; a target is read without its neighbours.",
+        "A made-up file, in ms; one target is read without its neighbours.",
         ("-m", "tests.benchmarks.coadd"),
     ),
     Section(
         "draw",
         "Drawing a picture",
-        "The published tool's pixels, PNG encoding included, one core.",
+        "The published tool's pixels, on one core.",
         ("-m", "tests.benchmarks.draw"),
         results.PICTURES,
     ),
     Section(
         "loop",
         "The agent besides its model",
-        "A policy that answers at once. The goal is 10 ms a turn for everything that is not the model.",
+        "A policy that answers at once. Goal: 10 ms per turn besides the model.",
         ("-m", "tests.benchmarks.loop"),
     ),
     Section(
         "vllm",
         "What the agent leaves of vLLM's throughput",
-        "A tiny Qwen2.5-VL behind vLLM on the CPU; the server and the clients have cores of their own. The same "
-        "requests without an agent, then vLLM's own benchmark with as many requests of the same mean token counts. "
-        "The goal is 90 %; what it is on a GPU has not been measured.",
+        "A tiny Qwen2.5-VL behind vLLM on the CPU, with a core of its own; then the same requests without an "
+        "agent, and vLLM's own benchmark with as many requests of the same mean token counts. Goal: 90 %. Not "
+        "measured on a GPU.",
         ("-m", "tests.benchmarks.models.vllm"),
     ),
     Section(
         "client",
         "What the client costs besides the model",
-        "Five tool calls and an answer per spectrum; a server process answers each turn at once. CPU time of the "
-        "client alone: reading, drawing, encoding, requests, parsing and the line of the results. The goals are 40 ms "
-        "per spectrum, and pictures sent at most 1.3 times.",
+        "CPU time of the client for five tool calls and an answer per spectrum: reading, drawing, encoding, "
+        "requests, parsing, result line. A server process answers at once. Goals: 40 ms per spectrum; pictures "
+        "sent at most 1.3 times.",
         ("-m", "tests.benchmarks.models.client"),
     ),
     Section(
         "next",
         "The next item in the browser",
-        "From key press to painted spectrum and trace, headless Chromium with software rendering. The goal "
-        "is 150 ms at the 95th percentile, with filters and with 20 people at it.",
+        "From key press to painted spectrum and trace, in ms; headless Chromium, software rendering. Goal: 150 ms "
+        "at the 95th percentile, also with filters and with 20 people.",
         ("-m", "tests.benchmarks.next_item"),
         results.NEXT_ITEM,
     ),
     Section(
         "live",
         "Live vetting in the browser",
-        "From the key that starts a run to what is painted, headless Chromium with software rendering; then "
-        "what a live run costs the server beside the bare loop. The model server answers at once and shares "
-        "the cores.",
+        "From the key press that starts a run to what is painted, in ms (headless Chromium, software rendering); "
+        "then a live run against the bare loop. The model server answers at once and shares the cores.",
         ("-m", "tests.benchmarks.live_page"),
     ),
     Section(
         "blind",
         "A blind scoring session",
-        "Six scorers, 100 traces scored and compared in pairs. Opening is what the scorer's page asks for "
-        "over HTTP: the sheet and its spectrum.",
+        "Six scorers, 100 traces scored and compared in pairs. *Open an item*: the sheet and its spectrum over HTTP.",
         ("-m", "tests.benchmarks.people.blind_session"),
     ),
     Section(
@@ -116,14 +114,14 @@ SECTIONS = (
     Section(
         "start",
         "Starting the app",
-        "Over a large database, until it answers and until the first item is painted: the goal is 5 s. "
-        "1.5 s of it are Gradio's import, which parses its own sources to write stub files.",
+        "Over a large database, until the app answers and until the first item is painted. Goal: 5 s; 1.5 s of it "
+        "are Gradio's import, which writes stub files.",
         ("-m", "tests.benchmarks.app_start"),
     ),
     Section(
         "edit",
         "Editing",
-        "From the key press or the end of a drag until the page shows what it did. The goal is 100 ms.",
+        "From key press, or the end of a drag, until the page shows the result. Goal: 100 ms.",
         ("-m", "tests.benchmarks.editing"),
     ),
     Section(
@@ -142,41 +140,41 @@ SECTIONS = (
     Section(
         "bulk",
         "Much at once",
-        "Runs of the program over simulated spectra, its start included. Memory is that of all its "
-        "processes, what they share counted in each.",
+        "Runs of the program over simulated spectra, its start included. Memory: all its processes, what they "
+        "share counted in each.",
         ("-m", "tests.benchmarks.bulk"),
         results.BULK,
     ),
     Section(
         "people-queries",
         "A million items: queue, search, Progress, Library",
-        "Calls of the store. The goal is 150 ms for the next item and 1 s for Progress and Library.",
+        "Calls of the store. Goals: 150 ms for the next item, 1 s for Progress and Library.",
         ("-m", "tests.benchmarks.people.queries", "--db-dir", KEPT),
     ),
     Section(
         "people-find",
         "Search of texts among 100,000 traces",
-        "What the server does for a page of results, the next items and the place of an item, snippets included. The "
-        "goal is 150 ms at the 95th percentile.",
+        "Server time for a page of results, the next items and the place of an item, snippets included. Goal: 150 "
+        "ms at the 95th percentile.",
         ("-m", "tests.benchmarks.people.find", "--db-dir", KEPT),
     ),
     Section(
         "people-import",
         "Import of a million drafts while a person works",
-        "`spec-o3 import` and the waits of another person's decisions. The goal is 150 ms at the 95th percentile.",
+        "`spec-o3 import`, and the waits of another person's decisions. Goal: 150 ms at the 95th percentile.",
         ("-m", "tests.benchmarks.people.imports"),
     ),
     Section(
         "people-bulk",
         "Many items at once",
-        "Preview, action and undo of items sampled at random from a campaign of 100,000 traces. The goal is 2 s of "
-        "processor time for 5,000 items. An action is one transaction, for which the writes of others wait.",
+        "Preview, action and undo of items sampled from 100,000 traces. Goal: 2 s of processor time for 5,000 "
+        "items. An action is one transaction, for which other writes wait.",
         ("-m", "tests.benchmarks.people.bulk", "--db-dir", KEPT),
     ),
     Section(
         "scale-planning",
         "Ten million spectra planned and resumed",
-        "A catalogue of paths, and a results folder that has all but one in a thousand. The goal is 60 s and 1 GB.",
+        "A catalogue of paths, and a results folder that lacks one spectrum in a thousand. Goals: 60 s and 1 GB.",
         ("-m", "tests.benchmarks.scale.planning"),
     ),
     Section(
@@ -200,21 +198,21 @@ SECTIONS = (
     Section(
         "baseline",
         "The baseline",
-        "Right and wrong answers and F1 of a rule without a model; `docs/baseline.md` says what the sets are worth.",
+        "Answers and F1 of a rule without a model; `docs/baseline.md` describes the sets.",
         ("-m", "tests.benchmarks.baseline", "--seeds", "4", "--real", SPECTRA),
     ),
     Section(
         "hints",
         "Hints",
-        "How often each kind of hint is right on labelled real spectra, and how much of what is there it finds; "
-        "`docs/hints.md` says how that is counted.",
+        "Precision and recall of each kind of hint on labelled real spectra; `docs/hints.md` says how they are "
+        "counted.",
         ("-m", "tests.benchmarks.hints", SPECTRA),
     ),
     Section(
         "templates",
         "Templates",
-        "The class of the best of the bundled templates on labelled real spectra, templates of the object itself left "
-        "out; then the velocities of the same spectra shifted by known amounts, and the time on one core.",
+        "Class of the best bundled template for labelled real spectra, without templates of the same object; "
+        "velocities of the same spectra shifted by known amounts; time on one core.",
         ("-m", "tests.benchmarks.templates", SPECTRA),
     ),
 )

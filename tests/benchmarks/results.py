@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +29,10 @@ VARIABLE = "SPEC_O3_BENCHMARK_RESULTS"
 """Environment variable with the file that a benchmark writes its results to, if any."""
 PACKAGES = ("numpy", "astropy", "matplotlib", "pillow", "gradio", "plotly")
 HEAD = (
-    "# Measurements\n\nWritten by `python -m tests.benchmarks --spectra FOLDER` (`make bench SPECTRA=FOLDER`) and "
-    "`python -m tests.soak` (`make soak`), from `docs/measurements.json`."
+    "# Measurements\n\nFor whoever wants to know how fast and how reliable the program is, or to measure it again. "
+    "Each section has its command. `python -m tests.benchmarks --spectra FOLDER` (`make bench SPECTRA=FOLDER`) and "
+    "`python -m tests.soak` (`make soak`) measure all sections and write this page from `docs/measurements.json`.\n\n"
+    "Machine and versions, where a section states no others: {}."
 )
 
 Cell = str | int | float | Sequence[int | float] | None
@@ -155,7 +158,9 @@ def _sections() -> dict[str, dict[str, Any]]:
 def document(names: Sequence[str]) -> str:
     """Return the document of these sections, in this order, without those that were never measured."""
     sections = [section for name in names if (section := kept(name))]
-    return "\n\n".join([HEAD, *map(_section, sections)]) + "\n"
+    usual = Counter(_environment(section) for section in sections).most_common(1)[0][0]
+    shown = [_section(section, usual) for section in sections]
+    return "\n\n".join([HEAD.format(", ".join(usual)), *shown]) + "\n"
 
 
 def write_document(names: Sequence[str]) -> None:
@@ -163,9 +168,24 @@ def write_document(names: Sequence[str]) -> None:
     DOCUMENT.write_text(document(names), encoding="utf-8")
 
 
-def _section(section: Mapping[str, Any]) -> str:
-    parts = [f"## {section['title']}", section["about"], f"    {section['command']}", f"*{section['conditions']}*"]
+def _section(section: Mapping[str, Any], usual: Sequence[str]) -> str:
+    date = section["conditions"].partition(";")[0]
+    measured = "; ".join([date, *_differences(_environment(section), usual)])
+    parts = [f"## {section['title']}", section["about"], f"    {section['command']}", f"*{measured}*"]
     return "\n\n".join([*parts, markdown(section["blocks"]), *section.get("plot", [])])
+
+
+def _environment(section: Mapping[str, Any]) -> tuple[str, ...]:
+    """Machine and versions of a section, from its ``conditions()``."""
+    environment = section["conditions"].partition("; ")[2].removesuffix(".")
+    return tuple(environment.replace("; ", ", ").split(", "))
+
+
+def _differences(environment: Sequence[str], usual: Sequence[str]) -> list[str]:
+    """What an environment has in place of the usual one."""
+    names = {part.rpartition(" ")[0] for part in environment}
+    missing = [name for part in usual if (name := part.rpartition(" ")[0]) not in names]
+    return [part for part in environment if part not in usual] + [f"without {name}" for name in missing]
 
 
 def conditions() -> str:

@@ -40,39 +40,39 @@ TRIALS = (
     Trial(
         "kills",
         "Killed while people work",
-        "SIGKILL of the app at random moments, while scripted people edit and vote over HTTP and a person "
-        "types in a page in Chromium; started again by the same command. Each client keeps a journal of the "
-        "answers it received, which is held against the database after each kill. A power cut is not tried.",
+        "SIGKILL of the app at random moments, while scripted people edit and vote over HTTP and a person types "
+        "in Chromium; the same command starts it again. After each kill the database is compared with the answers "
+        "that each client received. Power cuts are not tested.",
         ("-m", "tests.soak.kills", "--kills", "200"),
     ),
     Trial(
         "load",
         "Fifty people at once",
-        "Scripted reviewers over HTTP, each doing something every one to three seconds, and three people "
-        "with the Progress tab open. They run on the same cores as the server. The goals: no error, nothing "
-        "lost or doubled, 95 of 100 submits (decisions, versions) within 200 ms, memory and open files flat.",
+        "Scripted reviewers over HTTP, each acting every one to three seconds, and three people with the Progress "
+        "tab open, on the server's cores. Goals: no error, nothing lost or doubled, 95 % of submits (decisions, "
+        "versions) within 200 ms, memory and open files flat.",
         ("-m", "tests.soak.load", "--reviewers", "50", "--minutes", "10"),
     ),
     Trial(
         "bulk-kills",
         "Killed in actions on many items at once",
-        "SIGKILL of processes that reject 5,000 items, assign them, put them into a batch, or undo that, at random "
-        "moments and often in the commit. All of an action has to be in the database or nothing, and one undo brings "
-        "every item back. A power cut is not tried.",
+        "SIGKILL of processes that reject 5,000 items, assign them, put them into a batch, or undo that, at "
+        "random moments and often in the commit. Each action must be in the database as a whole or not at all; "
+        "one undo brings every item back. Power cuts are not tested.",
         ("-m", "tests.soak.bulk_kills", "--kills", "200"),
     ),
     Trial(
         "survey-kills",
         "Killed while a survey runs on Ray",
-        "SIGKILL of the driver, of the four workers and of the two model servers of `spec-o3 inspect --engine ray` at "
-        "random moments. Every spectrum has to be in the results exactly once. A power cut is not tried.",
+        "SIGKILL of the driver, the four workers and the two model servers of `spec-o3 inspect --engine ray` at "
+        "random moments. Every spectrum must be in the results exactly once. Power cuts are not tested.",
         ("-m", "tests.soak.survey_kills", "--kills", "200"),
     ),
     Trial(
         "bad-input",
         "Bad input",
-        "Damaged files, rows, settings, requests, databases and output of models, by hypothesis. What holds: an answer "
-        "or a refusal in one sentence, in seconds, with nothing left behind.",
+        "Damaged files, rows, settings, requests, databases and model output, by hypothesis. Each must give an "
+        "answer or a refusal in one sentence, within seconds, with nothing left behind.",
         ("-m", "tests.soak.bad_input"),
     ),
 )
