@@ -99,11 +99,12 @@ def _run(command: Command, words: Sequence[str], rest: Sequence[str]) -> int:
     reader = command_parser(command, prog)
     rest, notes = respelled(name, rest)
     known = reader.parse_args(rest)
-    if known.command is not command:
-        word = known.command.name
+    subcommand: Command = known.command
+    if subcommand is not command:
+        word = subcommand.name
         note(noted(tr("{name}: its options now follow the word {word}", name=name, word=word)))
         rest.remove(word)
-        return _run(known.command, [*words, word], rest)
+        return _run(subcommand, [*words, word], rest)
     if not command.module:
         names = ", ".join(subcommand.name for subcommand in command.subcommands)
         reader.error(tr("found no command, expected one of {names}", names=names))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, _SubParsersAction
 
-Completion = dict[str, str | dict[str, str]]
-
 PATHS = ("FILE", "PATH", "PLAN.toml", "session.json", "RESULTS", "SOURCE", "RUN", "MODEL")
 
 
@@ -17,7 +15,7 @@ def script(parser: ArgumentParser, shell: str) -> str:
     return str(shtab.complete(parser, shell))
 
 
-def _mark_paths(parser: ArgumentParser, file: Completion, folder: Completion) -> None:
+def _mark_paths(parser: ArgumentParser, file: object, folder: object) -> None:
     for action in parser._actions:
         if isinstance(action, _SubParsersAction):
             for subparser in action.choices.values():

@@ -70,6 +70,8 @@ def sexagesimal(ra: float, dec: float) -> str:
     return f"{right} {sign}{degrees:02d} {arcmin:02d} {arcsec / 10:04.1f}"
 
 
+# At once: a call of Python for each line takes longer than the rest of the atlas.
+_LINES: TypeAdapter[list[evidence.AtlasLine]] = TypeAdapter(list[evidence.AtlasLine])
 _STEPS: TypeAdapter[list[answers.TraceStep]] = TypeAdapter(list[answers.TraceStep])
 
 LABELS = {
@@ -410,22 +412,28 @@ def known_lines(task: Task | None = None) -> list[evidence.AtlasLine]:
     """Return the line list and the molecular band heads, at rest; those of the task are marked."""
     places = _places(task) if task else []
 
-    def entry(of: lines.Line | lines.Band, wavelength: float, kind: lines.LineKind, major: bool) -> evidence.AtlasLine:
+    def entry(of: lines.Line | lines.Band, wavelength: float, kind: str, major: bool) -> dict[str, Any]:
         # Any number of weak lines may lie in the span of a feature that names no wavelength, and a band head at the
         # wavelength of a line is not that line: ZrO 4641 is at the Bowen blend.
         own = any(
             lo <= of.at("vacuum") <= hi and (exact or of.major) and (measured != "line" or isinstance(of, lines.Line))
             for lo, hi, exact, measured in places
         )
-        return evidence.AtlasLine(
-            name=of.name, wavelength=wavelength, medium=of.medium, kind=kind, major=major, task=own
-        )
+        return {
+            "name": of.name,
+            "wavelength": wavelength,
+            "medium": of.medium,
+            "kind": kind,
+            "major": major,
+            "task": own,
+        }
 
     # Molecular band heads are shown by default only if the task is about them.
-    return [
+    entries = [
         *(entry(line, line.wavelength, line.kind, line.major) for line in lines.lines()),
         *(entry(band, band.head, "absorption", False) for band in lines.bands()),
     ]
+    return _LINES.validate_python(entries)
 
 
 def _places(task: Task) -> Sequence[tuple[float, float, bool, str]]:

@@ -48,6 +48,7 @@ def test_what_was_acknowledged_outlives_kills(tmp_path: Path) -> None:
     assert f"| kills | {trial.done} |" in trial.result.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_a_trial_that_is_stopped_tells_what_it_has(tmp_path: Path) -> None:
     folder = tmp_path / "trial"
     more = ("--kills", "200", "--clients", "1", "--in-browser", "0", "--items", "40", "--db-dir", str(folder))
@@ -74,6 +75,7 @@ class Broken:
         raise RuntimeError("the browser is gone")
 
 
+@pytest.mark.long
 def test_what_one_round_meets_is_told_and_the_others_go_on(tmp_path: Path) -> None:
     folder = tmp_path / "trial"
     (folder / "journals").mkdir(parents=True)
@@ -93,6 +95,7 @@ def test_what_one_round_meets_is_told_and_the_others_go_on(tmp_path: Path) -> No
     assert "no such page" in told
 
 
+@pytest.mark.long
 def test_reviewers_at_once_meet_no_error_and_lose_nothing(tmp_path: Path) -> None:
     trial = load.run(tmp_path / "trial", reviewers=8, seconds=6, items=120, pause=(0.1, 0.4), every=0.5)
     assert trial.faults == []

@@ -83,6 +83,11 @@ FORMS = {
 NO_MESSAGES: dict[str, set[str]] = {
     "reviewer/web/headers.py": {" allow-scripts allow-downloads; style-src 'unsafe-inline'; img-src data: blob:"},
     "agent/batch/on_ray.py": {"`ray_remote_args` is deprecated", "The minimum number of concurrent actors"},
+    "agent/cli/old_spellings.py": {
+        # The words of commands.
+        *("bench build", "specialist train", "specialist predict", "model push", "blind report", "blind power"),
+        *("blind draw", "annotations import", "annotations tasks"),
+    },
     "agent/doctor/checks.py": {
         *(" -m pip install ", " -m playwright install chromium"),
         "--force-reinstall --no-deps --only-binary :all: matplotlib==",

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from agent.tables import CsvTable
@@ -17,40 +18,34 @@ from reviewer.blind.report.statistics import Row
 from reviewer.blind.results import JudgeScore, Results, ShownTrace
 from reviewer.blind.sheet import PreferenceAnswer
 
+STATISTICS_COLUMNS: Mapping[str, Callable[[Row], object]] = MappingProxyType(
+    {
+        "section": lambda row: row.section,
+        "of": lambda row: row.of,
+        "dimension": lambda row: row.dimension,
+        "statistic": lambda row: row.statistic,
+        "value": lambda row: row.estimate.value,
+        "low": lambda row: row.estimate.low,
+        "high": lambda row: row.estimate.high,
+        "n": lambda row: row.estimate.n,
+        "n_of": lambda row: row.n_of,
+        "unit": lambda row: row.unit,
+        "population": lambda row: row.population,
+        "p": lambda row: p_value(row.estimate),
+        "p_adjusted": lambda row: row.adjusted,
+        "claim": lambda row: row.claim,
+        "reason": lambda row: row.estimate.reason,
+        "definition": lambda row: row.estimate.definition,
+        "detail": lambda row: json.dumps(dict(row.estimate.detail), ensure_ascii=False, allow_nan=False),
+    }
+)
+"""The columns of ``statistics.csv``, each with its value in a row."""
+
 
 def statistics_csv(rows: Iterable[Row]) -> str:
     """Return every number of the report; an empty value has its reason in words."""
-    head = (
-        "section",
-        "of",
-        "dimension",
-        "statistic",
-        "value",
-        "low",
-        "high",
-        "n",
-        "n_of",
-        "unit",
-        "population",
-        "p",
-        "p_adjusted",
-        "claim",
-        "reason",
-        "definition",
-        "detail",
-    )
     return to_csv(
-        head,
-        (
-            (
-                *(one.section, one.of, one.dimension, one.statistic),
-                *(e.value, e.low, e.high, e.n, one.n_of, one.unit, one.population, p_value(e), one.adjusted, one.claim),
-                *(e.reason, e.definition),
-                json.dumps(dict(e.detail), ensure_ascii=False, allow_nan=False),
-            )
-            for one in rows
-            for e in (one.estimate,)
-        ),
+        tuple(STATISTICS_COLUMNS), (tuple(value(row) for value in STATISTICS_COLUMNS.values()) for row in rows)
     )
 
 

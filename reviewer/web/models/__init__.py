@@ -81,3 +81,10 @@ def media(*types: str) -> dict[str, Any]:
     """
     content = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in types}
     return {"response_class": Response, "responses": {200: {"content": content}}}
+
+
+def sent(answer: Answer) -> Response:
+    """Return an answer as the bytes that are sent, for routes that are requested at each item: FastAPI would validate
+    it again, in another thread. Such a route names the model as its ``response_model``.
+    """
+    return Response(answer.model_dump_json(by_alias=True), media_type="application/json")

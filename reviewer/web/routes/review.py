@@ -19,7 +19,7 @@ from reviewer.web import requests
 from reviewer.web.access import may_manage
 from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep, program_version
 from reviewer.web.live import SpectrumDep
-from reviewer.web.models import Done, evidence, media, work
+from reviewer.web.models import Done, evidence, media, sent, work
 from reviewer.web.models import item as item_answers
 from reviewer.web.models import queue as queue_answers
 from reviewer.web.payload import (
@@ -135,11 +135,12 @@ def place(visible: VisibleDep, item_id: int, wanted: Filter) -> queue_answers.Pl
     )
 
 
-@router.get("/item/{item_id}")
-def item(person: PersonDep, context: ContextDep, item_id: int, first: VerdictFirstDep) -> item_answers.Item:
+@router.get("/item/{item_id}", response_model=item_answers.Item)
+def item(person: PersonDep, context: ContextDep, item_id: int, first: VerdictFirstDep) -> Response:
     """An item with its present version, its state, and what you may do."""
     stored = context.store.items.get(item_id)
-    return item_for(context.store, stored, person, context.tasks.get(stored.row.task), first.hides(stored.row))
+    task = context.tasks.get(stored.row.task)
+    return sent(item_for(context.store, stored, person, task, first.hides(stored.row)))
 
 
 @router.get("/item/{item_id}/history")
@@ -199,10 +200,10 @@ def exposures(spectrum: SpectrumDep) -> evidence.Exposures:
     return exposures_of(spectrum)
 
 
-@router.get("/atlas")
-def atlas(person: PersonDep, context: ContextDep, survey: str = "", task: str = "") -> evidence.Atlas:
+@router.get("/atlas", response_model=evidence.Atlas)
+def atlas(person: PersonDep, context: ContextDep, survey: str = "", task: str = "") -> Response:
     """The spectral lines of a task, the sky bands, and the arm joins of a survey."""
-    return atlas_of(survey, context.tasks.get(task))
+    return sent(atlas_of(survey, context.tasks.get(task)))
 
 
 @router.get("/item/{item_id}/hints")

@@ -95,6 +95,7 @@ def table(path: Path) -> list[dict[str, str]]:
         return [{name: row[name] for name in row if name != "seconds"} for row in csv.DictReader(file)]
 
 
+@pytest.mark.long
 def test_answers_and_table_are_those_of_the_local_engine(here: Path, address: str) -> None:
     local = inspect("sky", "--out", "local.jsonl", "--table", "local.csv", status=1)
     ray = inspect("sky", "--out", "ray", "--table", "ray.csv", address=address, status=1)
@@ -107,6 +108,7 @@ def test_answers_and_table_are_those_of_the_local_engine(here: Path, address: st
     assert "bad.fits" in (here / "ray" / "failed.jsonl").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_a_run_resumes_with_more_spectra_and_other_limits(here: Path, address: str) -> None:
     inspect("sky", "--out", "ray", "--table", "t.parquet", "--limit", "2", address=address)
     first = rows(here / "ray")
@@ -122,6 +124,7 @@ def test_a_run_resumes_with_more_spectra_and_other_limits(here: Path, address: s
     inspect("sky", "--out", "ray", "--max-turns", "3", address=address, status=2)
 
 
+@pytest.mark.long
 def test_a_cascade_gives_the_same_table_as_here(here: Path, address: str) -> None:
     with BadServer(talking(TURNS)) as server:
         stages = ["--first", "baseline", "--then", "spec-o3", "--server", server.url]
@@ -132,6 +135,7 @@ def test_a_cascade_gives_the_same_table_as_here(here: Path, address: str) -> Non
     assert rows(here / "ray") == rows(here / "local.jsonl")
 
 
+@pytest.mark.long
 def test_nothing_is_lost_or_doubled_when_parts_of_a_run_are_killed(here: Path, address: str) -> None:
     with BadServer(talking(TURNS, delay=0.06)) as server:
         command = ["sky", "--out", "ray", "--policy", "spec-o3", "--server", server.url]
@@ -164,6 +168,7 @@ def test_the_reason_why_ray_ended_a_run_is_one_line() -> None:
     assert said(RuntimeError()) == "RuntimeError:"
 
 
+@pytest.mark.long
 def test_a_stopped_run_keeps_what_is_done_and_ends_quietly(here: Path, address: str) -> None:
     with BadServer(talking(TURNS, delay=0.06)) as server:
         command = [sys.executable, "-m", "app", "inspect", "--task", "cv", "sky", "--out", "ray", "--policy", "spec-o3"]
@@ -241,6 +246,7 @@ def test_of_a_unit_that_is_delivered_twice_the_first_answers_count(tmp_path: Pat
     assert (run.summary.inspected, run.summary.failed, results.failed) == (2, 0, 0)
 
 
+@pytest.mark.long
 def test_a_spectrum_that_ends_its_worker_takes_no_other_with_it(here: Path, address: str) -> None:
     (here / "sky" / "s3.csv").rename(here / "sky" / "poison.csv")
     code = f"""

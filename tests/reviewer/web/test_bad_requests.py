@@ -16,6 +16,7 @@ from reviewer import server
 from reviewer.rules.campaign import Rules
 from reviewer.store import Draft, Store
 from reviewer.web.auth import ALONE, COOKIE
+from tests.conftest import ROOT
 from tests.support.inputs.app import REFUSED_REQUESTS, REQUESTS
 from tests.support.inputs.damage import damaged_json, examples
 from tests.support.inputs.refusals import check_sentence
@@ -52,7 +53,8 @@ def send(client: TestClient, method: str, path: str, body: Any) -> Response | No
         content = json.dumps(body).replace('"LEASE"', json.dumps(lease)).encode()
         return client.post(path, content=content, headers={"content-type": "application/json"})
     except Exception as error:
-        if any("/reviewer/" in frame.filename for frame in traceback.extract_tb(error.__traceback__)):
+        frames = traceback.extract_tb(error.__traceback__)
+        if any(frame.filename.startswith(f"{ROOT}/reviewer/") for frame in frames):
             raise
         return None
 
