@@ -261,6 +261,13 @@ interface DrafterSettings {
   settings: Record<string, any>
 }
 
+/** What the policy wrote on an edited spectrum, and on the spectrum as it is. */
+interface EditTexts {
+  after: string
+  /** empty: not stored */
+  before: string
+}
+
 /** A statistic with its interval, or the reason why it has none; `text` is the form to show. */
 interface Estimate {
   value: number | null
@@ -273,6 +280,51 @@ interface Estimate {
   reason: string
   detail: Record<string, any>
   text: string
+}
+
+/** Exports, newest first. */
+interface ExportList {
+  exports: ExportListed[]
+}
+
+/** An export, and what is in it. */
+interface ExportListed {
+  id: number
+  name: string
+  person: string
+  at: string
+  /** numbers of what is in it, some of them by name: of a task, a verdict, a drafter or a prompt */
+  counts: Record<string, number | Record<string, number>>
+}
+
+/** The main keys of a manifest, which is the file `manifest.json` of an export. */
+interface ExportManifest {
+  /** name and release of its form */
+  schema: string
+  /** how many people had to decide */
+  rules: Record<string, any>
+  /** everybody who wrote or decided */
+  people: string[]
+  /** whether an item was approved by one person only */
+  one_person: boolean
+  /** numbers of what is in it, some of them by name: of a task, a verdict, a drafter or a prompt */
+  counts: Record<string, number | Record<string, number>>
+  /** hashes of the files by name */
+  files: Record<string, string>
+  /** the items with their history */
+  items: Record<string, any>[]
+}
+
+/** How far an export is that a script started: `done` of `total` items are written. */
+interface ExportState {
+  name: string
+  state: 'running' | 'done' | 'failed'
+  done: number
+  total: number
+  /** its number once it is done */
+  export: number | null
+  /** why it failed; empty otherwise */
+  error: string
 }
 
 /** The single exposures of a spectrum. */
@@ -513,6 +565,43 @@ interface ListedRows {
   rows: ListedRow[]
 }
 
+/** The result of verifying the log. */
+interface LogChecked {
+  /** the first of them; empty: nothing was changed */
+  faults: string[]
+  /** number of faults that are not listed */
+  more_faults: number
+  entries: number
+  /** number and hash of the newest entry */
+  head: string
+  seconds: number
+}
+
+/** Who did what, and when. */
+interface LogEntry {
+  number: number
+  at: string
+  /** null: the owner of the file, or a visitor who is not signed in */
+  person: string | null
+  what: string
+  subject: string
+  /** values by name, which depend on what was done */
+  details: Record<string, any>
+  /** details in words; empty: `details` has them */
+  said: string
+}
+
+/** Entries, newest first, and the values by which they can be filtered. */
+interface LogPage {
+  entries: LogEntry[]
+  /** the number below which the next page begins; null: there is none */
+  next: number | null
+  kinds: string[]
+  people: string[]
+  /** number and hash of the newest entry */
+  head: string
+}
+
 /** A person's own mark on a step. */
 interface Mark {
   mark: 'supported' | 'not supported' | 'hallucinated feature' | 'wrong frame' | 'needless zoom' | 'cleared'
@@ -552,6 +641,11 @@ interface NextByValue {
 interface NextItem {
   id: number | null
   from_start: boolean
+}
+
+/** No script has started an export since the server started. */
+interface NoExport {
+  state: 'none'
 }
 
 /** A decision of the round that is open. */

@@ -27,7 +27,7 @@ from reviewer.live.runs import last_answered
 from reviewer.live.trials import LiveTrial
 from reviewer.rules.people import Person
 from reviewer.store import Draft, NotFound, QueueFilter
-from reviewer.trials import edited_window, texts_json
+from reviewer.trials import edit_texts, edited_window
 from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep
 from reviewer.web.live import MOST_SAMPLES, BenchDep, Live, LiveDep, RunDep, RunRequest, SampleDep, TrialDep, sample_of
 from reviewer.web.payload import spectrum_bytes
@@ -232,7 +232,7 @@ def stop_trial(trial: TrialDep) -> dict[str, Any]:
 @router.get("/runs/{run}/trial/{number}/texts")
 def trial_texts(trial: TrialDep, number: int) -> dict[str, str]:
     """The texts that the policy wrote on one edited spectrum."""
-    return texts_json(_result_of(trial), number)
+    return edit_texts(_result_of(trial), number)
 
 
 @router.get("/runs/{run}/trial/{number}/picture")
