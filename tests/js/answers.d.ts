@@ -36,6 +36,17 @@ interface ApartItems {
   items: ApartItem[]
 }
 
+/** An approved item, and how far its spectrum is from the one that is open. */
+interface ApprovedItem {
+  id: number
+  name: string
+  task: string
+  verdict: 'YES' | 'NO' | null
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  simulated: boolean
+  distance: number
+}
+
 /** Lines, band heads and sky bands of a spectrum; `range` null: the task has no features. */
 interface Atlas {
   lines: AtlasLine[]
@@ -179,6 +190,12 @@ interface CommentThread {
   resolved: boolean
   resolved_by: ThreadResolved | null
   comments: CommentSent[]
+}
+
+/** A fact that the examples have in common, in words; `weight` in log odds. */
+interface CommonFact {
+  text: string
+  weight: number
 }
 
 /** The version of an item that is judged now. */
@@ -389,6 +406,15 @@ interface GoldAgreement {
   cannot_tell: number
 }
 
+/** A group with the numbers of all its items. */
+interface GroupMembers {
+  number: number
+  /** sentences */
+  facts: string[]
+  words: string[]
+  items: number[]
+}
+
 /** A measurement beside a tool call or a thought. `level` ok: right on real spectra in at least 95 % of the cases; look: asks for attention; plain: a fact. */
 interface Hint {
   level: 'ok' | 'look' | 'plain'
@@ -475,6 +501,28 @@ interface Item {
   trial: Trial | OtherTrial | null
   inspection: Inspections
   autosave: Autosave | null
+}
+
+/** A group with its size, the number of items by state, and its most typical items. */
+interface ItemGroup {
+  number: number
+  /** sentences */
+  facts: string[]
+  words: string[]
+  size: number
+  states: Record<string, number>
+  typical: ListedRow[]
+}
+
+/** How far a grouping is, from 0 to 1, and its groups, the largest first. */
+interface ItemGroups {
+  state: 'waiting' | 'running' | 'done' | 'failed' | 'stopped' | 'none'
+  progress: number
+  /** number of items that are grouped */
+  items: number
+  /** number of items that are not indexed yet */
+  missing: number
+  groups: ItemGroup[]
 }
 
 /** The hints on each tool call of an item, by step. */
@@ -801,6 +849,54 @@ interface QueueStamp {
   stamp: number
 }
 
+/** Items by how much they are like the examples; `indexed` of `items` were ranked. */
+interface RankedItems {
+  rows: RankedRow[]
+  /** too few examples to show a kind; scores are likeness of text and spectrum */
+  few: boolean
+  /** number of items above which `purity` of them are expected to be of the kind; 0: none can be suggested */
+  cut: number
+  purity: number
+  /** the items above the cut */
+  ids: number[]
+  reasons: CommonFact[]
+  /** number of examples that are indexed */
+  used: number
+  indexed: number
+  items: number
+  /** false: items are still being indexed */
+  complete: boolean
+}
+
+/** A row of the queue with its probability to be of the kind of the examples. */
+interface RankedRow {
+  id: number
+  name: string
+  task: string
+  survey: string
+  snr: number | null
+  drafter: Drafter
+  batch: string
+  simulated: boolean
+  /** its hash, or its alias while the answer is hidden */
+  spectrum: string | null
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  version: number
+  cast: number
+  wanted: number
+  disagreement: boolean
+  held_by: string[]
+  /** present and true while name, batch and drafter are hidden from the person */
+  hidden?: boolean
+  assigned: string[]
+  /** number of comments, those counted that the person may not see yet */
+  comments: number
+  unread: boolean
+  /** the person scores it in a blind session, so the rest is left out */
+  blind: boolean
+  score: number
+}
+
 /** A version of an item, `of` so many. */
 interface Reading {
   number: number
@@ -857,6 +953,53 @@ interface Scales {
 interface Share {
   k: number
   n: number
+}
+
+/** The approved items whose spectra are most like one, of `compared`. */
+interface SimilarApproved {
+  items: ApprovedItem[]
+  compared: number
+  note: string
+}
+
+/** The items that are most like one; `indexed` of `items` were compared. */
+interface SimilarItems {
+  rows: SimilarRow[]
+  indexed: number
+  items: number
+  /** false: items are still being indexed */
+  complete: boolean
+  /** why there are none; empty where there are */
+  note: string
+}
+
+/** A row of the queue with its likeness, from 0 to 1, to an item. */
+interface SimilarRow {
+  id: number
+  name: string
+  task: string
+  survey: string
+  snr: number | null
+  drafter: Drafter
+  batch: string
+  simulated: boolean
+  /** its hash, or its alias while the answer is hidden */
+  spectrum: string | null
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  version: number
+  cast: number
+  wanted: number
+  disagreement: boolean
+  held_by: string[]
+  /** present and true while name, batch and drafter are hidden from the person */
+  hidden?: boolean
+  assigned: string[]
+  /** number of comments, those counted that the person may not see yet */
+  comments: number
+  unread: boolean
+  /** the person scores it in a blind session, so the rest is left out */
+  blind: boolean
+  similarity: number
 }
 
 /** One exposure of a spectrum, in its medium, frame and flux unit; null where there is no data. */

@@ -21,8 +21,8 @@ from tests.reviewer.web.test_access import WITH_PARAMETERS, WITHOUT_PARAMETERS, 
 
 HERE = "http://127.0.0.1:7860"
 NOT_YET = re.compile(
-    r"/api/v1/(live|blind|groups|measure|similar|templates|progress/trust|"
-    r"spectrum/\{sha256\}/(lines|loci|templates)|item/\{item_id\}/similar)\b"
+    r"/api/v1/(live|blind|measure|templates|progress/trust|"
+    r"spectrum/\{sha256\}/(lines|loci|templates))\b"
 )
 """Routes whose answers have no models yet."""
 
