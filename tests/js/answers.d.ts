@@ -198,6 +198,16 @@ interface CommonFact {
   weight: number
 }
 
+/** The mean velocity of the detected lines in km/s, and whether they agree on it. */
+interface CommonVelocity {
+  value: number
+  error: number
+  lines: number
+  chi2: number
+  agree: boolean
+  text: string
+}
+
 /** The version of an item that is judged now. */
 interface CurrentVersion {
   id: number
@@ -580,6 +590,47 @@ interface LeaseTaken {
   stamp: string
 }
 
+/** A line at one redshift, measured in the rest frame and medium of the spectrum. */
+interface LineMeasured {
+  centroid: Quantity | null
+  /** km/s against the redshift used */
+  velocity: Quantity | null
+  /** km/s, as seen, the spectrograph's own width included */
+  fwhm: Quantity | null
+  /** at rest, absorption > 0 */
+  ew: Quantity | null
+  /** what covers its centre: a sky line, a telluric band or an arm join */
+  sky: string
+  /** why there are no numbers, or why they are not certain */
+  reason: string
+  /** false where the peak may be another line */
+  certain: boolean
+}
+
+/** A line at the redshift of the file and at zero; `rest`: its wavelength in the medium of the spectrum. */
+interface LineRow {
+  name: string
+  species: string
+  rest: number
+  /** it is one of the features of the task */
+  of_task: boolean
+  at_z: LineMeasured
+  at_zero: LineMeasured
+  sky: string
+}
+
+/** All lines of a class in a spectrum. */
+interface LineTable {
+  z: number | null
+  z_known: boolean
+  medium: 'vacuum' | 'air'
+  medium_assumed: boolean
+  rows: LineRow[]
+  /** against the redshift of the file, or zero without one */
+  velocity: CommonVelocity | null
+  velocity_at_zero: CommonVelocity | null
+}
+
 /** A row of a list, with what people do together on the item. */
 interface ListedRow {
   id: number
@@ -611,6 +662,44 @@ interface ListedRow {
 /** Rows of items that were named. */
 interface ListedRows {
   rows: ListedRow[]
+}
+
+/** The planes of a class. */
+interface Loci {
+  plots: LocusPlot[]
+}
+
+/** What an axis shows; no unit: a ratio. */
+interface LocusAxis {
+  name: string
+  unit: string
+}
+
+/** The spectrum in a plane, with 1σ errors. */
+interface LocusPlace {
+  x: number
+  y: number
+  x_error: number
+  y_error: number
+}
+
+/** A plane that separates classes. */
+interface LocusPlot {
+  title: string
+  x: LocusAxis
+  y: LocusAxis
+  points: LocusPoint[]
+  this: LocusPlace | null
+  /** why the spectrum is not in it */
+  reason: string
+}
+
+/** A template in a plane. */
+interface LocusPoint {
+  x: number
+  y: number
+  class: string
+  name: string
 }
 
 /** The result of verifying the log. */
@@ -665,6 +754,27 @@ interface MarkSaved {
 interface Marks {
   mine: Record<string, Mark>
   others: OthersMark[]
+}
+
+/** A flux; `unit` is that of the spectrum times Å. */
+interface MeasuredFlux {
+  value: number
+  error: number
+  unit: string
+}
+
+/** What lies between two continuum points, in the frame and medium of the window. */
+interface Measurement {
+  /** absorption > 0 */
+  ew: Quantity | null
+  /** emission > 0 */
+  flux: MeasuredFlux | null
+  centroid: Quantity | null
+  fwhm: Quantity | null
+  /** wavelength and flux of the two points */
+  continuum: [number, number][] | null
+  /** why a number is missing; empty if none is */
+  reason: string
 }
 
 /** The inspections of several people as one result; `conflict` is what a third person has to decide. */
@@ -813,6 +923,12 @@ interface ProgressFigures {
   tasks: Record<string, string>
   batches: string[]
   at: string
+}
+
+/** A value with its 1σ error, with as many digits as the error supports; an error of 0: not known. */
+interface Quantity {
+  value: number
+  error: number
 }
 
 /** Rows of the queue; `stamp` grows with every change of an item. */
@@ -1057,6 +1173,51 @@ interface TaskText {
   title: string
   question: string
   guide: string
+}
+
+/** A template at rest; its flux times `multiplier`, shifted to `z`, matches the spectrum. */
+interface Template {
+  id: string
+  name: string
+  class: string
+  subtype: string
+  medium: 'vacuum'
+  frame: 'rest'
+  wavelength: number[]
+  flux: number[]
+  z: number
+  multiplier: number[]
+  ranked: boolean
+  source: string
+  citation: string
+  repository: string
+  licence: string
+  /** 0: not known */
+  resolving_power: number
+}
+
+/** A template in the ranking; velocities in km/s. */
+interface TemplateMatch {
+  id: string
+  name: string
+  class: string
+  subtype: string
+  source: string
+  reduced_chi2: number
+  velocity: number
+  velocity_error: number | null
+  z: number
+  overlap: number
+  rank: number
+}
+
+/** The best templates, the best of each class, and what limits the ranking. */
+interface TemplateMatches {
+  matches: TemplateMatch[]
+  best_of_class: TemplateMatch[]
+  /** of the file */
+  z: number | null
+  note: string
 }
 
 /** When the unsent text was saved, and the text of another page that it replaced. */
