@@ -11,6 +11,14 @@ interface Agreement {
   conflicts: InspectionConflicts
 }
 
+/** The meaning of one score. `published`: the words are those of the paper; the others are ours. */
+interface Anchor {
+  score: number
+  short: string
+  text: string
+  published: boolean
+}
+
 /** The answer of a trace. */
 interface AnswerStep {
   id: string
@@ -88,6 +96,35 @@ interface Autosave {
   at: string
 }
 
+/** A session as its card shows it: the plan, and of the scoring only how far each person is. */
+interface BlindSession {
+  id: number
+  name: string
+  state: 'drawn' | 'open' | 'closed'
+  /** in the form in which a plan is sent; its SHA-256 is in the log */
+  plan: Record<string, any>
+  /** null: from before versions were told apart */
+  version: 'drafted' | 'approved' | 'both' | null
+  /** null before the session was opened */
+  analysis_sha256: string | null
+  /** what the sampling left out, and why */
+  notes: string[]
+  drawn_by: string | null
+  at: SessionTimes
+  progress: ScorerProgress[]
+  /** why the person may not see sources and results now; empty if they may */
+  withheld: string
+}
+
+/** The candidates of a session; `sources`: the names that its sources can have, by version of the text. */
+interface BlindSetup {
+  strata: CandidateStratum[]
+  sources: Record<string, string[]>
+  tasks: Record<string, string>
+  people: Colleague[]
+  filter: CandidateFilters
+}
+
 /** An action that was done, or the undo of one. */
 interface BulkActionDone {
   id: number
@@ -132,6 +169,24 @@ interface BulkPreview {
   left_out: BulkLeftOut[]
 }
 
+/** The values by which candidates can be filtered. */
+interface CandidateFilters {
+  states: string[]
+  survey: string[]
+  batch: string[]
+  listed: ItemList[]
+}
+
+/** The items of a source and task; `barred`: in how many of them each person was involved. */
+interface CandidateStratum {
+  source: string
+  task: string
+  items: number
+  drafted: number
+  approved: number
+  barred: Record<string, number>
+}
+
 /** Who returned an item, when, and what is to be changed. */
 interface ChangeRequest {
   person: string
@@ -147,6 +202,13 @@ interface Checks {
   spans: Record<string, Span[]>
   /** texts that differ from their tool calls */
   disagreements: StatementDisagreement[]
+}
+
+/** One answer to the question about a pair. */
+interface Choice {
+  key: 'left' | 'right' | 'equal' | 'both bad'
+  short: string
+  text: string
 }
 
 /** A person who can be mentioned in a comment. */
@@ -288,6 +350,15 @@ interface DrafterSettings {
   settings: Record<string, any>
 }
 
+/** A session that was opened earlier and showed `items` of the same items. */
+interface EarlierSession {
+  session: number
+  opened: string
+  items: number
+  /** who score in both */
+  scorers: string[]
+}
+
 /** What the policy wrote on an edited spectrum, and on the spectrum as it is. */
 interface EditTexts {
   after: string
@@ -373,6 +444,18 @@ interface Facets {
   names: Record<string, string>
 }
 
+/** Length, steps, pictures and wording of the sources, and how well they tell the sources apart. */
+interface Fingerprints {
+  traces: Record<string, number>
+  medians: Record<string, Record<string, number>>
+  layout: Separation
+  wording: Separation
+  both: Separation
+  sentence: string
+  features: Record<string, string>
+  pictures: Record<string, Record<string, number>>
+}
+
 /** Rows that a search has found; `stamp` grows with every change of an item. */
 interface FoundItems {
   rows: FoundRow[]
@@ -407,6 +490,16 @@ interface FoundRow {
   /** the person scores it in a blind session, so the rest is left out */
   blind: boolean
   snippets: Snippet[]
+}
+
+/** A passage that tells the source of a trace; `step` from 1, 0: the first picture. */
+interface Giveaway {
+  item: number
+  source: string
+  step: number
+  words: string
+  kind: 'model' | 'company' | 'machine' | 'baseline' | 'label' | 'prompt' | 'file' | 'designation' | 'picture'
+  sentence: string
 }
 
 /** How often a person's own verdicts agree with known labels. */
@@ -538,6 +631,14 @@ interface ItemGroups {
 /** The hints on each tool call of an item, by step. */
 interface ItemHints {
   hints: Record<string, Hint[]>
+}
+
+/** A saved list of `items` items. */
+interface ItemList {
+  id: number
+  name: string
+  person: string
+  items: number
 }
 
 /** The standing of an item, as far as the person may know it. */
@@ -908,6 +1009,11 @@ interface Place {
   before: number
 }
 
+/** The power of a session, one sentence per true difference. */
+interface PowerInWords {
+  sentences: string[]
+}
+
 /** The numbers of the Progress tab; days are UTC dates. */
 interface ProgressFigures {
   by_task: Record<string, Record<string, number>>
@@ -1049,6 +1155,16 @@ interface RoundAgreement {
   alpha: Estimate
 }
 
+/** All questions to a scorer and all possible answers. */
+interface Rubric {
+  version: string
+  note: string
+  cannot_tell: Wording
+  scales: Scale[]
+  preference_question: string
+  choices: Choice[]
+}
+
 /** How many people decide; `solo`: one person may do every round. */
 interface Rules {
   auditors: number
@@ -1058,6 +1174,46 @@ interface Rules {
   solo: boolean
 }
 
+/** What a plan would sample. */
+interface SamplePreview {
+  version: string
+  candidates: number
+  /** what is left out, and why */
+  notes: string[]
+  scorers: ScorerPreview[]
+  scores: SampledTraces[]
+  pairs: SampledTraces[]
+  gold: number
+  training: number
+  spectra: number
+  /** number of sources, each with a trace of every spectrum; null: some lack spectra of others */
+  compared: number | null
+  strata: SampledStratum[]
+  shared: SharedSpectra | null
+}
+
+/** The number of spectra of a stratum in a sample. */
+interface SampledStratum {
+  /** its task, and what else the plan tells apart */
+  stratum: string[]
+  spectra: number
+}
+
+/** The number of traces, or pairs, of a source and task in a sample. */
+interface SampledTraces {
+  source: string
+  task: string
+  number: number
+}
+
+/** One dimension with its question and its anchors, 0 to 5. */
+interface Scale {
+  key: 'coherence' | 'consistency'
+  title: string
+  question: string
+  anchors: Anchor[]
+}
+
 /** The values of an inspection, with their meaning. */
 interface Scales {
   qualities: Record<string, string>
@@ -1065,10 +1221,119 @@ interface Scales {
   spectypes: string[]
 }
 
+/** How many questions a scorer gets, and how many candidates they are barred from. */
+interface ScorerPreview {
+  initials: string
+  asked: number
+  barred: number
+}
+
+/** How many of their questions a scorer has answered. */
+interface ScorerProgress {
+  scorer: string
+  done: number
+  asked: number
+}
+
+/** How well a program tells sources apart: the area under the ROC curve with its 95 % interval. */
+interface Separation {
+  auc: number | null
+  low: number | null
+  high: number | null
+  /** why there is no `auc`; empty if there is one */
+  reason: string
+}
+
+/** What preceded a session. */
+interface SessionHistory {
+  unopened: UnopenedSession[]
+  earlier: EarlierSession[]
+}
+
+/** When a session was sampled, opened and closed. */
+interface SessionTimes {
+  drawn: string
+  opened: string | null
+  closed: string | null
+}
+
+/** An open session in which the person scores. */
+interface SessionWork {
+  session: number
+  rubric: Rubric
+  places: SheetPlace[]
+}
+
 /** `k` of `n`. */
 interface Share {
   k: number
   n: number
+}
+
+/** How many spectra two scorers share at least and at most. */
+interface SharedSpectra {
+  least: number
+  most: number
+}
+
+/** A trace to score, or a pair, at `place` of `of`. */
+interface Sheet {
+  token: string
+  session: number
+  kind: 'scores' | 'pair'
+  place: number
+  of: number
+  question: TaskText
+  /** the one to score; or left and right */
+  traces: SheetTrace[]
+  mine: SheetScores | SheetPreference | null
+  /** it is for practice, and in no result */
+  training: boolean
+}
+
+/** The place of a sheet in the order of its scorer, from 1. */
+interface SheetPlace {
+  token: string
+  kind: 'scores' | 'pair'
+  place: number
+  answered: boolean
+  /** how many answers before it can be changed while it is the first without an answer */
+  changeable: number
+}
+
+/** The person's latest answer about a pair. */
+interface SheetPreference {
+  preference: 'left' | 'right' | 'equal' | 'both bad'
+  comment: string
+}
+
+/** The person's latest scores of a trace. */
+interface SheetScores {
+  coherence: number | 'cannot tell'
+  consistency: number | 'cannot tell'
+  comment: string
+  wrong_steps: string[]
+}
+
+/** A step on a sheet. `text`: of a zoom, the label of its window; `picture`: its number on the sheet. */
+interface SheetStep {
+  id: string
+  kind: 'think' | 'zoom' | 'answer'
+  text: string
+  verdict: 'YES' | 'NO' | null
+  window: [number, number] | null
+  frame: 'observed' | 'rest' | null
+  z: number | null
+  medium: 'vacuum' | 'air' | null
+  observation: string
+  ok: boolean
+  picture: number | null
+}
+
+/** A trace on a sheet; `overview` is the number of its first picture. */
+interface SheetTrace {
+  steps: SheetStep[]
+  overview: number | null
 }
 
 /** The approved items whose spectra are most like one, of `compared`. */
@@ -1351,6 +1616,15 @@ interface TrialSkipped {
   reason: string
 }
 
+/** A session of the same sources that was created and not opened. */
+interface UnopenedSession {
+  session: number
+  seed: number
+  created: string
+  /** when it was closed without opening; null: it was left */
+  discarded: string | null
+}
+
 /** The newest unread comments, the number of all, and the newest comment on any item. */
 interface UnreadComments {
   items: UnreadItem[]
@@ -1462,6 +1736,12 @@ interface WebhookListed {
 interface WebhookTested {
   delivered: boolean
   answer: string
+}
+
+/** The words of a button, and one or two sentences for its tooltip. */
+interface Wording {
+  short: string
+  text: string
 }
 
 /** A tool call and what the tool answered. */
