@@ -169,6 +169,14 @@ interface BulkPreview {
   left_out: BulkLeftOut[]
 }
 
+/** Calibration and Brier error. */
+interface CalibrationErrors {
+  meaning: string
+  text: string
+  brier_meaning: string
+  brier: string
+}
+
 /** The values by which candidates can be filtered. */
 interface CandidateFilters {
   states: string[]
@@ -185,6 +193,24 @@ interface CandidateStratum {
   drafted: number
   approved: number
   barred: Record<string, number>
+}
+
+/** The main keys of a certificate, in the form of the files of `spec-o3 certify`. */
+interface CertificateFile {
+  /** name and release of its form */
+  schema: string
+  task: string
+  made_at: string
+  policy: Record<string, any>
+  labels: Record<string, any>
+}
+
+/** A certificate, and whether it is in force. */
+interface CertificateRow {
+  file: string
+  state: string
+  is_valid: boolean
+  text: string
 }
 
 /** Who returned an item, when, and what is to be changed. */
@@ -663,6 +689,25 @@ interface ItemTask {
   title: string
 }
 
+/** A label that may be wrong. */
+interface LabelSuspect {
+  item: number
+  name: string
+  label: 'YES' | 'NO'
+  p_yes: number
+  reason: string
+  source: string
+}
+
+/** The labels that may be wrong, of `total`; `hidden`: why some are not listed. */
+interface LabelSuspects {
+  total: number
+  items: LabelSuspect[]
+  reason: string
+  meaning: string
+  hidden: string
+}
+
 /** The last comment that is read; 0: none. */
 interface LastRead {
   comment: number
@@ -907,6 +952,19 @@ interface NoExport {
   state: 'none'
 }
 
+/** No item of the policy has a P(YES). */
+interface NoScores {
+  tasks: Record<string, string>
+  task: string
+  policies: PolicyItems[]
+  policy: string
+  may_download: boolean
+  scored: null
+  why_not: string
+  /** what a coordinator has to start on the server */
+  command: string | null
+}
+
 /** A decision of the round that is open. */
 interface OfferedVerb {
   verb: 'keep' | 'reject' | 'submit' | 'pass' | 'return' | 'approve' | 'abstain' | 'undo' | 'withdraw' | 'restore'
@@ -996,6 +1054,15 @@ interface Person {
   tasks: Record<string, TaskText>
 }
 
+/** How often a person is right; `compared`: of their `votes`, those with a known label or others' votes. */
+interface PersonSkill {
+  person: string
+  votes: number
+  compared: number
+  sensitivity: Estimate
+  specificity: Estimate
+}
+
 /** The model that a survey's pipeline fitted, on the pixels of the spectrum and in its flux unit. */
 interface PipelineModel {
   name: string
@@ -1007,6 +1074,13 @@ interface Place {
   next: number[]
   back: number[]
   before: number
+}
+
+/** A policy with the number of its items, and of those with P(YES). */
+interface PolicyItems {
+  name: string
+  items: number
+  scored: number
 }
 
 /** The power of a session, one sentence per true difference. */
@@ -1140,6 +1214,20 @@ interface RecordedDecision {
   withdrawn?: boolean
 }
 
+/** `n` spectra with a mean P(YES), and the share of YES among them with its interval of 95 %. */
+interface ReliabilityBin {
+  n: number
+  mean: number
+  share: number
+  low: number
+  high: number
+}
+
+/** The share of YES by P(YES). */
+interface ReliabilityDiagram {
+  bins: ReliabilityBin[]
+}
+
 /** Unsent text of another page of the same person. */
 interface ReplacedText {
   at: string
@@ -1219,6 +1307,13 @@ interface Scales {
   qualities: Record<string, string>
   issues: Record<string, string>
   spectypes: string[]
+}
+
+/** Where P(YES) comes from. */
+interface ScoreModel {
+  model: string
+  model_meaning: string
+  text: string
 }
 
 /** How many questions a scorer gets, and how many candidates they are barred from. */
@@ -1390,6 +1485,20 @@ interface SingleExposure {
   flux: (number | null)[]
 }
 
+/** What the columns of the table mean. */
+interface SkillMeanings {
+  votes: string
+  sensitivity: string
+  specificity: string
+}
+
+/** How often people are right, for coordinators; no rows: `reason` says why. */
+interface Skills {
+  rows: PersonSkill[]
+  reason: string
+  meanings: SkillMeanings
+}
+
 /** A part of a text that matches a search. */
 interface Snippet {
   where: 'trace' | 'comment'
@@ -1509,6 +1618,17 @@ interface ThreadState {
   resolved: boolean
 }
 
+/** The thresholds for some limits, or what is missing for them. */
+interface Thresholds {
+  /** number of cases by verdict */
+  counts: Record<string, number>
+  sides: VerdictThreshold[]
+  promise: string
+  assumptions: string[]
+  method: string
+  rates: TrustFigure[]
+}
+
 /** Number of decisions with a known time, and the median of their active seconds. */
 interface TimeSpent {
   decisions: number
@@ -1616,6 +1736,30 @@ interface TrialSkipped {
   reason: string
 }
 
+/** A number with its meaning; no value: `note` says why. */
+interface TrustFigure {
+  name: string
+  meaning: string
+  value: string | null
+  note: string
+}
+
+/** The calibration, the rates and the votes of one policy for one class. */
+interface TrustFigures {
+  tasks: Record<string, string>
+  task: string
+  policies: PolicyItems[]
+  policy: string
+  may_download: boolean
+  scored: ScoreModel
+  reliability: ReliabilityDiagram
+  calibration: CalibrationErrors | null
+  rates: TrustFigure[]
+  /** null: not for this person */
+  skill: Skills | null
+  certificates: CertificateRow[]
+}
+
 /** A session of the same sources that was created and not opened. */
 interface UnopenedSession {
   session: number
@@ -1648,6 +1792,13 @@ interface UnreadItem {
 interface VerdictCommitted {
   verdict: 'YES' | 'NO' | 'cannot tell'
   at: string
+}
+
+/** The threshold of one verdict in P(YES); null: not certified, and the text says why. */
+interface VerdictThreshold {
+  verdict: 'YES' | 'NO'
+  threshold: number | null
+  text: string
 }
 
 /** A new version: its id and number. */
