@@ -96,6 +96,23 @@ interface Autosave {
   at: string
 }
 
+/** A spectrum on the bench with its runs, oldest first, and the outcome of the newest that answered. */
+interface BenchSpectrum {
+  id: string
+  name: string
+  survey: string
+  snr: number | null
+  /** its hash */
+  spectrum: string
+  simulated: boolean
+  /** of the library; null: from a file */
+  item: number | null
+  runs: string[]
+  results: RunListed[]
+  verdict: string | null
+  verdict_run: string | null
+}
+
 /** A session as its card shows it: the plan, and of the scoring only how far each person is. */
 interface BlindSession {
   id: number
@@ -296,6 +313,38 @@ interface CommonVelocity {
   text: string
 }
 
+/** The combined result of the samples; `verdict` null: `reasons` to ask a person. */
+interface Consensus {
+  samples: number
+  yes: number
+  no: number
+  none: number
+  leaning: 'YES' | 'NO' | null
+  verdict: 'YES' | 'NO' | null
+  ask: boolean
+  reasons: string[]
+  yes_fraction: number | null
+  interval: [number, number] | null
+  definition: string
+  snr: number | null
+  score: number | null
+  /** the first turn in which the samples differ */
+  parts_at: number | null
+  paths: ConsensusNode[]
+}
+
+/** What several samples, by number from 0, have in common in one turn. */
+interface ConsensusNode {
+  turn: number
+  samples: number[]
+  what: 'look' | 'answer' | 'nothing'
+  /** observed Å in the medium of the spectrum */
+  window: [number, number] | null
+  label: string
+  verdict: 'YES' | 'NO' | null
+  next: ConsensusNode[]
+}
+
 /** The version of an item that is judged now. */
 interface CurrentVersion {
   id: number
@@ -468,6 +517,12 @@ interface Facets {
   assigned: string[]
   /** names of people by initials, also of those who have left */
   names: Record<string, string>
+}
+
+/** The spectra of files, and why others cannot be read. */
+interface FilesAdded {
+  added: BenchSpectrum[]
+  problems: string[]
 }
 
 /** Length, steps, pictures and wording of the sources, and how well they tell the sources apart. */
@@ -736,6 +791,17 @@ interface LeaseTaken {
   stamp: string
 }
 
+/** An item whose spectrum can be put on the bench. */
+interface LibraryRow {
+  item: number
+  name: string
+  task: string
+  survey: string
+  snr: number | null
+  spectrum: string
+  simulated: boolean
+}
+
 /** A line at one redshift, measured in the rest frame and medium of the spectrum. */
 interface LineMeasured {
   centroid: Quantity | null
@@ -808,6 +874,17 @@ interface ListedRow {
 /** Rows of items that were named. */
 interface ListedRows {
   rows: ListedRow[]
+}
+
+/** A policy that can be run; `samples_ok`: several samples are not all the same. */
+interface LivePolicy {
+  key: string
+  title: string
+  kind: 'baseline' | 'nano' | 'specialist' | 'server' | 'local' | 'replay'
+  note: string
+  samples_ok: boolean
+  /** whether it is taken for a published Spec-o3 checkpoint */
+  checkpoint: boolean
 }
 
 /** The planes of a class. */
@@ -1076,6 +1153,24 @@ interface Place {
   before: number
 }
 
+/** Whether a policy can be run now; `sentence` says what to do if not. */
+interface PolicyHealth {
+  ok: boolean
+  sentence: string
+  /** empty: there is none */
+  model: string
+  /** empty: not reported, as is the version */
+  server: string
+  version: string
+  /** in tokens; null: not reported */
+  context: number | null
+  /** requests of all clients; null: not reported */
+  running: number | null
+  waiting: number | null
+  /** it did not answer in time, which a busy server does not either */
+  late: boolean
+}
+
 /** A policy with the number of its items, and of those with P(YES). */
 interface PolicyItems {
   name: string
@@ -1262,6 +1357,56 @@ interface Rules {
   solo: boolean
 }
 
+/** A run in a list; `outcome`: YES, NO or "ask a person". */
+interface RunListed {
+  run: string
+  task: string
+  policy: string
+  samples: number
+  started: string
+  state: 'running' | 'done' | 'stopped' | 'failed'
+  /** null while it runs, and if no sample answered */
+  outcome: string | null
+  /** by sample */
+  verdicts: (string | null)[]
+}
+
+/** A new run; `dropped`: older runs of the person beyond the limits. */
+interface RunStarted {
+  run: string
+  dropped: string[]
+}
+
+/** A run with its samples; `traces` to `trials` by sample. */
+interface RunState {
+  id: string
+  bench: string
+  spectrum: string
+  task: string
+  prompt: 'ours' | 'trained' | 'row'
+  policy: string
+  samples: number
+  sampling: SamplingSettings
+  max_turns: number
+  started: string
+  state: 'running' | 'done' | 'stopped' | 'failed'
+  /** number of the last event */
+  events: number
+  traces: Trajectory[]
+  /** why each has ended; null: it is running */
+  reasons: ('answered' | 'turn limit' | 'truncated' | 'no call and no answer' | 'policy failed' | 'stopped' | null)[]
+  /** by step */
+  hints: Record<string, Hint[]>[]
+  /** whether its evidence was put on trial */
+  trials: boolean[]
+  consensus: Consensus | null
+}
+
+/** The state of a run that ends as soon as its policy has finished its turn. */
+interface RunStopped {
+  state: 'running' | 'done' | 'stopped' | 'failed'
+}
+
 /** What a plan would sample. */
 interface SamplePreview {
   version: string
@@ -1292,6 +1437,15 @@ interface SampledTraces {
   source: string
   task: string
   number: number
+}
+
+/** How a policy samples. */
+interface SamplingSettings {
+  temperature: number
+  top_p: number
+  max_tokens: number
+  seed?: number
+  logprobs?: boolean
 }
 
 /** One dimension with its question and its anchors, 0 to 5. */
@@ -1328,6 +1482,17 @@ interface ScorerProgress {
   scorer: string
   done: number
   asked: number
+}
+
+/** The items of traces that were sent to review. */
+interface SentForReview {
+  items: SentTrace[]
+}
+
+/** The item of a trace; null: its answer is hidden from the person, or it would name its spectrum. */
+interface SentTrace {
+  item: number | null
+  new: boolean
 }
 
 /** How well a program tells sources apart: the area under the ROC curve with its 95 % interval. */
@@ -1661,6 +1826,42 @@ interface TokenMade {
   expires_at: string | null
   used_at: string | null
   token: string
+}
+
+/** A trace with its spectrum, as a row to import. */
+interface TraceRow {
+  /** name and release of the form */
+  schema?: string
+  task: string
+  system?: string
+  prompt: string
+  spectrum: SpectrumNamed
+  redshift: number | null
+  medium: 'vacuum' | 'air'
+  /** name of the picture of the whole spectrum */
+  overview: string | null
+  drafter: DrafterSettings
+  /** the known label; null until the item is decided */
+  label: 'YES' | 'NO' | null
+  label_source?: string
+  simulated: boolean
+  steps: (ThinkStep | ZoomStep | AnswerStep)[]
+  faults: string[]
+  /** why the data allow no answer */
+  cannot_tell?: string
+  medium_assumed?: boolean
+  /** who stated the medium */
+  medium_set_by?: string
+  /** people who wrote the text before it was imported */
+  authors?: string[]
+  spectrum_data: Record<string, any>
+}
+
+/** The imported prompts by task. */
+interface TrainedPrompts {
+  trained: Record<string, string>
+  /** why their file cannot be read; empty if it can */
+  problem: string
 }
 
 /** A trace. Keys without a value are left out, and so is what is hidden until the person has given a verdict. */
