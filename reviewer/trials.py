@@ -40,7 +40,7 @@ def _outcome_json(number: int, outcome: Mapping[str, Any]) -> dict[str, Any]:
     return {"number": number} | {name: value for name, value in outcome.items() if name not in _TEXTS}
 
 
-def texts_json(result: Mapping[str, Any], number: int) -> dict[str, str]:
+def edit_texts(result: Mapping[str, Any], number: int) -> dict[str, str]:
     """Return what the policy wrote after an edit, and without it. :raises NotFound: there is no such outcome"""
     if not 0 <= number < len(result["outcomes"]):
         raise NotFound(

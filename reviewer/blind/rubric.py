@@ -27,7 +27,7 @@ class Wording:
     text: str
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+@dataclass(frozen=True, config=ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True))
 class Anchor:
     """The meaning of one score. ``published``: the words are those of the paper; the others are ours."""
 

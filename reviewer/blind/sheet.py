@@ -6,8 +6,8 @@ Each field is copied by name from the steps, so that nothing else can reach a sc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Frame, Medium, Step, Think, Verdict, Zoom
@@ -89,9 +89,6 @@ class Sheet:
     traces: tuple[SheetTrace, ...]
     mine: ScoreAnswer | PreferenceAnswer | None = None
     training: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 CHANGEABLE = 5

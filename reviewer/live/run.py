@@ -171,42 +171,6 @@ class Run:
             if sample.trial is not None:
                 sample.trial.stop.set()
 
-    def summary(self) -> dict[str, Any]:
-        """Return what a list of runs shows of it."""
-        return {
-            "run": self.id,
-            "task": self.settings.task.key,
-            "policy": self.settings.policy,
-            "samples": self.settings.samples,
-            "started": self.started.isoformat(),
-            "state": self.state,
-            "outcome": self.outcome,
-            "verdicts": [sample.verdict for sample in self.samples],
-        }
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the present state without the log."""
-        settings = self.settings
-        return {
-            "id": self.id,
-            "bench": settings.bench,
-            "spectrum": settings.spectrum.sha256,
-            "task": settings.task.key,
-            "prompt": settings.task.prompt_source,
-            "policy": settings.policy,
-            "samples": settings.samples,
-            "sampling": settings.sampling.settings(),
-            "max_turns": settings.max_turns,
-            "started": self.started.isoformat(),
-            "state": self.state,
-            "events": len(self.log),
-            "traces": [sample.trajectory.to_json() for sample in self.samples],
-            "reasons": [sample.ended for sample in self.samples],
-            "hints": [dict(sample.hints) for sample in self.samples],
-            "trials": [sample.trial is not None for sample in self.samples],
-            "consensus": self.consensus,
-        }
-
     # ---- in the policies' threads
 
     def _work(self) -> None:

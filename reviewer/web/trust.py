@@ -1,4 +1,4 @@
-"""The Trust section of the Progress tab as JSON: numbers of ``reviewer.trust.figures`` with their definitions."""
+"""Answers of the Trust section of the Progress tab: numbers of ``reviewer.trust.figures`` with their definitions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from agent.language import deferred, tr, trn
 from agent.tasks import Task
 from reviewer.store import Store
 from reviewer.trust.labels import SOURCES
+from reviewer.web.models import trust as answers
 from reviewer.web.visibility import VisibleItems
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ LABELLED = deferred(
 )
 
 
-def why_not(store: Store, task: str, policy: str) -> dict[str, Any]:
+def missing_scores(store: Store, task: str, policy: str) -> dict[str, str | None]:
+    """Return why there are no figures, and the command that makes them."""
     if not policy:
         why = tr(
             "There are no items that a policy has drafted. Thresholds need spectra with answers of a policy and labels."
@@ -81,46 +83,48 @@ def why_not(store: Store, task: str, policy: str) -> dict[str, Any]:
     return {"why_not": why, "command": command}
 
 
-def scored_json(found: ScoredList) -> dict[str, Any]:
-    return {
-        "model": f"P(YES): {found.model.kind}",
-        "model_meaning": tr(MODELS[found.model.kind]),
-        "text": tr(
+def scores_of(found: ScoredList) -> answers.ScoreModel:
+    return answers.ScoreModel(
+        model=f"P(YES): {found.model.kind}",
+        model_meaning=MODELS[found.model.kind],
+        text=tr(
             "{n} spectra, scored {at:%Y-%m-%d %H:%M} UTC; newer items have no P(YES) until spec-o3 certify runs again",
             n=len(found.found.cases),
             at=found.at,
         ),
-    }
+    )
 
 
-def reliability_json(found: ScoredList) -> dict[str, Any]:
+def reliability_of(found: ScoredList) -> answers.ReliabilityDiagram:
     bins = [] if found.reliability is None else found.reliability.bins
-    return {
-        "bins": [
-            {"n": one.n, "mean": one.probability, "share": one.positives, "low": ends[0], "high": ends[1]}
-            for one in bins
-            if (ends := one.interval) is not None
+    return answers.ReliabilityDiagram(
+        bins=[
+            answers.ReliabilityBin(n=part.n, mean=part.probability, share=part.positives, low=ends[0], high=ends[1])
+            for part in bins
+            if (ends := part.interval) is not None
         ]
-    }
+    )
 
 
-def calibration_json(found: ScoredList) -> dict[str, Any] | None:
-    one = found.reliability
-    if one is None:
+def calibration_of(found: ScoredList) -> answers.CalibrationErrors | None:
+    measured = found.reliability
+    if measured is None:
         return None
-    values = {"ece": f"{one.ece:.3f}", "by_chance": f"{one.by_chance:.3f}"}
-    if one.interval is None:
+    values = {"ece": f"{measured.ece:.3f}", "by_chance": f"{measured.by_chance:.3f}"}
+    if measured.interval is None:
         text = tr("{ece}; by chance {by_chance}", **values)
     else:
-        low, high = (f"{end:.3f}" for end in one.interval)
+        low, high = (f"{end:.3f}" for end in measured.interval)
         text = tr("{ece} ({low} to {high}); by chance {by_chance}", low=low, high=high, **values)
     from agent.trust.reliability import INTERVAL
     from reviewer.trust.statement import then
 
-    return {"meaning": tr(then(ECE, INTERVAL)), "text": text, "brier_meaning": tr(BRIER), "brier": f"{one.brier:.3f}"}
+    return answers.CalibrationErrors(
+        meaning=then(ECE, INTERVAL), text=text, brier_meaning=BRIER, brier=f"{measured.brier:.3f}"
+    )
 
 
-def rates_json(found: ScoredList) -> list[dict[str, Any]]:
+def rates_of(found: ScoredList) -> list[answers.TrustFigure]:
     made, (random, shown) = found.calibration, found.shown
     asked = len(found.found.cases) - len(made.cases)
     yes = int(made.labelled.yes.sum())
@@ -132,35 +136,40 @@ def rates_json(found: ScoredList) -> list[dict[str, Any]]:
         if shown
         else tr("undefined: the ordered queue has shown no item yet")
     )
+    rows = (
+        (tr("Labels"), LABELLED, str(len(made.decided)), labelled),
+        (tr("Not covered"), ASKED, str(asked), left),
+        (tr("Random showings"), SHOWINGS, share, of),
+    )
     return [
-        {"name": tr("Labels"), "meaning": tr(LABELLED), "value": str(len(made.decided)), "note": labelled},
-        {"name": tr("Not covered"), "meaning": tr(ASKED), "value": str(asked), "note": left},
-        {"name": tr("Random showings"), "meaning": tr(SHOWINGS), "value": share, "note": of},
+        answers.TrustFigure(name=name, meaning=meaning, value=value, note=note) for name, meaning, value, note in rows
     ]
 
 
-def skill_json(found: ScoredList) -> dict[str, Any]:
+def skill_of(found: ScoredList) -> answers.Skills:
     people = found.annotators
-    rows = [one.to_json() for one in people.skills]
     first = people.skills[0] if people.skills else None
-    meanings = {
-        "votes": tr(
-            "Spectra on which the person gave a verdict: their own verdict before they saw the answer, "
-            "or their decision."
+    votes = tr(
+        "Spectra on which the person gave a verdict: their own verdict before they saw the answer, or their decision."
+    )
+    return answers.Skills(
+        rows=[answers.PersonSkill.model_validate(skill) for skill in people.skills],
+        reason=people.reason,
+        meanings=answers.SkillMeanings(
+            votes=votes,
+            sensitivity=first.sensitivity.definition if first else "",
+            specificity=first.specificity.definition if first else "",
         ),
-        "sensitivity": first.sensitivity.definition if first else "",
-        "specificity": first.specificity.definition if first else "",
-    }
-    return {"rows": rows, "reason": people.reason, "meanings": meanings}
+    )
 
 
-def suspects_json(store: Store, visible: VisibleItems, suspects: Sequence[tuple[Suspect, Case]]) -> dict[str, Any]:
+def suspects_of(store: Store, visible: VisibleItems, suspects: Sequence[tuple[Suspect, Case]]) -> answers.LabelSuspects:
     """Return the first of the suspects that may be listed.
 
     The label and P(YES) of a spectrum with an open item, of any policy or class, stay hidden: they would influence
     its reviewers.
     """
-    items: list[dict[str, Any]] = []
+    items: list[answers.LabelSuspect] = []
     for suspect, case in suspects:
         if len(items) == _MOST_SUSPECTS:
             break
@@ -170,14 +179,14 @@ def suspects_json(store: Store, visible: VisibleItems, suspects: Sequence[tuple[
             continue
         row = next(row for row in rows if row.item_id == item)
         items.append(
-            {
-                "item": item,
-                "name": row.name,
-                "label": "YES" if suspect.label else "NO",
-                "p_yes": suspect.p_yes,
-                "reason": tr(suspect.reason),
-                "source": "" if case.label is None else tr(SOURCES[case.label.source]),
-            }
+            answers.LabelSuspect(
+                item=item,
+                name=row.name,
+                label="YES" if suspect.label else "NO",
+                p_yes=suspect.p_yes,
+                reason=suspect.reason,
+                source="" if case.label is None else SOURCES[case.label.source],
+            )
         )
     total = len(suspects)
     left = total - len(items)
@@ -198,11 +207,11 @@ def suspects_json(store: Store, visible: VisibleItems, suspects: Sequence[tuple[
             left,
         )
     reason = tr("No label disagrees strongly with P(YES).")
-    return {"total": total, "items": items, "reason": reason, "meaning": tr(SUSPECT), "hidden": hidden}
+    return answers.LabelSuspects(total=total, items=items, reason=reason, meaning=SUSPECT, hidden=hidden)
 
 
-def sides_json(found: ScoredList, wanted: Wanted) -> dict[str, Any]:
-    """Return the thresholds; ``localized`` translates their texts, so that they can be kept for everybody."""
+def thresholds_of(found: ScoredList, wanted: Wanted) -> dict[str, Any]:
+    """Return the values of ``Thresholds``, which translates their texts, so that they can be kept for everybody."""
     from reviewer.trust.figures import sides_of
     from reviewer.trust.statement import assumptions, promise, side_text, verdict_counts
 
@@ -216,11 +225,11 @@ def sides_json(found: ScoredList, wanted: Wanted) -> dict[str, Any]:
         "promise": promise(sides, wanted),
         "assumptions": list(assumptions(found.found, found.calibration, wanted)),
         "method": METHOD,
-        "rates": _estimates_json(found, sides[0].threshold, wanted.delta),
+        "rates": _estimates(found, sides[0].threshold, wanted.delta),
     }
 
 
-def _estimates_json(found: ScoredList, threshold: float | None, delta: float) -> list[dict[str, Any]]:
+def _estimates(found: ScoredList, threshold: float | None, delta: float) -> list[dict[str, Any]]:
     """Return prevalence, YES among the unflagged and recall, at the threshold of YES or, without one, at 0.5."""
     from agent.trust.estimates import estimates
     from reviewer.trust.statement import then
@@ -235,10 +244,10 @@ def _estimates_json(found: ScoredList, threshold: float | None, delta: float) ->
         (deferred("YES in the unflagged"), then(UNFLAGGED, _ESTIMATE), shares.unflagged, where),
         (deferred("Recall"), then(RECALL, _ESTIMATE), shares.recall, where),
     )
-    return [_share_json(name, meaning, share, flagged_at) for name, meaning, share, flagged_at in rows]
+    return [_share(name, meaning, share, flagged_at) for name, meaning, share, flagged_at in rows]
 
 
-def _share_json(name: str, meaning: str, share: Share, flagged_at: str) -> dict[str, Any]:
+def _share(name: str, meaning: str, share: Share, flagged_at: str) -> dict[str, Any]:
     if share.value is None:
         note = deferred("undefined: no case or no label there")
         return {"name": name, "meaning": meaning, "value": None, "note": note}
@@ -249,25 +258,26 @@ def _share_json(name: str, meaning: str, share: Share, flagged_at: str) -> dict[
     return {"name": name, "meaning": meaning, "value": f"{100 * share.value:.3g} %", "note": note}
 
 
-def listed_json(one: Listed) -> dict[str, Any]:
+def certificate_row(listed: Listed) -> answers.CertificateRow:
     from agent.trust.evidence import condition_text
 
-    if one.certificate is None:
-        return {"file": one.path.name, "state": tr("cannot be read"), "is_valid": False, "text": one.problem}
-    made, found = one.suspension, one.certificate
+    file = listed.path.name
+    if listed.certificate is None:
+        return answers.CertificateRow(file=file, state=tr("cannot be read"), is_valid=False, text=listed.problem)
+    suspended, found = listed.suspension, listed.certificate
     text = tr("{policy}, made {date}, {n} labels", policy=found.policy.name, date=found.made_at[:10], n=found.labels.n)
     if condition := condition_text(found.wanted.trial):
         text = tr("{text}. {more}", text=text, more=tr(condition).removesuffix(".").removesuffix("。"))
-    if made is not None:
+    if suspended is not None:
         text = tr(
             "{text}. Suspended since {since} by {by}. {evidence}",
             text=text,
-            since=made.since,
-            by=made.by,
-            evidence=made.evidence,
+            since=suspended.since,
+            by=suspended.by,
+            evidence=suspended.evidence,
         )
-    state = tr("in force") if made is None else tr("suspended")
-    return {"file": one.path.name, "state": state, "is_valid": made is None, "text": text}
+    state = tr("in force") if suspended is None else tr("suspended")
+    return answers.CertificateRow(file=file, state=state, is_valid=suspended is None, text=text)
 
 
 def title_of(tasks: Mapping[str, Task], key: str) -> str:

@@ -11,6 +11,14 @@ interface Agreement {
   conflicts: InspectionConflicts
 }
 
+/** The meaning of one score. `published`: the words are those of the paper; the others are ours. */
+interface Anchor {
+  score: number
+  short: string
+  text: string
+  published: boolean
+}
+
 /** The answer of a trace. */
 interface AnswerStep {
   id: string
@@ -34,6 +42,17 @@ interface ApartItem {
 interface ApartItems {
   total: number
   items: ApartItem[]
+}
+
+/** An approved item, and how far its spectrum is from the one that is open. */
+interface ApprovedItem {
+  id: number
+  name: string
+  task: string
+  verdict: 'YES' | 'NO' | null
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  simulated: boolean
+  distance: number
 }
 
 /** Lines, band heads and sky bands of a spectrum; `range` null: the task has no features. */
@@ -75,6 +94,52 @@ interface Autosave {
   /** as the page sent it: steps and comment */
   body: Record<string, any>
   at: string
+}
+
+/** A spectrum on the bench with its runs, oldest first, and the outcome of the newest that answered. */
+interface BenchSpectrum {
+  id: string
+  name: string
+  survey: string
+  snr: number | null
+  /** its hash */
+  spectrum: string
+  simulated: boolean
+  /** of the library; null: from a file */
+  item: number | null
+  runs: string[]
+  results: RunListed[]
+  verdict: string | null
+  verdict_run: string | null
+}
+
+/** A session as its card shows it: the plan, and of the scoring only how far each person is. */
+interface BlindSession {
+  id: number
+  name: string
+  state: 'drawn' | 'open' | 'closed'
+  /** in the form in which a plan is sent; its SHA-256 is in the log */
+  plan: Record<string, any>
+  /** null: from before versions were told apart */
+  version: 'drafted' | 'approved' | 'both' | null
+  /** null before the session was opened */
+  analysis_sha256: string | null
+  /** what the sampling left out, and why */
+  notes: string[]
+  drawn_by: string | null
+  at: SessionTimes
+  progress: ScorerProgress[]
+  /** why the person may not see sources and results now; empty if they may */
+  withheld: string
+}
+
+/** The candidates of a session; `sources`: the names that its sources can have, by version of the text. */
+interface BlindSetup {
+  strata: CandidateStratum[]
+  sources: Record<string, string[]>
+  tasks: Record<string, string>
+  people: Colleague[]
+  filter: CandidateFilters
 }
 
 /** An action that was done, or the undo of one. */
@@ -121,6 +186,50 @@ interface BulkPreview {
   left_out: BulkLeftOut[]
 }
 
+/** Calibration and Brier error. */
+interface CalibrationErrors {
+  meaning: string
+  text: string
+  brier_meaning: string
+  brier: string
+}
+
+/** The values by which candidates can be filtered. */
+interface CandidateFilters {
+  states: string[]
+  survey: string[]
+  batch: string[]
+  listed: ItemList[]
+}
+
+/** The items of a source and task; `barred`: in how many of them each person was involved. */
+interface CandidateStratum {
+  source: string
+  task: string
+  items: number
+  drafted: number
+  approved: number
+  barred: Record<string, number>
+}
+
+/** The main keys of a certificate, in the form of the files of `spec-o3 certify`. */
+interface CertificateFile {
+  /** name and release of its form */
+  schema: string
+  task: string
+  made_at: string
+  policy: Record<string, any>
+  labels: Record<string, any>
+}
+
+/** A certificate, and whether it is in force. */
+interface CertificateRow {
+  file: string
+  state: string
+  is_valid: boolean
+  text: string
+}
+
 /** Who returned an item, when, and what is to be changed. */
 interface ChangeRequest {
   person: string
@@ -136,6 +245,13 @@ interface Checks {
   spans: Record<string, Span[]>
   /** texts that differ from their tool calls */
   disagreements: StatementDisagreement[]
+}
+
+/** One answer to the question about a pair. */
+interface Choice {
+  key: 'left' | 'right' | 'equal' | 'both bad'
+  short: string
+  text: string
 }
 
 /** A person who can be mentioned in a comment. */
@@ -179,6 +295,54 @@ interface CommentThread {
   resolved: boolean
   resolved_by: ThreadResolved | null
   comments: CommentSent[]
+}
+
+/** A fact that the examples have in common, in words; `weight` in log odds. */
+interface CommonFact {
+  text: string
+  weight: number
+}
+
+/** The mean velocity of the detected lines in km/s, and whether they agree on it. */
+interface CommonVelocity {
+  value: number
+  error: number
+  lines: number
+  chi2: number
+  agree: boolean
+  text: string
+}
+
+/** The combined result of the samples; `verdict` null: `reasons` to ask a person. */
+interface Consensus {
+  samples: number
+  yes: number
+  no: number
+  none: number
+  leaning: 'YES' | 'NO' | null
+  verdict: 'YES' | 'NO' | null
+  ask: boolean
+  reasons: string[]
+  yes_fraction: number | null
+  interval: [number, number] | null
+  definition: string
+  snr: number | null
+  score: number | null
+  /** the first turn in which the samples differ */
+  parts_at: number | null
+  paths: ConsensusNode[]
+}
+
+/** What several samples, by number from 0, have in common in one turn. */
+interface ConsensusNode {
+  turn: number
+  samples: number[]
+  what: 'look' | 'answer' | 'nothing'
+  /** observed Å in the medium of the spectrum */
+  window: [number, number] | null
+  label: string
+  verdict: 'YES' | 'NO' | null
+  next: ConsensusNode[]
 }
 
 /** The version of an item that is judged now. */
@@ -261,6 +425,22 @@ interface DrafterSettings {
   settings: Record<string, any>
 }
 
+/** A session that was opened earlier and showed `items` of the same items. */
+interface EarlierSession {
+  session: number
+  opened: string
+  items: number
+  /** who score in both */
+  scorers: string[]
+}
+
+/** What the policy wrote on an edited spectrum, and on the spectrum as it is. */
+interface EditTexts {
+  after: string
+  /** empty: not stored */
+  before: string
+}
+
 /** A statistic with its interval, or the reason why it has none; `text` is the form to show. */
 interface Estimate {
   value: number | null
@@ -273,6 +453,51 @@ interface Estimate {
   reason: string
   detail: Record<string, any>
   text: string
+}
+
+/** Exports, newest first. */
+interface ExportList {
+  exports: ExportListed[]
+}
+
+/** An export, and what is in it. */
+interface ExportListed {
+  id: number
+  name: string
+  person: string
+  at: string
+  /** numbers of what is in it, some of them by name: of a task, a verdict, a drafter or a prompt */
+  counts: Record<string, number | Record<string, number>>
+}
+
+/** The main keys of a manifest, which is the file `manifest.json` of an export. */
+interface ExportManifest {
+  /** name and release of its form */
+  schema: string
+  /** how many people had to decide */
+  rules: Record<string, any>
+  /** everybody who wrote or decided */
+  people: string[]
+  /** whether an item was approved by one person only */
+  one_person: boolean
+  /** numbers of what is in it, some of them by name: of a task, a verdict, a drafter or a prompt */
+  counts: Record<string, number | Record<string, number>>
+  /** hashes of the files by name */
+  files: Record<string, string>
+  /** the items with their history */
+  items: Record<string, any>[]
+}
+
+/** How far an export is that a script started: `done` of `total` items are written. */
+interface ExportState {
+  name: string
+  state: 'running' | 'done' | 'failed'
+  done: number
+  total: number
+  /** its number once it is done */
+  export: number | null
+  /** why it failed; empty otherwise */
+  error: string
 }
 
 /** The single exposures of a spectrum. */
@@ -292,6 +517,24 @@ interface Facets {
   assigned: string[]
   /** names of people by initials, also of those who have left */
   names: Record<string, string>
+}
+
+/** The spectra of files, and why others cannot be read. */
+interface FilesAdded {
+  added: BenchSpectrum[]
+  problems: string[]
+}
+
+/** Length, steps, pictures and wording of the sources, and how well they tell the sources apart. */
+interface Fingerprints {
+  traces: Record<string, number>
+  medians: Record<string, Record<string, number>>
+  layout: Separation
+  wording: Separation
+  both: Separation
+  sentence: string
+  features: Record<string, string>
+  pictures: Record<string, Record<string, number>>
 }
 
 /** Rows that a search has found; `stamp` grows with every change of an item. */
@@ -330,11 +573,30 @@ interface FoundRow {
   snippets: Snippet[]
 }
 
+/** A passage that tells the source of a trace; `step` from 1, 0: the first picture. */
+interface Giveaway {
+  item: number
+  source: string
+  step: number
+  words: string
+  kind: 'model' | 'company' | 'machine' | 'baseline' | 'label' | 'prompt' | 'file' | 'designation' | 'picture'
+  sentence: string
+}
+
 /** How often a person's own verdicts agree with known labels. */
 interface GoldAgreement {
   person: string
   right: Estimate
   cannot_tell: number
+}
+
+/** A group with the numbers of all its items. */
+interface GroupMembers {
+  number: number
+  /** sentences */
+  facts: string[]
+  words: string[]
+  items: number[]
 }
 
 /** A measurement beside a tool call or a thought. `level` ok: right on real spectra in at least 95 % of the cases; look: asks for attention; plain: a fact. */
@@ -425,9 +687,39 @@ interface Item {
   autosave: Autosave | null
 }
 
+/** A group with its size, the number of items by state, and its most typical items. */
+interface ItemGroup {
+  number: number
+  /** sentences */
+  facts: string[]
+  words: string[]
+  size: number
+  states: Record<string, number>
+  typical: ListedRow[]
+}
+
+/** How far a grouping is, from 0 to 1, and its groups, the largest first. */
+interface ItemGroups {
+  state: 'waiting' | 'running' | 'done' | 'failed' | 'stopped' | 'none'
+  progress: number
+  /** number of items that are grouped */
+  items: number
+  /** number of items that are not indexed yet */
+  missing: number
+  groups: ItemGroup[]
+}
+
 /** The hints on each tool call of an item, by step. */
 interface ItemHints {
   hints: Record<string, Hint[]>
+}
+
+/** A saved list of `items` items. */
+interface ItemList {
+  id: number
+  name: string
+  person: string
+  items: number
 }
 
 /** The standing of an item, as far as the person may know it. */
@@ -450,6 +742,25 @@ interface ItemStanding {
 interface ItemTask {
   key: string
   title: string
+}
+
+/** A label that may be wrong. */
+interface LabelSuspect {
+  item: number
+  name: string
+  label: 'YES' | 'NO'
+  p_yes: number
+  reason: string
+  source: string
+}
+
+/** The labels that may be wrong, of `total`; `hidden`: why some are not listed. */
+interface LabelSuspects {
+  total: number
+  items: LabelSuspect[]
+  reason: string
+  meaning: string
+  hidden: string
 }
 
 /** The last comment that is read; 0: none. */
@@ -478,6 +789,58 @@ interface LeaseTaken {
   until: string
   ended: boolean
   stamp: string
+}
+
+/** An item whose spectrum can be put on the bench. */
+interface LibraryRow {
+  item: number
+  name: string
+  task: string
+  survey: string
+  snr: number | null
+  spectrum: string
+  simulated: boolean
+}
+
+/** A line at one redshift, measured in the rest frame and medium of the spectrum. */
+interface LineMeasured {
+  centroid: Quantity | null
+  /** km/s against the redshift used */
+  velocity: Quantity | null
+  /** km/s, as seen, the spectrograph's own width included */
+  fwhm: Quantity | null
+  /** at rest, absorption > 0 */
+  ew: Quantity | null
+  /** what covers its centre: a sky line, a telluric band or an arm join */
+  sky: string
+  /** why there are no numbers, or why they are not certain */
+  reason: string
+  /** false where the peak may be another line */
+  certain: boolean
+}
+
+/** A line at the redshift of the file and at zero; `rest`: its wavelength in the medium of the spectrum. */
+interface LineRow {
+  name: string
+  species: string
+  rest: number
+  /** it is one of the features of the task */
+  of_task: boolean
+  at_z: LineMeasured
+  at_zero: LineMeasured
+  sky: string
+}
+
+/** All lines of a class in a spectrum. */
+interface LineTable {
+  z: number | null
+  z_known: boolean
+  medium: 'vacuum' | 'air'
+  medium_assumed: boolean
+  rows: LineRow[]
+  /** against the redshift of the file, or zero without one */
+  velocity: CommonVelocity | null
+  velocity_at_zero: CommonVelocity | null
 }
 
 /** A row of a list, with what people do together on the item. */
@@ -513,6 +876,92 @@ interface ListedRows {
   rows: ListedRow[]
 }
 
+/** A policy that can be run; `samples_ok`: several samples are not all the same. */
+interface LivePolicy {
+  key: string
+  title: string
+  kind: 'baseline' | 'nano' | 'specialist' | 'server' | 'local' | 'replay'
+  note: string
+  samples_ok: boolean
+  /** whether it is taken for a published Spec-o3 checkpoint */
+  checkpoint: boolean
+}
+
+/** The planes of a class. */
+interface Loci {
+  plots: LocusPlot[]
+}
+
+/** What an axis shows; no unit: a ratio. */
+interface LocusAxis {
+  name: string
+  unit: string
+}
+
+/** The spectrum in a plane, with 1σ errors. */
+interface LocusPlace {
+  x: number
+  y: number
+  x_error: number
+  y_error: number
+}
+
+/** A plane that separates classes. */
+interface LocusPlot {
+  title: string
+  x: LocusAxis
+  y: LocusAxis
+  points: LocusPoint[]
+  this: LocusPlace | null
+  /** why the spectrum is not in it */
+  reason: string
+}
+
+/** A template in a plane. */
+interface LocusPoint {
+  x: number
+  y: number
+  class: string
+  name: string
+}
+
+/** The result of verifying the log. */
+interface LogChecked {
+  /** the first of them; empty: nothing was changed */
+  faults: string[]
+  /** number of faults that are not listed */
+  more_faults: number
+  entries: number
+  /** number and hash of the newest entry */
+  head: string
+  seconds: number
+}
+
+/** Who did what, and when. */
+interface LogEntry {
+  number: number
+  at: string
+  /** null: the owner of the file, or a visitor who is not signed in */
+  person: string | null
+  what: string
+  subject: string
+  /** values by name, which depend on what was done */
+  details: Record<string, any>
+  /** details in words; empty: `details` has them */
+  said: string
+}
+
+/** Entries, newest first, and the values by which they can be filtered. */
+interface LogPage {
+  entries: LogEntry[]
+  /** the number below which the next page begins; null: there is none */
+  next: number | null
+  kinds: string[]
+  people: string[]
+  /** number and hash of the newest entry */
+  head: string
+}
+
 /** A person's own mark on a step. */
 interface Mark {
   mark: 'supported' | 'not supported' | 'hallucinated feature' | 'wrong frame' | 'needless zoom' | 'cleared'
@@ -528,6 +977,27 @@ interface MarkSaved {
 interface Marks {
   mine: Record<string, Mark>
   others: OthersMark[]
+}
+
+/** A flux; `unit` is that of the spectrum times Å. */
+interface MeasuredFlux {
+  value: number
+  error: number
+  unit: string
+}
+
+/** What lies between two continuum points, in the frame and medium of the window. */
+interface Measurement {
+  /** absorption > 0 */
+  ew: Quantity | null
+  /** emission > 0 */
+  flux: MeasuredFlux | null
+  centroid: Quantity | null
+  fwhm: Quantity | null
+  /** wavelength and flux of the two points */
+  continuum: [number, number][] | null
+  /** why a number is missing; empty if none is */
+  reason: string
 }
 
 /** The inspections of several people as one result; `conflict` is what a third person has to decide. */
@@ -552,6 +1022,24 @@ interface NextByValue {
 interface NextItem {
   id: number | null
   from_start: boolean
+}
+
+/** No script has started an export since the server started. */
+interface NoExport {
+  state: 'none'
+}
+
+/** No item of the policy has a P(YES). */
+interface NoScores {
+  tasks: Record<string, string>
+  task: string
+  policies: PolicyItems[]
+  policy: string
+  may_download: boolean
+  scored: null
+  why_not: string
+  /** what a coordinator has to start on the server */
+  command: string | null
 }
 
 /** A decision of the round that is open. */
@@ -643,6 +1131,15 @@ interface Person {
   tasks: Record<string, TaskText>
 }
 
+/** How often a person is right; `compared`: of their `votes`, those with a known label or others' votes. */
+interface PersonSkill {
+  person: string
+  votes: number
+  compared: number
+  sensitivity: Estimate
+  specificity: Estimate
+}
+
 /** The model that a survey's pipeline fitted, on the pixels of the spectrum and in its flux unit. */
 interface PipelineModel {
   name: string
@@ -654,6 +1151,36 @@ interface Place {
   next: number[]
   back: number[]
   before: number
+}
+
+/** Whether a policy can be run now; `sentence` says what to do if not. */
+interface PolicyHealth {
+  ok: boolean
+  sentence: string
+  /** empty: there is none */
+  model: string
+  /** empty: not reported, as is the version */
+  server: string
+  version: string
+  /** in tokens; null: not reported */
+  context: number | null
+  /** requests of all clients; null: not reported */
+  running: number | null
+  waiting: number | null
+  /** it did not answer in time, which a busy server does not either */
+  late: boolean
+}
+
+/** A policy with the number of its items, and of those with P(YES). */
+interface PolicyItems {
+  name: string
+  items: number
+  scored: number
+}
+
+/** The power of a session, one sentence per true difference. */
+interface PowerInWords {
+  sentences: string[]
 }
 
 /** The numbers of the Progress tab; days are UTC dates. */
@@ -671,6 +1198,12 @@ interface ProgressFigures {
   tasks: Record<string, string>
   batches: string[]
   at: string
+}
+
+/** A value with its 1σ error, with as many digits as the error supports; an error of 0: not known. */
+interface Quantity {
+  value: number
+  error: number
 }
 
 /** Rows of the queue; `stamp` grows with every change of an item. */
@@ -707,6 +1240,54 @@ interface QueueStamp {
   stamp: number
 }
 
+/** Items by how much they are like the examples; `indexed` of `items` were ranked. */
+interface RankedItems {
+  rows: RankedRow[]
+  /** too few examples to show a kind; scores are likeness of text and spectrum */
+  few: boolean
+  /** number of items above which `purity` of them are expected to be of the kind; 0: none can be suggested */
+  cut: number
+  purity: number
+  /** the items above the cut */
+  ids: number[]
+  reasons: CommonFact[]
+  /** number of examples that are indexed */
+  used: number
+  indexed: number
+  items: number
+  /** false: items are still being indexed */
+  complete: boolean
+}
+
+/** A row of the queue with its probability to be of the kind of the examples. */
+interface RankedRow {
+  id: number
+  name: string
+  task: string
+  survey: string
+  snr: number | null
+  drafter: Drafter
+  batch: string
+  simulated: boolean
+  /** its hash, or its alias while the answer is hidden */
+  spectrum: string | null
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  version: number
+  cast: number
+  wanted: number
+  disagreement: boolean
+  held_by: string[]
+  /** present and true while name, batch and drafter are hidden from the person */
+  hidden?: boolean
+  assigned: string[]
+  /** number of comments, those counted that the person may not see yet */
+  comments: number
+  unread: boolean
+  /** the person scores it in a blind session, so the rest is left out */
+  blind: boolean
+  score: number
+}
+
 /** A version of an item, `of` so many. */
 interface Reading {
   number: number
@@ -728,6 +1309,20 @@ interface RecordedDecision {
   withdrawn?: boolean
 }
 
+/** `n` spectra with a mean P(YES), and the share of YES among them with its interval of 95 %. */
+interface ReliabilityBin {
+  n: number
+  mean: number
+  share: number
+  low: number
+  high: number
+}
+
+/** The share of YES by P(YES). */
+interface ReliabilityDiagram {
+  bins: ReliabilityBin[]
+}
+
 /** Unsent text of another page of the same person. */
 interface ReplacedText {
   at: string
@@ -743,6 +1338,16 @@ interface RoundAgreement {
   alpha: Estimate
 }
 
+/** All questions to a scorer and all possible answers. */
+interface Rubric {
+  version: string
+  note: string
+  cannot_tell: Wording
+  scales: Scale[]
+  preference_question: string
+  choices: Choice[]
+}
+
 /** How many people decide; `solo`: one person may do every round. */
 interface Rules {
   auditors: number
@@ -752,11 +1357,171 @@ interface Rules {
   solo: boolean
 }
 
+/** A run in a list; `outcome`: YES, NO or "ask a person". */
+interface RunListed {
+  run: string
+  task: string
+  policy: string
+  samples: number
+  started: string
+  state: 'running' | 'done' | 'stopped' | 'failed'
+  /** null while it runs, and if no sample answered */
+  outcome: string | null
+  /** by sample */
+  verdicts: (string | null)[]
+}
+
+/** A new run; `dropped`: older runs of the person beyond the limits. */
+interface RunStarted {
+  run: string
+  dropped: string[]
+}
+
+/** A run with its samples; `traces` to `trials` by sample. */
+interface RunState {
+  id: string
+  bench: string
+  spectrum: string
+  task: string
+  prompt: 'ours' | 'trained' | 'row'
+  policy: string
+  samples: number
+  sampling: SamplingSettings
+  max_turns: number
+  started: string
+  state: 'running' | 'done' | 'stopped' | 'failed'
+  /** number of the last event */
+  events: number
+  traces: Trajectory[]
+  /** why each has ended; null: it is running */
+  reasons: ('answered' | 'turn limit' | 'truncated' | 'no call and no answer' | 'policy failed' | 'stopped' | null)[]
+  /** by step */
+  hints: Record<string, Hint[]>[]
+  /** whether its evidence was put on trial */
+  trials: boolean[]
+  consensus: Consensus | null
+}
+
+/** The state of a run that ends as soon as its policy has finished its turn. */
+interface RunStopped {
+  state: 'running' | 'done' | 'stopped' | 'failed'
+}
+
+/** What a plan would sample. */
+interface SamplePreview {
+  version: string
+  candidates: number
+  /** what is left out, and why */
+  notes: string[]
+  scorers: ScorerPreview[]
+  scores: SampledTraces[]
+  pairs: SampledTraces[]
+  gold: number
+  training: number
+  spectra: number
+  /** number of sources, each with a trace of every spectrum; null: some lack spectra of others */
+  compared: number | null
+  strata: SampledStratum[]
+  shared: SharedSpectra | null
+}
+
+/** The number of spectra of a stratum in a sample. */
+interface SampledStratum {
+  /** its task, and what else the plan tells apart */
+  stratum: string[]
+  spectra: number
+}
+
+/** The number of traces, or pairs, of a source and task in a sample. */
+interface SampledTraces {
+  source: string
+  task: string
+  number: number
+}
+
+/** How a policy samples. */
+interface SamplingSettings {
+  temperature: number
+  top_p: number
+  max_tokens: number
+  seed?: number
+  logprobs?: boolean
+}
+
+/** One dimension with its question and its anchors, 0 to 5. */
+interface Scale {
+  key: 'coherence' | 'consistency'
+  title: string
+  question: string
+  anchors: Anchor[]
+}
+
 /** The values of an inspection, with their meaning. */
 interface Scales {
   qualities: Record<string, string>
   issues: Record<string, string>
   spectypes: string[]
+}
+
+/** Where P(YES) comes from. */
+interface ScoreModel {
+  model: string
+  model_meaning: string
+  text: string
+}
+
+/** How many questions a scorer gets, and how many candidates they are barred from. */
+interface ScorerPreview {
+  initials: string
+  asked: number
+  barred: number
+}
+
+/** How many of their questions a scorer has answered. */
+interface ScorerProgress {
+  scorer: string
+  done: number
+  asked: number
+}
+
+/** The items of traces that were sent to review. */
+interface SentForReview {
+  items: SentTrace[]
+}
+
+/** The item of a trace; null: its answer is hidden from the person, or it would name its spectrum. */
+interface SentTrace {
+  item: number | null
+  new: boolean
+}
+
+/** How well a program tells sources apart: the area under the ROC curve with its 95 % interval. */
+interface Separation {
+  auc: number | null
+  low: number | null
+  high: number | null
+  /** why there is no `auc`; empty if there is one */
+  reason: string
+}
+
+/** What preceded a session. */
+interface SessionHistory {
+  unopened: UnopenedSession[]
+  earlier: EarlierSession[]
+}
+
+/** When a session was sampled, opened and closed. */
+interface SessionTimes {
+  drawn: string
+  opened: string | null
+  closed: string | null
+}
+
+/** An open session in which the person scores. */
+interface SessionWork {
+  session: number
+  rubric: Rubric
+  places: SheetPlace[]
 }
 
 /** `k` of `n`. */
@@ -765,11 +1530,138 @@ interface Share {
   n: number
 }
 
+/** How many spectra two scorers share at least and at most. */
+interface SharedSpectra {
+  least: number
+  most: number
+}
+
+/** A trace to score, or a pair, at `place` of `of`. */
+interface Sheet {
+  token: string
+  session: number
+  kind: 'scores' | 'pair'
+  place: number
+  of: number
+  question: TaskText
+  /** the one to score; or left and right */
+  traces: SheetTrace[]
+  mine: SheetScores | SheetPreference | null
+  /** it is for practice, and in no result */
+  training: boolean
+}
+
+/** The place of a sheet in the order of its scorer, from 1. */
+interface SheetPlace {
+  token: string
+  kind: 'scores' | 'pair'
+  place: number
+  answered: boolean
+  /** how many answers before it can be changed while it is the first without an answer */
+  changeable: number
+}
+
+/** The person's latest answer about a pair. */
+interface SheetPreference {
+  preference: 'left' | 'right' | 'equal' | 'both bad'
+  comment: string
+}
+
+/** The person's latest scores of a trace. */
+interface SheetScores {
+  coherence: number | 'cannot tell'
+  consistency: number | 'cannot tell'
+  comment: string
+  wrong_steps: string[]
+}
+
+/** A step on a sheet. `text`: of a zoom, the label of its window; `picture`: its number on the sheet. */
+interface SheetStep {
+  id: string
+  kind: 'think' | 'zoom' | 'answer'
+  text: string
+  verdict: 'YES' | 'NO' | null
+  window: [number, number] | null
+  frame: 'observed' | 'rest' | null
+  z: number | null
+  medium: 'vacuum' | 'air' | null
+  observation: string
+  ok: boolean
+  picture: number | null
+}
+
+/** A trace on a sheet; `overview` is the number of its first picture. */
+interface SheetTrace {
+  steps: SheetStep[]
+  overview: number | null
+}
+
+/** The approved items whose spectra are most like one, of `compared`. */
+interface SimilarApproved {
+  items: ApprovedItem[]
+  compared: number
+  note: string
+}
+
+/** The items that are most like one; `indexed` of `items` were compared. */
+interface SimilarItems {
+  rows: SimilarRow[]
+  indexed: number
+  items: number
+  /** false: items are still being indexed */
+  complete: boolean
+  /** why there are none; empty where there are */
+  note: string
+}
+
+/** A row of the queue with its likeness, from 0 to 1, to an item. */
+interface SimilarRow {
+  id: number
+  name: string
+  task: string
+  survey: string
+  snr: number | null
+  drafter: Drafter
+  batch: string
+  simulated: boolean
+  /** its hash, or its alias while the answer is hidden */
+  spectrum: string | null
+  state: 'screening' | 'revision' | 'returned' | 'audit' | 'vote' | 'adjudication' | 'approved' | 'rejected' | 'cannot tell' | 'withdrawn'
+  version: number
+  cast: number
+  wanted: number
+  disagreement: boolean
+  held_by: string[]
+  /** present and true while name, batch and drafter are hidden from the person */
+  hidden?: boolean
+  assigned: string[]
+  /** number of comments, those counted that the person may not see yet */
+  comments: number
+  unread: boolean
+  /** the person scores it in a blind session, so the rest is left out */
+  blind: boolean
+  similarity: number
+}
+
 /** One exposure of a spectrum, in its medium, frame and flux unit; null where there is no data. */
 interface SingleExposure {
   name: string
   wavelength: number[]
   flux: (number | null)[]
+}
+
+/** What the columns of the table mean. */
+interface SkillMeanings {
+  votes: string
+  sensitivity: string
+  specificity: string
+}
+
+/** How often people are right, for coordinators; no rows: `reason` says why. */
+interface Skills {
+  rows: PersonSkill[]
+  reason: string
+  meanings: SkillMeanings
 }
 
 /** A part of a text that matches a search. */
@@ -822,6 +1714,51 @@ interface TaskText {
   guide: string
 }
 
+/** A template at rest; its flux times `multiplier`, shifted to `z`, matches the spectrum. */
+interface Template {
+  id: string
+  name: string
+  class: string
+  subtype: string
+  medium: 'vacuum'
+  frame: 'rest'
+  wavelength: number[]
+  flux: number[]
+  z: number
+  multiplier: number[]
+  ranked: boolean
+  source: string
+  citation: string
+  repository: string
+  licence: string
+  /** 0: not known */
+  resolving_power: number
+}
+
+/** A template in the ranking; velocities in km/s. */
+interface TemplateMatch {
+  id: string
+  name: string
+  class: string
+  subtype: string
+  source: string
+  reduced_chi2: number
+  velocity: number
+  velocity_error: number | null
+  z: number
+  overlap: number
+  rank: number
+}
+
+/** The best templates, the best of each class, and what limits the ranking. */
+interface TemplateMatches {
+  matches: TemplateMatch[]
+  best_of_class: TemplateMatch[]
+  /** of the file */
+  z: number | null
+  note: string
+}
+
 /** When the unsent text was saved, and the text of another page that it replaced. */
 interface TextSaved {
   at: string
@@ -844,6 +1781,17 @@ interface ThreadResolved {
 /** Whether a thread is resolved. */
 interface ThreadState {
   resolved: boolean
+}
+
+/** The thresholds for some limits, or what is missing for them. */
+interface Thresholds {
+  /** number of cases by verdict */
+  counts: Record<string, number>
+  sides: VerdictThreshold[]
+  promise: string
+  assumptions: string[]
+  method: string
+  rates: TrustFigure[]
 }
 
 /** Number of decisions with a known time, and the median of their active seconds. */
@@ -878,6 +1826,42 @@ interface TokenMade {
   expires_at: string | null
   used_at: string | null
   token: string
+}
+
+/** A trace with its spectrum, as a row to import. */
+interface TraceRow {
+  /** name and release of the form */
+  schema?: string
+  task: string
+  system?: string
+  prompt: string
+  spectrum: SpectrumNamed
+  redshift: number | null
+  medium: 'vacuum' | 'air'
+  /** name of the picture of the whole spectrum */
+  overview: string | null
+  drafter: DrafterSettings
+  /** the known label; null until the item is decided */
+  label: 'YES' | 'NO' | null
+  label_source?: string
+  simulated: boolean
+  steps: (ThinkStep | ZoomStep | AnswerStep)[]
+  faults: string[]
+  /** why the data allow no answer */
+  cannot_tell?: string
+  medium_assumed?: boolean
+  /** who stated the medium */
+  medium_set_by?: string
+  /** people who wrote the text before it was imported */
+  authors?: string[]
+  spectrum_data: Record<string, any>
+}
+
+/** The imported prompts by task. */
+interface TrainedPrompts {
+  trained: Record<string, string>
+  /** why their file cannot be read; empty if it can */
+  problem: string
 }
 
 /** A trace. Keys without a value are left out, and so is what is hidden until the person has given a verdict. */
@@ -953,6 +1937,39 @@ interface TrialSkipped {
   reason: string
 }
 
+/** A number with its meaning; no value: `note` says why. */
+interface TrustFigure {
+  name: string
+  meaning: string
+  value: string | null
+  note: string
+}
+
+/** The calibration, the rates and the votes of one policy for one class. */
+interface TrustFigures {
+  tasks: Record<string, string>
+  task: string
+  policies: PolicyItems[]
+  policy: string
+  may_download: boolean
+  scored: ScoreModel
+  reliability: ReliabilityDiagram
+  calibration: CalibrationErrors | null
+  rates: TrustFigure[]
+  /** null: not for this person */
+  skill: Skills | null
+  certificates: CertificateRow[]
+}
+
+/** A session of the same sources that was created and not opened. */
+interface UnopenedSession {
+  session: number
+  seed: number
+  created: string
+  /** when it was closed without opening; null: it was left */
+  discarded: string | null
+}
+
 /** The newest unread comments, the number of all, and the newest comment on any item. */
 interface UnreadComments {
   items: UnreadItem[]
@@ -976,6 +1993,13 @@ interface UnreadItem {
 interface VerdictCommitted {
   verdict: 'YES' | 'NO' | 'cannot tell'
   at: string
+}
+
+/** The threshold of one verdict in P(YES); null: not certified, and the text says why. */
+interface VerdictThreshold {
+  verdict: 'YES' | 'NO'
+  threshold: number | null
+  text: string
 }
 
 /** A new version: its id and number. */
@@ -1064,6 +2088,12 @@ interface WebhookListed {
 interface WebhookTested {
   delivered: boolean
   answer: string
+}
+
+/** The words of a button, and one or two sentences for its tooltip. */
+interface Wording {
+  short: string
+  text: string
 }
 
 /** A tool call and what the tool answered. */

@@ -103,13 +103,7 @@ interface Element {
 }
 
 /** A spectrum on the bench of the Live tab. */
-interface BenchRow {
-  id: string
-  name: string
-  survey: string
-  snr: number | null
-  simulated: boolean
-  spectrum: string
+interface BenchRow extends Omit<BenchSpectrum, 'results'> {
   /** Its runs, oldest first, as the server had them when the page asked. */
   results: RunSummary[]
   /** The run shown last. */
@@ -117,37 +111,10 @@ interface BenchRow {
 }
 
 /** What a list of runs shows of a run. */
-interface RunSummary {
-  run: string
-  task: string
-  policy: string
-  samples: number
-  started: string
+interface RunSummary extends Omit<RunListed, 'state'> {
   state: Run['state']
-  outcome: string | null
-  /** By sample. */
-  verdicts: (string | null)[]
   progress?: string
   onTrial?: boolean
-}
-
-/** A spectrum of the library. */
-interface LibraryRow {
-  item: number
-  name: string
-  survey: string
-  snr: number | null
-  simulated: boolean
-  task: string
-}
-
-interface Policy {
-  key: string
-  title: string
-  note: string
-  samples_ok: boolean
-  /** Whether it is taken for a published Spec-o3 checkpoint. */
-  checkpoint: boolean
 }
 
 /** What a run is started with: the named settings and optional limits. */

@@ -4,15 +4,15 @@ Everything is computed from the spectrum, never from what people decided about t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Collection, Sequence
+from typing import Annotated, Literal
 
 import numpy as np
 from fastapi import APIRouter, Depends, Query, Request, Response
 from numpy.typing import NDArray
 
 from agent.hints.line_table import CommonVelocity, LineAt, LineTable, line_table
-from agent.language import localized, tr
+from agent.language import tr
 from agent.lines import Medium
 from agent.loci import Place, Plane, Point, place, planes, points
 from agent.measure import Measured, rest
@@ -24,6 +24,7 @@ from reviewer.rules.campaign import known_templates
 from reviewer.store import NotFound
 from reviewer.web.context import NOT_STORED, Context, ContextDep
 from reviewer.web.live import QueriedSpectrumDep, SpectrumDep
+from reviewer.web.models import aids as answers
 from reviewer.web.payload import digits
 from reviewer.web.verdict_first import HIDDEN, item_of_alias
 from reviewer.web.visibility import require_visible
@@ -50,13 +51,12 @@ def for_an_hour(request: Request, response: Response) -> None:
 
 
 @router.get("/spectrum/{sha256}/lines", dependencies=[Depends(for_an_hour)])
-def lines(context: ContextDep, spectrum: SpectrumDep, task: str = "") -> dict[str, Any]:
+def lines(context: ContextDep, spectrum: SpectrumDep, task: str = "") -> answers.LineTable:
     """All lines of the class: centroid, velocity, FWHM and equivalent width at the file's redshift and at zero."""
-    made: dict[str, Any] = context.aids.get(
-        ("lines", spectrum.sha256, task), lambda: lines_json(spectrum, line_table(spectrum, context.tasks.get(task)))
+    table: LineTable = context.aids.get(
+        ("lines", spectrum.sha256, task), lambda: line_table(spectrum, context.tasks.get(task))
     )
-    shown: dict[str, Any] = localized(made)
-    return shown
+    return lines_of(spectrum, table)
 
 
 @router.get("/measure")
@@ -67,76 +67,77 @@ def measure(
     frame: Literal["observed", "rest"] = "observed",
     medium: Medium = "vacuum",
     z: Annotated[float, Query(gt=-1, allow_inf_nan=False)] = 0.0,
-) -> dict[str, Any]:
+) -> answers.Measurement:
     """Equivalent width, flux and Gaussian between two continuum points, in the frame and medium of the window.
 
     ``z`` converts between the two frames; it is not used where the spectrum is in the frame of the window.
     """
-    found = between_points(in_frame(spectrum, frame, medium, z), (min(lo, hi), max(lo, hi)))
-    fit = found.fit
-    return {
-        "ew": measured_json(found.ew),
-        "flux": None if found.flux is None else {**_pair(found.flux), "unit": found.flux.unit},
-        "centroid": measured_json(fit.centre if fit else None),
-        "fwhm": measured_json(fit.fwhm if fit else None),
-        "continuum": [[round(at, 3), digits(flux)] for at, flux in found.continuum] if found.continuum else None,
-        "reason": tr(found.reason),
-    }
+    between = between_points(in_frame(spectrum, frame, medium, z), (min(lo, hi), max(lo, hi)))
+    fit, flux = between.fit, between.flux
+    return answers.Measurement(
+        ew=_quantity(between.ew),
+        flux=None if flux is None else answers.MeasuredFlux(**_digits_of(flux), unit=flux.unit),
+        centroid=_quantity(fit.centre if fit else None),
+        fwhm=_quantity(fit.fwhm if fit else None),
+        continuum=[(round(at, 3), digits(level)) for at, level in between.continuum] if between.continuum else None,
+        reason=between.reason,
+    )
 
 
-def lines_json(spectrum: Spectrum, table: LineTable) -> dict[str, Any]:
-    return {
-        "z": table.z,
-        "z_known": table.z is not None,
-        "medium": spectrum.medium,
-        "medium_assumed": bool(spectrum.meta.get("medium_assumed")),
-        "rows": [
-            {
-                "name": row.name,
-                "species": row.species,
-                "rest": round(row.rest, 3),
-                "of_task": row.of_task,
-                "at_z": _line_json(row.at_z),
-                "at_zero": _line_json(row.at_zero),
-                "sky": row.at_z.sky if table.z is not None else row.at_zero.sky,
-            }
+def lines_of(spectrum: Spectrum, table: LineTable) -> answers.LineTable:
+    """Return the table of lines of a spectrum, in the language of the context."""
+    return answers.LineTable(
+        z=table.z,
+        z_known=table.z is not None,
+        medium=spectrum.medium,
+        medium_assumed=bool(spectrum.meta.get("medium_assumed")),
+        rows=[
+            answers.LineRow(
+                name=row.name,
+                species=row.species,
+                rest=round(row.rest, 3),
+                of_task=row.of_task,
+                at_z=_line(row.at_z),
+                at_zero=_line(row.at_zero),
+                sky=row.at_z.sky if table.z is not None else row.at_zero.sky,
+            )
             for row in table.rows
         ],
-        "velocity": _velocity_json(table.velocity if table.z is not None else table.velocity_at_zero),
-        "velocity_at_zero": _velocity_json(table.velocity_at_zero),
-    }
+        velocity=_velocity(table.velocity if table.z is not None else table.velocity_at_zero),
+        velocity_at_zero=_velocity(table.velocity_at_zero),
+    )
 
 
-def _line_json(found: LineAt) -> dict[str, Any]:
-    return {
-        "centroid": measured_json(found.centroid),
-        "velocity": measured_json(found.velocity),
-        "fwhm": measured_json(found.fwhm),
-        "ew": measured_json(found.ew),
-        "sky": found.sky,
-        "reason": found.reason,
-        "certain": found.certain,
-    }
+def _line(measured: LineAt) -> answers.LineMeasured:
+    return answers.LineMeasured(
+        centroid=_quantity(measured.centroid),
+        velocity=_quantity(measured.velocity),
+        fwhm=_quantity(measured.fwhm),
+        ew=_quantity(measured.ew),
+        sky=measured.sky,
+        reason=measured.reason,
+        certain=measured.certain,
+    )
 
 
-def _velocity_json(found: CommonVelocity | None) -> dict[str, Any] | None:
-    if found is None:
+def _velocity(velocity: CommonVelocity | None) -> answers.CommonVelocity | None:
+    if velocity is None:
         return None
-    return {
-        **_pair(found.mean),
-        "lines": found.lines,
-        "chi2": digits(found.chi2, 4),
-        "agree": found.agree,
-        "text": found.text,
-    }
+    return answers.CommonVelocity(
+        **_digits_of(velocity.mean),
+        lines=velocity.lines,
+        chi2=digits(velocity.chi2, 4),
+        agree=velocity.agree,
+        text=velocity.text,
+    )
 
 
-def measured_json(value: Measured | None) -> dict[str, float] | None:
-    """Return value and error with as many digits as the error supports; None for None."""
-    return None if value is None else _pair(value)
+def _quantity(value: Measured | None) -> answers.Quantity | None:
+    return None if value is None else answers.Quantity(**_digits_of(value))
 
 
-def _pair(value: Measured) -> dict[str, float]:
+def _digits_of(value: Measured) -> dict[str, float]:
+    """Return value and error with as many digits as the error supports."""
     if value.error <= 0:
         return {"value": digits(value.value), "error": 0.0}
     error = digits(value.error, 3)
@@ -148,27 +149,27 @@ def _pair(value: Measured) -> dict[str, float]:
 
 
 @router.get("/spectrum/{sha256}/templates", dependencies=[Depends(for_an_hour)])
-def templates(context: ContextDep, spectrum: SpectrumDep, sha256: str, task: str = "") -> dict[str, Any]:
+def templates(context: ContextDep, spectrum: SpectrumDep, sha256: str, task: str = "") -> answers.TemplateMatches:
     """The ten best templates of all, and the best of each class. None of a hidden item: the library names real
     objects, and this spectrum may be one of them."""
     if item_of_alias(sha256) is not None:
-        return {"matches": [], "best_of_class": [], "z": spectrum.redshift, "note": tr(HIDDEN)}
+        return answers.TemplateMatches(matches=[], best_of_class=[], z=spectrum.redshift, note=tr(HIDDEN))
     library, problems = _library(context)
     matches = _matches(context, spectrum)
-    rows = [_match_json(number, match, library) for number, match in enumerate(matches, start=1)]
-    best: dict[str, dict[str, Any]] = {}
+    rows = [_match(number, match, library) for number, match in enumerate(matches, start=1)]
+    best: dict[str, answers.TemplateMatch] = {}
     for row in rows:
-        best.setdefault(row["class"], row)
-    return {
-        "matches": rows[:BEST],
-        "best_of_class": list(best.values()),
-        "z": spectrum.redshift,
-        "note": " ".join(_notes(spectrum, KIND_OF_TASK.get(task), best, problems)),
-    }
+        best.setdefault(row.kind, row)
+    return answers.TemplateMatches(
+        matches=rows[:BEST],
+        best_of_class=list(best.values()),
+        z=spectrum.redshift,
+        note=" ".join(_notes(spectrum, KIND_OF_TASK.get(task), best, problems)),
+    )
 
 
 @router.get("/templates/{template_id}")
-def template(context: ContextDep, spectrum: QueriedSpectrumDep, template_id: str) -> dict[str, Any]:
+def template(context: ContextDep, spectrum: QueriedSpectrumDep, template_id: str) -> answers.Template:
     """One template, the redshift at which it matches a spectrum, and the polynomial that brings it to its flux."""
     library, _ = _library(context)
     if template_id not in library:
@@ -183,24 +184,24 @@ def template(context: ContextDep, spectrum: QueriedSpectrumDep, template_id: str
     else:
         z, multiplier = match.z, match.multiplier(wavelength)
     about = found.about
-    return {
-        "id": about.id,
-        "name": about.name,
-        "class": about.kind,
-        "subtype": about.subtype,
-        "medium": "vacuum",
-        "frame": "rest",
-        "wavelength": np.round(wavelength, 2).tolist(),
-        "flux": [digits(value) for value in flux.tolist()],
-        "z": z,
-        "multiplier": [digits(value) for value in multiplier.tolist()],
-        "ranked": match is not None,
-        "source": about.source,
-        "citation": about.citation,
-        "repository": about.repository,
-        "licence": about.licence,
-        "resolving_power": about.resolving_power,
-    }
+    return answers.Template(
+        id=about.id,
+        name=about.name,
+        kind=about.kind,
+        subtype=about.subtype,
+        medium="vacuum",
+        frame="rest",
+        wavelength=np.round(wavelength, 2).tolist(),
+        flux=[digits(value) for value in flux.tolist()],
+        z=z,
+        multiplier=[digits(value) for value in multiplier.tolist()],
+        ranked=match is not None,
+        source=about.source,
+        citation=about.citation,
+        repository=about.repository,
+        licence=about.licence,
+        resolving_power=about.resolving_power,
+    )
 
 
 def level_ratio(spectrum: Spectrum, wavelength: FloatArray, flux: FloatArray) -> float:
@@ -230,26 +231,25 @@ def _matches(context: Context, spectrum: Spectrum) -> list[Match]:
     return found
 
 
-def _match_json(number: int, match: Match, library: Library) -> dict[str, Any]:
+def _match(number: int, match: Match, library: Library) -> answers.TemplateMatch:
     about = library.templates[match.place].about
-    found = Measured(match.velocity, match.error or 0.0, "km/s")
-    return {
-        "id": about.id,
-        "name": about.name,
-        "class": about.kind,
-        "subtype": about.subtype,
-        "source": about.source,
-        "reduced_chi2": digits(match.reduced_chi2, 4),
-        "velocity": _pair(found)["value"],
-        "velocity_error": None if match.error is None else digits(match.error, 3),
-        "z": digits(match.z, 7),
-        "overlap": round(match.overlap, 3),
-        "rank": number,
-    }
+    return answers.TemplateMatch(
+        id=about.id,
+        name=about.name,
+        kind=about.kind,
+        subtype=about.subtype,
+        source=about.source,
+        reduced_chi2=digits(match.reduced_chi2, 4),
+        velocity=_digits_of(Measured(match.velocity, match.error or 0.0, "km/s"))["value"],
+        velocity_error=None if match.error is None else digits(match.error, 3),
+        z=digits(match.z, 7),
+        overlap=round(match.overlap, 3),
+        rank=number,
+    )
 
 
 def _notes(
-    spectrum: Spectrum, wanted: str | None, found: Mapping[str, Any], problems: Sequence[TemplateError]
+    spectrum: Spectrum, wanted: str | None, found: Collection[str], problems: Sequence[TemplateError]
 ) -> list[str]:
     """Return sentences on what limits the ranking."""
     notes = []
@@ -273,29 +273,30 @@ def _notes(
 
 
 @router.get("/spectrum/{sha256}/loci", dependencies=[Depends(for_an_hour)])
-def loci(context: ContextDep, spectrum: SpectrumDep, task: str = "") -> dict[str, Any]:
+def loci(context: ContextDep, spectrum: SpectrumDep, task: str = "") -> answers.Loci:
     """The planes that separate the class from its look-alikes: the templates, and this spectrum."""
     asked = context.tasks.get(task)
     shown = () if asked is None else planes(asked, context.tasks)
-    return {"plots": [localized(_plot_json(context, spectrum, plane)) for plane in shown]}
+    return answers.Loci(plots=[_plot(context, spectrum, plane) for plane in shown])
 
 
-def _plot_json(context: Context, spectrum: Spectrum, plane: Plane) -> dict[str, Any]:
+def _plot(context: Context, spectrum: Spectrum, plane: Plane) -> answers.LocusPlot:
     library, _ = _library(context)
     known: list[Point] = context.aids.get(("points", plane.key), lambda: points(plane, library))
     here: Place = context.aids.get(("place", plane.key, spectrum.sha256), lambda: place(plane, spectrum))
-    return {
-        "title": plane.title,
-        "x": {"name": plane.x.name, "unit": plane.x.unit},
-        "y": {"name": plane.y.name, "unit": plane.y.unit},
-        "points": [{"x": digits(p.x, 4), "y": digits(p.y, 4), "class": p.kind, "name": p.name} for p in known],
-        "this": None
-        if here.x is None or here.y is None
-        else {
-            "x": digits(here.x.value, 4),
-            "y": digits(here.y.value, 4),
-            "x_error": digits(here.x.error, 3),
-            "y_error": digits(here.y.error, 3),
-        },
-        "reason": here.reason,
-    }
+    own = None
+    if here.x is not None and here.y is not None:
+        own = answers.LocusPlace(
+            x=digits(here.x.value, 4),
+            y=digits(here.y.value, 4),
+            x_error=digits(here.x.error, 3),
+            y_error=digits(here.y.error, 3),
+        )
+    return answers.LocusPlot(
+        title=plane.title,
+        x=answers.LocusAxis.model_validate(plane.x),
+        y=answers.LocusAxis.model_validate(plane.y),
+        points=[answers.LocusPoint(x=digits(p.x, 4), y=digits(p.y, 4), kind=p.kind, name=p.name) for p in known],
+        this=own,
+        reason=here.reason,
+    )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from threading import Lock
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import JSONResponse
 
 from agent.language import tr, trn
 from reviewer.rules.people import Person
 from reviewer.store import Entry, NotAllowed, Store
 from reviewer.web.access import may_manage
 from reviewer.web.context import ContextDep, PersonDep, plain
+from reviewer.web.models import audit as answers
 
 PAGE = 50
 LARGEST = 2**63 - 1
@@ -45,20 +47,20 @@ class Check:
     def __init__(self) -> None:
         self._running = Lock()
 
-    def run(self, store: Store) -> dict[str, Any] | None:
+    def run(self, store: Store) -> answers.LogChecked | None:
         """Return the result; None if a check is running already."""
         if not self._running.acquire(blocking=False):
             return None
         try:
             begun = perf_counter()
             wrong, head = store.log.check(), store.log.head()
-            return {
-                "faults": wrong[:SHOWN_FAULTS],
-                "more_faults": max(0, len(wrong) - SHOWN_FAULTS),
-                "entries": head.number,
-                "head": str(head),
-                "seconds": round(perf_counter() - begun, 1),
-            }
+            return answers.LogChecked(
+                faults=wrong[:SHOWN_FAULTS],
+                more_faults=max(0, len(wrong) - SHOWN_FAULTS),
+                entries=head.number,
+                head=str(head),
+                seconds=round(perf_counter() - begun, 1),
+            )
         finally:
             self._running.release()
 
@@ -66,41 +68,36 @@ class Check:
 @router.get("")
 def entries(
     person: InCharge, context: ContextDep, who: str = "", what: str = "", item: Number = None, before: Number = None
-) -> dict[str, Any]:
+) -> answers.LogPage:
     """Return up to ``PAGE`` entries, newest first, and the number below which the next page begins."""
     found = context.store.log.last(PAGE + 1, who or None, what or None, item, before)[::-1]
-    return {
-        "entries": [_entry_json(entry) for entry in found[:PAGE]],
-        "next": found[PAGE - 1].number if len(found) > PAGE else None,
-        "kinds": context.store.log.kinds(),
-        "people": [one.initials for one in context.store.accounts.people()],
-        "head": str(context.store.log.head()),
-    }
+    return answers.LogPage(
+        entries=[_entry(entry) for entry in found[:PAGE]],
+        next=found[PAGE - 1].number if len(found) > PAGE else None,
+        kinds=context.store.log.kinds(),
+        people=[person.initials for person in context.store.accounts.people()],
+        head=str(context.store.log.head()),
+    )
 
 
-@router.post("/check")
-def check(request: Request, person: InCharge, context: ContextDep) -> Any:
+@router.post("/check", response_model=answers.LogChecked)
+def check(request: Request, person: InCharge, context: ContextDep) -> answers.LogChecked | JSONResponse:
     """Verify the chain and every fact that it covers. Runs in a thread, as every route here that is not async."""
     running: Check = request.app.state.audit_check
-    result = running.run(context.store)
-    if result is None:
-        answer: Response = plain(
-            409, "busy", tr("The log is being verified already. Wait for the result, then try again.")
-        )
-        return answer
-    return result
+    busy = tr("The log is being verified already. Wait for the result, then try again.")
+    return running.run(context.store) or plain(409, "busy", busy)
 
 
-def _entry_json(entry: Entry) -> dict[str, Any]:
-    return {
-        "number": entry.number,
-        "at": entry.at.isoformat(),
-        "person": entry.person,
-        "what": entry.what,
-        "subject": entry.subject,
-        "details": {name: entry.details[name] for name in _DETAILS if name in entry.details},
-        "said": _said(entry),
-    }
+def _entry(entry: Entry) -> answers.LogEntry:
+    return answers.LogEntry(
+        number=entry.number,
+        at=entry.at,
+        person=entry.person,
+        what=entry.what,
+        subject=entry.subject,
+        details={name: entry.details[name] for name in _DETAILS if name in entry.details},
+        said=_said(entry),
+    )
 
 
 def _said(entry: Entry) -> str:

@@ -4,8 +4,8 @@ without metadata.
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated
 
 from fastapi import APIRouter, Response
 from pydantic import Field
@@ -17,6 +17,8 @@ from reviewer.blind.pictures import PictureUnavailable, list_pictures, neutral_p
 from reviewer.blind.plan import CANNOT_TELL, SCORES, Preference
 from reviewer.store import NotFound
 from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.models import blind as answers
+from reviewer.web.models import media
 from reviewer.web.models.evidence import Atlas
 from reviewer.web.payload import atlas_of, spectrum_bytes
 from reviewer.web.requests import Key, Sent, Text
@@ -29,8 +31,6 @@ Dimension = Annotated[int, Field(ge=0, le=SCORES[-1], strict=True)] | None
 
 Steps = Annotated[tuple[Annotated[str, Field(max_length=20)], ...], Field(max_length=200)]
 """Ids of steps on the sheet."""
-
-_OF_PLACE = ("token", "kind", "place", "answered", "changeable")
 
 router = APIRouter(prefix="/api/v1/blind")
 
@@ -50,25 +50,25 @@ class Preferred(Sent):
 
 
 @router.get("/work")
-def work(person: PersonDep, context: ContextDep) -> list[dict[str, Any]]:
+def work(person: PersonDep, context: ContextDep) -> list[answers.SessionWork]:
     """Return the open sessions in which this person scores, each with its rubric and its sheets in order."""
-    sessions: dict[int, list[dict[str, Any]]] = {}
-    for one in context.store.blind.scoring.assignments(person.initials):
-        sessions.setdefault(one.session, []).append({name: getattr(one, name) for name in _OF_PLACE})
-    rubrics = {session: context.store.blind.scoring.rubric(person.initials, session) for session in sessions}
+    scoring = context.store.blind.scoring
+    sessions: dict[int, list[answers.SheetPlace]] = {}
+    for assignment in scoring.assignments(person.initials):
+        sessions.setdefault(assignment.session, []).append(answers.SheetPlace.model_validate(assignment))
     return [
-        {"session": session, "rubric": rubrics[session].to_json(), "places": places}
+        answers.SessionWork(session=session, rubric=scoring.rubric(person.initials, session), places=places)
         for session, places in sessions.items()
     ]
 
 
 @router.get("/sheet/{token}")
-def sheet(person: PersonDep, context: ContextDep, token: str) -> dict[str, Any]:
+def sheet(person: PersonDep, context: ContextDep, token: str) -> answers.Sheet:
     """A sheet to score: one trace, or a pair, without what tells its source."""
-    return context.store.blind.scoring.sheet(token, person.initials).to_json()
+    return answers.Sheet.model_validate(context.store.blind.scoring.sheet(token, person.initials))
 
 
-@router.get("/sheet/{token}/spectrum")
+@router.get("/sheet/{token}/spectrum", **media("application/octet-stream"))
 def spectrum(person: PersonDep, context: ContextDep, token: str) -> Response:
     """The spectrum of a sheet as binary, without its name."""
     sha256 = context.store.blind.scoring.source(token, person.initials).spectrum
@@ -88,7 +88,7 @@ def atlas(person: PersonDep, context: ContextDep, token: str) -> Atlas:
     return shown.model_copy(update={"bands": bands})
 
 
-@router.get("/sheet/{token}/picture/{trace}/{number}")
+@router.get("/sheet/{token}/picture/{trace}/{number}", **media("image/png"))
 def picture(person: PersonDep, context: ContextDep, token: str, trace: int, number: int) -> Response:
     """Return a picture with the neutral title, by its number on the sheet; in a pair, trace 0 is on the left.
 
@@ -108,7 +108,7 @@ def picture(person: PersonDep, context: ContextDep, token: str, trace: int, numb
 
 
 @router.post("/sheet/{token}/score")
-def score(person: PersonDep, context: ContextDep, token: str, sent: Scored) -> dict[str, Any]:
+def score(person: PersonDep, context: ContextDep, token: str, sent: Scored) -> answers.SheetScores:
     """Score the trace of a sheet."""
     given = context.store.blind.scoring.score(
         person=person.initials,
@@ -119,17 +119,16 @@ def score(person: PersonDep, context: ContextDep, token: str, sent: Scored) -> d
         comment=sent.comment,
         wrong_steps=sent.wrong_steps,
     )
-    return asdict(given)
+    return answers.SheetScores.model_validate(given)
 
 
 @router.post("/sheet/{token}/prefer")
-def prefer(person: PersonDep, context: ContextDep, token: str, sent: Preferred) -> dict[str, Any]:
+def prefer(person: PersonDep, context: ContextDep, token: str, sent: Preferred) -> answers.SheetPreference:
     """Say which trace of a pair you prefer."""
-    return asdict(
-        context.store.blind.scoring.prefer(
-            person=person.initials, token=token, preference=sent.preference, key=sent.key, comment=sent.comment
-        )
+    given = context.store.blind.scoring.prefer(
+        person=person.initials, token=token, preference=sent.preference, key=sent.key, comment=sent.comment
     )
+    return answers.SheetPreference.model_validate(given)
 
 
 def nameless(spectrum: Spectrum) -> Spectrum:

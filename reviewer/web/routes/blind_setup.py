@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import asdict
 from itertools import combinations
 from typing import Annotated, Any
 
@@ -30,6 +29,9 @@ from reviewer.rules.people import Person
 from reviewer.store import BlindSession, NotAllowed
 from reviewer.web.context import Context, ContextDep, PersonDep
 from reviewer.web.headers import REPORT
+from reviewer.web.models import blind_setup as answers
+from reviewer.web.models import media
+from reviewer.web.models.comments import Colleague
 from reviewer.web.requests import Key, Object, Sent
 
 
@@ -66,7 +68,7 @@ class Change(Sent):
 
 
 @router.get("/setup")
-def setup(person: InCharge, context: ContextDep) -> dict[str, Any]:
+def setup(person: InCharge, context: ContextDep) -> answers.BlindSetup:
     """Return the candidates of a session: items by source and task, how many of them each person was involved in,
     and the values to filter by."""
     people = [one for one in context.store.accounts.people() if one.active]
@@ -82,32 +84,32 @@ def setup(person: InCharge, context: ContextDep) -> dict[str, Any]:
         approved[stratum] += candidate.approved
         barred[stratum].update(candidate.barred)
     facets = context.store.queue.facets()
-    return {
-        "strata": [
-            {
-                "source": source,
-                "task": task,
-                "items": items[source, task],
-                "drafted": drafted[source, task],
-                "approved": approved[source, task],
-                "barred": barred[source, task],
-            }
+    return answers.BlindSetup(
+        strata=[
+            answers.CandidateStratum(
+                source=source,
+                task=task,
+                items=items[source, task],
+                drafted=drafted[source, task],
+                approved=approved[source, task],
+                barred=barred[source, task],
+            )
             for source, task in sorted(items)
         ],
-        "sources": {version: _sources(version, {source for source, _ in items}) for version in TEXT_VERSIONS},
-        "tasks": {task: context.tasks[task].title if task in context.tasks else task for _, task in items},
-        "people": [{"initials": one.initials, "name": one.name} for one in people],
-        "filter": {
-            "states": facets["state"],
-            "survey": facets["survey"],
-            "batch": facets["batch"],
-            "listed": [
-                {"id": view.id, "name": view.name, "person": view.person, "items": view.items}
+        sources={version: _sources(version, {source for source, _ in items}) for version in TEXT_VERSIONS},
+        tasks={task: context.tasks[task].title if task in context.tasks else task for _, task in items},
+        people=[Colleague.model_validate(other) for other in people],
+        filter=answers.CandidateFilters(
+            states=facets["state"],
+            survey=facets["survey"],
+            batch=facets["batch"],
+            listed=[
+                answers.ItemList(id=view.id, name=view.name, person=view.person, items=view.items)
                 for view in context.store.views.of_person(person.initials)
                 if view.items is not None
             ],
-        },
-    }
+        ),
+    )
 
 
 def _sources(version: TextVersion, drafters: Iterable[str]) -> list[str]:
@@ -117,27 +119,27 @@ def _sources(version: TextVersion, drafters: Iterable[str]) -> list[str]:
 
 
 @router.post("/preview")
-def preview(person: InCharge, context: ContextDep, sent: Planned) -> dict[str, Any]:
+def preview(person: InCharge, context: ContextDep, sent: Planned) -> answers.SamplePreview:
     """Return a sample for this plan without storing it."""
     plan = Plan.from_json(sent.plan)
     candidates = context.store.blind.sessions.candidates(person.initials, plan)
     drawn = sample(plan, candidates)
     barred = {one.item: one.barred for one in candidates if one.lacks is None}
-    return {
-        "version": plan.version,
-        "candidates": len(barred),
-        "notes": localized(drawn.notes),
-        "scorers": [
-            {
-                "initials": scorer,
-                "asked": len(drawn.of(scorer)),
-                "barred": sum(scorer in people for people in barred.values()),
-            }
+    return answers.SamplePreview(
+        version=plan.version,
+        candidates=len(barred),
+        notes=localized(drawn.notes),
+        scorers=[
+            answers.ScorerPreview(
+                initials=scorer,
+                asked=len(drawn.of(scorer)),
+                barred=sum(scorer in people for people in barred.values()),
+            )
             for scorer in plan.scorers
         ],
         **_what(drawn),
         **_blocks(drawn),
-    }
+    )
 
 
 class Powered(Sent):
@@ -148,88 +150,84 @@ class Powered(Sent):
 
 
 @router.post("/power")
-def power(person: InCharge, sent: Powered) -> dict[str, Any]:
+def power(person: InCharge, sent: Powered) -> answers.PowerInWords:
     """Return the power of a session of this size for two true differences, in sentences; takes some seconds."""
     from reviewer.blind.power import power as simulated_power  # the statistics take a second to import
 
     if sent.spectra > POWER_SPECTRA:
-        return {
-            "sentences": [
-                tr(
-                    "More than {power_spectra} spectra: use spec-o3 blind power, it takes minutes.",
-                    power_spectra=POWER_SPECTRA,
-                )
-            ]
-        }
-    found = [
+        most = tr(
+            "More than {power_spectra} spectra: use spec-o3 blind power, it takes minutes.", power_spectra=POWER_SPECTRA
+        )
+        return answers.PowerInWords(sentences=[most])
+    powers = [
         simulated_power(sent.spectra, sent.scorers, sent.each, difference, sent.sources, simulations=POWER_SIMULATIONS)
         for difference in POWER_DIFFERENCES
     ]
-    return {"sentences": [one.sentence for one in found]}
+    return answers.PowerInWords(sentences=[power.sentence for power in powers])
 
 
 @router.get("/sessions")
-def sessions(person: InCharge, context: ContextDep) -> list[dict[str, Any]]:
+def sessions(person: InCharge, context: ContextDep) -> list[answers.BlindSession]:
     """All sessions, newest first, with how far each scorer is."""
     return [
-        session_json(context, person, session)
-        for session in reversed(context.store.blind.sessions.all(person.initials))
+        _session(context, person, session) for session in reversed(context.store.blind.sessions.all(person.initials))
     ]
 
 
 @router.post("/sessions")
-def drawn(person: InCharge, context: ContextDep, sent: Drawing) -> dict[str, Any]:
+def drawn(person: InCharge, context: ContextDep, sent: Drawing) -> answers.BlindSession:
     """Store the sample of a plan as a new session."""
     session = context.store.blind.sessions.create(person.initials, Plan.from_json(sent.plan), sent.key)
-    return session_json(context, person, session)
+    return _session(context, person, session)
 
 
 @router.post("/sessions/{session}/open")
-def opened(person: InCharge, context: ContextDep, session: int, sent: Change) -> dict[str, Any]:
+def opened(person: InCharge, context: ContextDep, session: int, sent: Change) -> answers.BlindSession:
     """Open a session for its scorers."""
-    return session_json(context, person, context.store.blind.sessions.open(person.initials, session, sent.key))
+    return _session(context, person, context.store.blind.sessions.open(person.initials, session, sent.key))
 
 
 @router.post("/sessions/{session}/close")
-def closed(person: InCharge, context: ContextDep, session: int, sent: Change) -> dict[str, Any]:
+def closed(person: InCharge, context: ContextDep, session: int, sent: Change) -> answers.BlindSession:
     """Close a session: nobody scores any more, and its report can be read."""
-    return session_json(context, person, context.store.blind.sessions.close(person.initials, session, sent.key))
+    return _session(context, person, context.store.blind.sessions.close(person.initials, session, sent.key))
 
 
 @router.get("/sessions/{session}/giveaways")
-def giveaways(person: InCharge, context: ContextDep, session: int) -> list[dict[str, Any]]:
+def giveaways(person: InCharge, context: ContextDep, session: int) -> list[answers.Giveaway]:
     """The passages of a session's traces that tell their source."""
     return [
-        {
-            "item": one.item,
-            "source": one.source,
-            "step": one.step,
-            "words": localized(one.giveaway.words),
-            "kind": one.giveaway.kind,
-            "sentence": localized(one.sentence),
-        }
-        for one in context.store.blind.sessions.leaks(person.initials, session)
+        answers.Giveaway(
+            item=leak.item,
+            source=leak.source,
+            step=leak.step,
+            words=leak.giveaway.words,
+            kind=leak.giveaway.kind,
+            sentence=leak.sentence,
+        )
+        for leak in context.store.blind.sessions.leaks(person.initials, session)
     ]
 
 
 @router.get("/sessions/{session}/fingerprints")
-def fingerprints_of(person: InCharge, context: ContextDep, session: int) -> dict[str, Any]:
+def fingerprints_of(person: InCharge, context: ContextDep, session: int) -> answers.Fingerprints:
     """Return how well a program tells the sources apart, and what was done for the pictures of each."""
     from reviewer.blind.fingerprints import fingerprints  # scikit-learn takes a second to import
 
     traces = context.store.blind.checks.traces(person.initials, session)
-    measured = fingerprints([(one.source, one.spectrum, one.trajectory) for one in traces if one.compared])
-    shown = ((one.source, one.spectrum, one.trajectory) for one in traces)
-    return {**localized(measured.to_json()), "pictures": count_states(context.store.spectra, shown)}
+    measured = fingerprints([(trace.source, trace.spectrum, trace.trajectory) for trace in traces if trace.compared])
+    shown = ((trace.source, trace.spectrum, trace.trajectory) for trace in traces)
+    pictures = count_states(context.store.spectra, shown)
+    return answers.Fingerprints.model_validate({**localized(measured.to_json()), "pictures": pictures})
 
 
 @router.get("/sessions/{session}/history")
-def history(person: InCharge, context: ContextDep, session: int) -> dict[str, Any]:
+def history(person: InCharge, context: ContextDep, session: int) -> answers.SessionHistory:
     """Return what preceded a session: sessions of the same sources that were not opened, and earlier showings."""
-    return asdict(context.store.blind.checks.history(person.initials, session))
+    return answers.SessionHistory.model_validate(context.store.blind.checks.history(person.initials, session))
 
 
-@router.get("/sessions/{session}/report.html")
+@router.get("/sessions/{session}/report.html", **media("text/html"))
 def report_page(person: InCharge, context: ContextDep, session: int) -> Response:
     """The report of a closed session as one HTML page."""
     from reviewer.blind.report.scripts import script_policy
@@ -239,7 +237,7 @@ def report_page(person: InCharge, context: ContextDep, session: int) -> Response
     return HTMLResponse(page, headers={**NOT_KEPT, "Content-Security-Policy": f"{REPORT}; {script_policy()}"})
 
 
-@router.get("/sessions/{session}/report.zip")
+@router.get("/sessions/{session}/report.zip", **media("application/zip"))
 def report_files(person: InCharge, context: ContextDep, session: int) -> Response:
     """The report of a closed session with its tables, as a zip."""
     from reviewer.exchange.blind_report import as_zip
@@ -249,23 +247,21 @@ def report_files(person: InCharge, context: ContextDep, session: int) -> Respons
     return Response(packed, media_type="application/zip", headers={"Content-Disposition": name, **NOT_KEPT})
 
 
-def session_json(context: Context, person: Person, session: BlindSession) -> dict[str, Any]:
-    """Return a session as its card shows it: the plan, and of the scoring only how far each person is."""
-    times = {"drawn": session.drawn_at, "opened": session.opened_at, "closed": session.closed_at}
+def _session(context: Context, person: Person, session: BlindSession) -> answers.BlindSession:
     progress = context.store.blind.sessions.progress(person.initials, session.id)
-    return {
-        "id": session.id,
-        "name": session.name,
-        "state": session.state,
-        "plan": session.plan.to_json(),
-        "version": None if session.plan.version == UNRECORDED else session.plan.version,
-        "analysis_sha256": session.analysis_sha256,
-        "notes": session.notes,
-        "drawn_by": session.drawn_by,
-        "at": {name: None if when is None else when.isoformat() for name, when in times.items()},
-        "progress": [{"scorer": one.scorer, "done": one.done, "asked": one.assigned} for one in progress],
-        "withheld": context.store.blind.sessions.why_withheld(person.initials, session),
-    }
+    return answers.BlindSession(
+        id=session.id,
+        name=session.name,
+        state=session.state,
+        plan=session.plan.to_json(),
+        version=None if session.plan.version == UNRECORDED else session.plan.version,
+        analysis_sha256=session.analysis_sha256,
+        notes=session.notes,
+        drawn_by=session.drawn_by,
+        at=answers.SessionTimes(drawn=session.drawn_at, opened=session.opened_at, closed=session.closed_at),
+        progress=[answers.ScorerProgress(scorer=part.scorer, done=part.done, asked=part.assigned) for part in progress],
+        withheld=context.store.blind.sessions.why_withheld(person.initials, session),
+    )
 
 
 def _what(drawn: SampledSession) -> dict[str, Any]:

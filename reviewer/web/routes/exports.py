@@ -6,9 +6,8 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
@@ -22,6 +21,8 @@ from reviewer.store import Export, NotAllowed, NotFound, Store
 from reviewer.web.access import may_manage
 from reviewer.web.background.exporting import Exporting, ExportWish
 from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.models import exports as answers
+from reviewer.web.models import media
 from reviewer.web.requests import Sent
 from reviewer.web.visibility import VisibleDep, VisibleItems
 
@@ -54,33 +55,39 @@ class ExportWanted(Sent):
 
 
 @router.get("/exports")
-def exports(person: PersonDep, context: ContextDep) -> dict[str, Any]:
+def exports(person: PersonDep, context: ContextDep) -> answers.ExportList:
     """The exports of the campaign, newest first, with the numbers of what is in them."""
-    made = context.store.settings.exports()
-    return {
-        "exports": [
-            {"id": one.id, "name": one.name, "person": one.person, "at": one.at.isoformat()}
-            | {"counts": one.manifest.get("counts", {})}
-            for one in reversed(made)
+    return answers.ExportList(
+        exports=[
+            answers.ExportListed(
+                id=export.id,
+                name=export.name,
+                person=export.person,
+                at=export.at,
+                counts=export.manifest.get("counts", {}),
+            )
+            for export in reversed(context.store.settings.exports())
         ]
-    }
+    )
 
 
 @router.post("/exports")
-def export(person: ManagerDep, request: Request, sent: ExportWanted) -> dict[str, Any]:
+def export(person: ManagerDep, request: Request, sent: ExportWanted) -> answers.ExportState:
     """Start to export the approved items; ``GET /api/v1/exports/status`` says when it is done."""
     exporting: Exporting = request.app.state.exporting
-    return asdict(exporting.start(person.initials, ExportWish(**sent.model_dump())))
+    return answers.ExportState.model_validate(exporting.start(person.initials, ExportWish(**sent.model_dump())))
 
 
 @router.get("/exports/status")
-def status(person: ManagerDep, request: Request) -> dict[str, Any]:
+def status(person: ManagerDep, request: Request) -> answers.ExportState | answers.NoExport:
     """How far the last export is that a script started: ``state`` is "running", "done", "failed" or "none"."""
     exporting: Exporting = request.app.state.exporting
-    return {"state": "none"} if exporting.status is None else asdict(exporting.status)
+    if exporting.status is None:
+        return answers.NoExport(state="none")
+    return answers.ExportState.model_validate(exporting.status)
 
 
-@router.get("/exports/{export_id}/manifest")
+@router.get("/exports/{export_id}/manifest", responses={200: {"model": answers.ExportManifest}})
 def manifest(context: ContextDep, visible: VisibleDep, export_id: int) -> Response:
     """The manifest of an export, as it was recorded when it was made."""
     made = _export(context.store, visible, export_id)
@@ -88,7 +95,7 @@ def manifest(context: ContextDep, visible: VisibleDep, export_id: int) -> Respon
     return Response(text, media_type="application/json", headers=_named(f"{made.name}-manifest.json"))
 
 
-@router.get("/exports/{export_id}/zip")
+@router.get("/exports/{export_id}/zip", **media("application/zip"))
 def zipped(person: ManagerDep, context: ContextDep, visible: VisibleDep, export_id: int) -> Response:
     """The files of an export as a zip, sent while it is packed.
 
@@ -110,7 +117,7 @@ def zipped(person: ManagerDep, context: ContextDep, visible: VisibleDep, export_
     return StreamingResponse(_packed(folder, files), media_type="application/zip", headers=_named(f"{made.name}.zip"))
 
 
-@router.get("/tables/{name}.{kind}")
+@router.get("/tables/{name}.{kind}", **media(*_TYPES.values()))
 def table(
     person: ManagerDep,
     context: ContextDep,

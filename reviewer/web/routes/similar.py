@@ -5,7 +5,7 @@ Items that a person may not read yet are left out everywhere: what is like them 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from fastapi import APIRouter, Depends, Query, Request
@@ -17,6 +17,7 @@ from reviewer.similar.grouping import FoundGroup, Grouping, Job
 from reviewer.similar.ranking import PURITY
 from reviewer.store import Item, NotAllowed, NotFound, QueueFilter
 from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.models import similar as answers
 from reviewer.web.requests import Filter, ItemNumber, Selection, Sent, queue_filter
 from reviewer.web.verdict_first import HIDDEN, VerdictFirstDep
 from reviewer.web.visibility import VisibleDep, VisibleItems, require_visible
@@ -62,7 +63,7 @@ def similar(
     wanted: Annotated[QueueFilter, Depends(queue_filter)],
     by: Literal["text", "spectrum"] | None = None,
     limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 20,
-) -> dict[str, Any]:
+) -> answers.SimilarItems | answers.SimilarApproved:
     """The items of a filter whose texts and facts, or spectra, are most like this one's. Without ``by``: the approved
     items whose spectra are, for the Evidence panel.
     """
@@ -70,7 +71,7 @@ def similar(
     if by is None:
         return _approved(person, context, visible, first, found)
     if first.hides(found.row):
-        return {"rows": [], "indexed": 0, "items": 0, "complete": True, "note": tr(HIDDEN)}
+        return answers.SimilarItems(rows=[], indexed=0, items=0, complete=True, note=tr(HIDDEN))
     hidden = visible.unreadable()
     among = None if wanted == QueueFilter() else visible.matching(wanted)
     index, note = context.similar, ""
@@ -89,27 +90,29 @@ def similar(
             nearest = [one for one in nearest if one[0] in shown]
         nearest = nearest[:limit]
     likeness = dict(nearest)
-    rows = [{**row.model_dump(), "similarity": round(likeness[row.id], 4)} for row in visible.rows_of(list(likeness))]
+    rows = [
+        answers.SimilarRow(**dict(row), similarity=round(likeness[row.id], 4)) for row in visible.rows_of([*likeness])
+    ]
     corpus = index.corpus
-    return {
-        "rows": rows,
-        "indexed": int(corpus.items.size) if by == "text" else index.spectra_compared(),
-        "items": corpus.items_in_store,
-        "complete": index.complete,
-        "note": note,
-    }
+    return answers.SimilarItems(
+        rows=rows,
+        indexed=int(corpus.items.size) if by == "text" else index.spectra_compared(),
+        items=corpus.items_in_store,
+        complete=index.complete,
+        note=note,
+    )
 
 
 def _approved(
     person: PersonDep, context: ContextDep, visible: VisibleItems, first: VerdictFirstDep, found: Item
-) -> dict[str, Any]:
+) -> answers.SimilarApproved:
     """The approved items whose spectra are most like this one's. Their verdicts are final; nothing about this item's
     own votes or answer is in it, and items that this person still scores blind are left out.
     """
     if first.hides(found.row):
-        return {"items": [], "compared": 0, "note": tr(HIDDEN)}
+        return answers.SimilarApproved(items=[], compared=0, note=tr(HIDDEN))
     if found.row.spectrum_sha256 is None:
-        return {"items": [], "compared": 0, "note": tr("This item has no spectrum to compare.")}
+        return answers.SimilarApproved(items=[], compared=0, note=tr("This item has no spectrum to compare."))
     spectrum = context.gallery.spectrum(found.row.spectrum_sha256)
     hashes = context.store.blind.scoring.hidden_hashes(person.initials)
     neighbours = context.similar.find(spectrum, {found.id, *visible.items}, hashes)
@@ -118,39 +121,34 @@ def _approved(
         item = context.store.items.get(near.item_id)
         # It may have been reopened since the index was made.
         if item.row.state == "approved":
-            rows.append(_similar_json(item, near.distance))
+            rows.append(_approved_item(item, near.distance))
     note = (
         "" if neighbours.complete else tr("Still comparing: open this again in a few seconds for all approved items.")
     )
     if neighbours.complete and not neighbours.compared:
         note = tr("No item is approved yet.")
-    return {"items": rows, "compared": neighbours.compared, "note": note}
+    return answers.SimilarApproved(items=rows, compared=neighbours.compared, note=note)
 
 
-def _similar_json(item: Item, distance: float) -> dict[str, Any]:
+def _approved_item(item: Item, distance: float) -> answers.ApprovedItem:
     answer = item.version.trajectory.answer
-    return {
-        "id": item.id,
-        "name": item.row.name,
-        "task": item.row.task,
-        "verdict": answer.verdict if answer else None,
-        "state": item.row.state,
-        "simulated": item.row.simulated,
-        "distance": round(distance, 4),
-    }
+    return answers.ApprovedItem(
+        id=item.id,
+        name=item.row.name,
+        task=item.row.task,
+        verdict=answer.verdict if answer else None,
+        state=item.row.state,
+        simulated=item.row.simulated,
+        distance=round(distance, 4),
+    )
 
 
 # ---- by examples
 
 
 @router.post("/similar")
-def more_like_these(context: ContextDep, visible: VisibleDep, sent: Examples) -> dict[str, Any]:
-    """All items, or those of a filter, by how much they are like the examples and unlike the counterexamples.
-
-    ``few``: the examples are too few to show a kind; the scores are likeness of text and spectrum. ``cut``: number of
-    items above which ``purity`` of them are expected to be of the kind; 0: none can be suggested. ``ids``: the items
-    above the cut. ``reasons``: facts that the examples have in common. ``used``: examples that are indexed.
-    """
+def more_like_these(context: ContextDep, visible: VisibleDep, sent: Examples) -> answers.RankedItems:
+    """All items, or those of a filter, by how much they are like the examples and unlike the counterexamples."""
     hidden = visible.unreadable()
     named = [*sent.examples, *sent.counterexamples]
     missing = context.store.queue.missing(sorted(set(named)))
@@ -163,76 +161,80 @@ def more_like_these(context: ContextDep, visible: VisibleDep, sent: Examples) ->
     items = corpus.items[ranking.order]
     scores = dict(zip(items[: sent.limit].tolist(), ranking.probability[: sent.limit].tolist(), strict=True))
     said = sentences()
-    return {
-        "rows": [
-            {**row.model_dump(), "score": round(max(scores[row.id], 0.0), 4)} for row in visible.rows_of(list(scores))
+    return answers.RankedItems(
+        rows=[
+            answers.RankedRow(**dict(row), score=round(max(scores[row.id], 0.0), 4))
+            for row in visible.rows_of([*scores])
         ],
-        "few": ranking.few,
-        "cut": ranking.cut,
-        "purity": PURITY,
-        "ids": items[: ranking.cut].tolist(),
-        "reasons": [{"text": said[name], "weight": round(weight, 2)} for name, weight in ranking.reasons],
-        "used": int(corpus.places(np.array(sorted(set(sent.examples)), dtype=np.int64)).size),
-        "indexed": int(corpus.items.size),
-        "items": corpus.items_in_store,
-        "complete": context.similar.complete,
-    }
+        few=ranking.few,
+        cut=ranking.cut,
+        purity=PURITY,
+        ids=items[: ranking.cut].tolist(),
+        reasons=[answers.CommonFact(text=said[name], weight=round(weight, 2)) for name, weight in ranking.reasons],
+        used=int(corpus.places(np.array(sorted(set(sent.examples)), dtype=np.int64)).size),
+        indexed=int(corpus.items.size),
+        items=corpus.items_in_store,
+        complete=context.similar.complete,
+    )
 
 
 # ---- groups
 
 
 @router.post("/groups")
-def start_groups(person: PersonDep, visible: VisibleDep, grouping: GroupingDep, sent: GroupsWanted) -> dict[str, Any]:
+def start_groups(
+    person: PersonDep, visible: VisibleDep, grouping: GroupingDep, sent: GroupsWanted
+) -> answers.ItemGroups:
     """Group the items of a selection, or all, in the background."""
     items = None if sent.selection is None else visible.selected(sent.selection)
-    return _job_json(grouping.start(person.initials, items, visible.unreadable(), sent.groups), visible)
+    return _groups(grouping.start(person.initials, items, visible.unreadable(), sent.groups), visible)
 
 
 @router.get("/groups")
-def group_state(person: PersonDep, visible: VisibleDep, grouping: GroupingDep) -> dict[str, Any]:
+def group_state(person: PersonDep, visible: VisibleDep, grouping: GroupingDep) -> answers.ItemGroups:
     """How far the person's latest grouping is, and its groups, the largest first; ``state`` is "none" without one."""
     job = grouping.job(person.initials)
     if job is None:
-        return {"state": "none", "progress": 0.0, "items": 0, "missing": 0, "groups": []}
-    return _job_json(job, visible)
+        return answers.ItemGroups(state="none", progress=0.0, items=0, missing=0, groups=[])
+    return _groups(job, visible)
 
 
 @router.get("/groups/{number}")
-def group_items(person: PersonDep, visible: VisibleDep, grouping: GroupingDep, number: int) -> dict[str, Any]:
+def group_items(person: PersonDep, visible: VisibleDep, grouping: GroupingDep, number: int) -> answers.GroupMembers:
     """All items of one group, in order of their number. :param number: of the group, counted from 1"""
     job = grouping.job(person.initials)
     if job is None or not 1 <= number <= len(job.found):
         raise NotFound(tr("There is no group {number}.", number=number))
     group, hidden = job.found[number - 1], visible.unreadable()
     items = sorted(item for item in group.items.tolist() if item not in hidden)
-    return {"number": number, **_name_json(group), "items": items}
+    return answers.GroupMembers(number=number, facts=_facts(group), words=group.words, items=items)
 
 
-def _job_json(job: Job, visible: VisibleItems) -> dict[str, Any]:
+def _groups(job: Job, visible: VisibleItems) -> answers.ItemGroups:
     hidden = visible.unreadable() if job.found else frozenset()
-    return {
-        "state": job.stage,
-        "progress": round(job.progress, 2),
-        "items": job.items,
-        "missing": job.missing,
-        "groups": [_group_json(number, group, hidden, visible) for number, group in enumerate(job.found, start=1)],
-    }
+    return answers.ItemGroups(
+        state=job.stage,
+        progress=round(job.progress, 2),
+        items=job.items,
+        missing=job.missing,
+        groups=[_group(number, group, hidden, visible) for number, group in enumerate(job.found, start=1)],
+    )
 
 
-def _group_json(number: int, group: FoundGroup, hidden: frozenset[int], visible: VisibleItems) -> dict[str, Any]:
+def _group(number: int, group: FoundGroup, hidden: frozenset[int], visible: VisibleItems) -> answers.ItemGroup:
     readable = ~np.isin(group.items, np.fromiter(hidden, dtype=np.int64, count=len(hidden)))
     items, states = group.items[readable], group.states[readable]
     names, counts = np.unique(states, return_counts=True)
-    return {
-        "number": number,
-        **_name_json(group),
-        "size": int(items.size),
-        "states": dict(zip(names.tolist(), counts.tolist(), strict=True)),
-        "typical": visible.rows_of(items[:_TYPICAL].tolist()),
-    }
+    return answers.ItemGroup(
+        number=number,
+        facts=_facts(group),
+        words=group.words,
+        size=int(items.size),
+        states=dict(zip(names.tolist(), counts.tolist(), strict=True)),
+        typical=visible.rows_of(items[:_TYPICAL].tolist()),
+    )
 
 
-def _name_json(group: FoundGroup) -> dict[str, Any]:
+def _facts(group: FoundGroup) -> list[str]:
     said = sentences()
-    return {"facts": [said[name] for name in group.facts], "words": list(group.words)}
+    return [said[name] for name in group.facts]

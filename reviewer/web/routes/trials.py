@@ -11,8 +11,10 @@ from fastapi import APIRouter, Depends, Response
 from agent.language import tr
 from reviewer.pictures import as_stated
 from reviewer.store import Item, NotAllowed, NotFound
-from reviewer.trials import edited_window, key_of, texts_json
+from reviewer.trials import edit_texts, edited_window, key_of
 from reviewer.web.context import FOREVER, ContextDep
+from reviewer.web.models import media
+from reviewer.web.models.trials import EditTexts
 from reviewer.web.verdict_first import FIRST, VerdictFirstDep, require_verdict
 from reviewer.web.visibility import require_visible
 
@@ -46,13 +48,13 @@ TriedDep = Annotated[_Tried, Depends(_tried)]
 
 
 @router.get("/{number}/texts")
-def texts(tried: TriedDep, number: int, response: Response) -> dict[str, str]:
+def texts(tried: TriedDep, number: int, response: Response) -> EditTexts:
     """The texts that the policy wrote on one edited spectrum of a recorded trial."""
     response.headers.update(FOREVER)
-    return texts_json(tried.result, number)
+    return EditTexts.model_validate(edit_texts(tried.result, number))
 
 
-@router.get("/{number}/picture")
+@router.get("/{number}/picture", **media("image/png"))
 def picture(context: ContextDep, tried: TriedDep, key: str, number: int) -> Response:
     """The window of the tool call in the edited spectrum, as the policy got it."""
     row, trajectory = tried.item.row, tried.item.version.trajectory

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from agent.language import deferred, localized, tr
-from reviewer.rules.people import Person
+from agent.language import deferred, tr
 from reviewer.store import NotAllowed, NotFound, Store
 from reviewer.web.access import may_manage
-from reviewer.web.context import Context, ContextDep, PersonDep
+from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.models import trust as answers
 from reviewer.web.trust import (
-    calibration_json,
-    listed_json,
-    rates_json,
-    reliability_json,
-    scored_json,
-    sides_json,
-    skill_json,
-    suspects_json,
+    calibration_of,
+    certificate_row,
+    missing_scores,
+    rates_of,
+    reliability_of,
+    scores_of,
+    skill_of,
+    suspects_of,
+    thresholds_of,
     title_of,
-    why_not,
 )
 from reviewer.web.visibility import VisibleDep
 
@@ -87,40 +87,35 @@ def _require_coordinator(person: PersonDep, context: ContextDep) -> None:
 @router.get("")
 def trust(
     person: PersonDep, context: ContextDep, visible: VisibleDep, cache: CacheDep, task: str = "", policy: str = ""
-) -> dict[str, Any]:
+) -> answers.TrustFigures | answers.NoScores:
     """The calibration, the rates and the votes of one policy for one class."""
-    shown: dict[str, Any] = localized(_trust(person, context, cache, task, policy))
-    return shown
-
-
-def _trust(person: Person, context: Context, cache: TrustCache, task: str, policy: str) -> dict[str, Any]:
     store = context.store
     present = list(store.queue.facets().get("task", ()))
     tasks = {key: title_of(context.tasks, key) for key in present}
     key = task if task in tasks else _first_scored(store, present)
     policies = _policies(store, cache, key) if key else []
-    names = [one.name for one in policies]
+    names = [drafts.name for drafts in policies]
     name = policy if policy in names else next(iter(names), "")
     found = cache.scored(store, key, name) if name else None
     manages = may_manage(person, store)
-    common = {
-        "tasks": tasks,
-        "task": key,
-        "policies": [{"name": one.name, "items": one.items, "scored": one.scored} for one in policies],
-        "policy": name,
-        "may_download": manages,
-    }
+    choice = answers.TrustChoice(
+        tasks=tasks,
+        task=key,
+        policies=[answers.PolicyItems.model_validate(drafts) for drafts in policies],
+        policy=name,
+        may_download=manages,
+    )
     if found is None:
-        return {**common, "scored": None, **why_not(store, key, name)}
-    return {
-        **common,
-        "scored": scored_json(found),
-        "reliability": reliability_json(found),
-        "calibration": calibration_json(found),
-        "rates": rates_json(found),
-        "skill": skill_json(found) if manages else None,
-        "certificates": [listed_json(one) for one in _certificates(store, key)],
-    }
+        return answers.NoScores(**dict(choice), scored=None, **missing_scores(store, key, name))
+    return answers.TrustFigures(
+        **dict(choice),
+        scored=scores_of(found),
+        reliability=reliability_of(found),
+        calibration=calibration_of(found),
+        rates=rates_of(found),
+        skill=skill_of(found) if manages else None,
+        certificates=[certificate_row(certificate) for certificate in _certificates(store, key)],
+    )
 
 
 @router.get("/thresholds")
@@ -133,30 +128,33 @@ def thresholds(
     alpha_yes: Annotated[float, Query(gt=0, lt=1)] = 0.05,
     alpha_no: Annotated[float, Query(gt=0, lt=1)] = 0.05,
     delta: Annotated[float, Query(gt=0, lt=1)] = 0.05,
-) -> dict[str, Any]:
+) -> answers.Thresholds:
     """The thresholds for these limits, or what is missing for them."""
     found = _require_scored(cache, context.store, task, policy)
     limits = (alpha_yes, alpha_no, delta)
-    result: dict[str, Any] = cache.get(
-        context.store, (task, policy, limits), lambda: sides_json(found, _wanted(*limits))
+    calculated: dict[str, Any] = cache.get(
+        context.store, (task, policy, limits), lambda: thresholds_of(found, _wanted(*limits))
     )
-    shown: dict[str, Any] = localized(result)
-    return shown
+    return answers.Thresholds.model_validate(calculated)
 
 
 @router.get("/suspects")
 def label_errors(
     person: PersonDep, context: ContextDep, visible: VisibleDep, cache: CacheDep, task: str, policy: str
-) -> dict[str, Any]:
+) -> answers.LabelSuspects:
     """The labels that may be wrong, on decided items that the person may see."""
-    from reviewer.trust.figures import suspects_of
+    from reviewer.trust import figures
 
     found = _require_scored(cache, context.store, task, policy)
-    suspects = cache.get(context.store, ("suspects", task, policy), lambda: suspects_of(found.calibration))
-    return suspects_json(context.store, visible, suspects)
+    suspects = cache.get(context.store, ("suspects", task, policy), lambda: figures.suspects_of(found.calibration))
+    return suspects_of(context.store, visible, suspects)
 
 
-@router.get("/certificate", dependencies=[Depends(_require_coordinator)])
+@router.get(
+    "/certificate",
+    dependencies=[Depends(_require_coordinator)],
+    responses={200: {"model": answers.CertificateFile}},
+)
 def certificate(
     context: ContextDep,
     cache: CacheDep,

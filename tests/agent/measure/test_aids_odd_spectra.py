@@ -50,9 +50,9 @@ def odd(request: pytest.FixtureRequest) -> Spectrum:
 @pytest.mark.parametrize("task", ["cv", "gm"])
 def test_line_table(odd: Spectrum, task: str) -> None:
     from agent.hints.line_table import line_table
-    from reviewer.web.routes.aids import lines_json
+    from reviewer.web.routes.aids import lines_of
 
-    json.dumps(lines_json(odd, line_table(odd, load()[task])), allow_nan=False)
+    json.dumps(lines_of(odd, line_table(odd, load()[task])).model_dump(), allow_nan=False)
 
 
 def test_ranking(odd: Spectrum) -> None:

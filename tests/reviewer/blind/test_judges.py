@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -892,7 +892,7 @@ def test_judgements_belong_to_no_person_and_do_not_change_the_review(store) -> N
     assert [progress.done for progress in store.blind.sessions.progress("CO", session.id)] == [0, 0, 0]
     assert [person.initials for person in store.accounts.people()] == ["AU", "AX", "CO", "ED", "JU", "RE", "VO"]
     sheet = store.blind.scoring.sheet(tokens(store, "RE")[0], "RE")
-    assert "Sound." not in json.dumps(sheet.to_json())
+    assert "Sound." not in json.dumps(asdict(sheet))
     assert all(store.items.history(item) == [] for item in range(1, 7))
     assert store.upkeep.verify() == []
     store.blind.sessions.close("CO", session.id, key())

@@ -481,7 +481,7 @@ def test_no_sheet_reveals_a_source(store) -> None:
     for person in SCORERS:
         for work in store.blind.scoring.assignments(person):
             answer_one(store, person, work)
-            sheet = store.blind.scoring.sheet(work.token, person).to_json()
+            sheet = asdict(store.blind.scoring.sheet(work.token, person))
             # The text of the task is the same for every source; a random token may contain "o3".
             del sheet["question"]
             text = json.dumps([sheet, asdict(work)], ensure_ascii=False).replace(work.token, "")
@@ -495,7 +495,7 @@ def test_repeats_and_gold_have_the_form_of_any_other_sheet(store) -> None:
     opened(store, repeats=1, gold=(Gold(1, 5, 5),))
     forms = set()
     for work in store.blind.scoring.assignments("RE"):
-        forms.add(tuple(sorted(store.blind.scoring.sheet(work.token, "RE").to_json())))
+        forms.add(tuple(sorted(asdict(store.blind.scoring.sheet(work.token, "RE")))))
         answer_one(store, "RE", work)
     assert len(forms) == 1
 

@@ -31,7 +31,7 @@ from reviewer.live.run import ASK, Run, RunSettings
 from reviewer.live.runs import Runs, TooManyRunning, last_answered
 from reviewer.store import NotFound, Store
 from reviewer.web.payload import item_for
-from reviewer.web.routes.live import _draft
+from reviewer.web.routes.live import _draft, state_of
 from tests.support.inputs.refusals import check_sentence
 from tests.support.model_server import TRAJECTORY, BadServer, Raw, answer, chunk, look
 from tests.support.strategies import HOSTILE
@@ -58,7 +58,7 @@ class Scripted:
 
 
 def no_hints(spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str) -> list[dict[str, str]]:
-    return [{"level": "ok", "text": zoom.label}]
+    return [{"level": "ok", "kind": "line", "why": "", "text": zoom.label}]
 
 
 def run_settings(samples: int = 1, at_once: int = 8) -> RunSettings:
@@ -252,7 +252,7 @@ def test_an_unfinished_trace_is_a_valid_trajectory():
     zoomed = threading.Event()
     with run.log.waking(lambda: run.samples[0].trajectory.zooms and zoomed.set()):
         assert run.samples[0].trajectory.zooms or zoomed.wait(60)
-    trace = Trajectory.from_json(run.to_json()["traces"][0])
+    trace = Trajectory.from_json(run.samples[0].trajectory.to_json())
     run.stop.set()
     events(run)
     assert trace.steps == run.samples[0].trajectory.steps[:2]
@@ -428,7 +428,7 @@ def check_run(run: Run, store: Store) -> None:
     """Check the end of a run, and that its trace can be reviewed like any other."""
     (sample,) = run.samples
     assert sample.ended in ("answered", "turn limit", "no call and no answer", "policy failed")
-    json.dumps(run.to_json(), allow_nan=False, ensure_ascii=False).encode()
+    json.dumps(state_of(run).model_dump(mode="json"), allow_nan=False, ensure_ascii=False).encode()
     assert run.state in ("done", "failed")
     trace = sample.trajectory
     assert Trajectory.from_json(json.loads(json.dumps(trace.to_json(), allow_nan=False))) == trace

@@ -11,23 +11,13 @@ import { withVerdictFirst } from './verdict_first.js'
 
 const POLL = 500 // ms
 
-/**
- * @typedef {Object} Group
- * @property {number} number
- * @property {string[]} facts sentences
- * @property {string[]} words
- * @property {number} size
- * @property {Record<string, number>} states
- * @property {import('./rows.js').FoundRow[]} typical
- */
-
-/** What defines a group, in short. @param {Group} group */
+/** What defines a group, in short. @param {ItemGroup} group */
 export const groupName = ({ facts, words }) => [...facts.slice(0, 1), ...words].slice(0, 4).join(', ')
 
 export class Groups {
   #ticket = 0
 
-  /** @param {{onOpen: (group: Group) => void, onClose: () => void}} callbacks */
+  /** @param {{onOpen: (group: ItemGroup) => void, onClose: () => void}} callbacks */
   constructor({ onOpen, onClose }) {
     this.onOpen = onOpen
     this.status = h('p.muted', { role: 'status' })
@@ -74,12 +64,12 @@ export class Groups {
     }
   }
 
-  /** Focus the button of a group's card. @param {Group} group */
+  /** Focus the button of a group's card. @param {ItemGroup} group */
   focus(group) {
     this.cards.querySelector(`[data-group="${group.number}"] button`)?.focus()
   }
 
-  /** @param {{state: string, items: number, missing: number, groups: Group[]}} job */
+  /** @param {{state: string, items: number, missing: number, groups: ItemGroup[]}} job */
   #show({ state, items, missing, groups }) {
     this.progress.hidden = true
     this.status.textContent = state === 'done' ? this.#summary(items, groups) : unfinished(state)
@@ -93,7 +83,7 @@ export class Groups {
     )
   }
 
-  /** @param {number} items @param {Group[]} groups */
+  /** @param {number} items @param {ItemGroup[]} groups */
   #summary(items, groups) {
     if (!groups.length) return t('These are too few items for groups. Widen the search, then group again.')
     const of = tn('{n} item', '{n} items', items, { n: number(items) })
@@ -105,7 +95,7 @@ export class Groups {
     )
   }
 
-  /** @param {Group} group */
+  /** @param {ItemGroup} group */
   #card(group) {
     const states = Object.entries(group.states).sort(([, a], [, b]) => b - a)
     const title = t('Group {number}', { number: group.number })

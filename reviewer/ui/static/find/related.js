@@ -162,14 +162,14 @@ export class Related {
     await this.groups.start(some ? selection.body() : all, items)
   }
 
-  /** Show the cards again, after the items of one group. @param {import('./groups.js').Group} group */
+  /** Show the cards again, after the items of one group. @param {ItemGroup} group */
   #backToGroups(group) {
     this.leave()
     this.desk.showGroups()
     this.groups.focus(group)
   }
 
-  /** @param {import('./groups.js').Group} group */
+  /** @param {ItemGroup} group */
   showGroup(group) {
     const back = h('button', { type: 'button', onClick: () => this.#backToGroups(group) }, t('Back to the groups'))
     return this.#show(async () => {

@@ -368,7 +368,7 @@ export class Policies {
    *   `isVisible`: whether the tab is visible
    */
   constructor({ isVisible, onChoose }) {
-    /** @type {Policy[]} */
+    /** @type {LivePolicy[]} */
     this.all = []
     /** @type {{trained: Record<string, string>, problem: string}} */
     this.prompts = { trained: {}, problem: '' }

@@ -1,0 +1,57 @@
+"""Answers about exports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from reviewer.web.models import Answer, Time
+
+_COUNTS = "numbers of what is in it, some of them by name: of a task, a verdict, a drafter or a prompt"
+
+
+class ExportListed(Answer):
+    """An export, and what is in it."""
+
+    id: int
+    name: str
+    person: str
+    at: Time
+    counts: Mapping[str, int | Mapping[str, int]] = Field(description=_COUNTS)
+
+
+class ExportList(Answer):
+    """Exports, newest first."""
+
+    exports: list[ExportListed]
+
+
+class ExportState(Answer):
+    """How far an export is that a script started: ``done`` of ``total`` items are written."""
+
+    name: str
+    state: Literal["running", "done", "failed"]
+    done: int
+    total: int
+    export: int | None = Field(description="its number once it is done")
+    error: str = Field(description="why it failed; empty otherwise")
+
+
+class NoExport(Answer):
+    """No script has started an export since the server started."""
+
+    state: Literal["none"]
+
+
+class ExportManifest(BaseModel):
+    """The main keys of a manifest, which is the file ``manifest.json`` of an export."""
+
+    form: str = Field(alias="schema", description="name and release of its form")
+    rules: dict[str, Any] = Field(description="how many people had to decide")
+    people: list[str] = Field(description="everybody who wrote or decided")
+    one_person: bool = Field(description="whether an item was approved by one person only")
+    counts: dict[str, int | dict[str, int]] = Field(description=_COUNTS)
+    files: dict[str, str] = Field(description="hashes of the files by name")
+    items: list[dict[str, Any]] = Field(description="the items with their history")
