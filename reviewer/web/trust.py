@@ -66,13 +66,13 @@ LABELLED = deferred(
 )
 
 
-def missing_scores(store: Store, task: str, policy: str) -> dict[str, str | None]:
+def missing_scores(store: Store, task: str, policy: str) -> tuple[str, str | None]:
     """Return why there are no figures, and the command that makes them."""
     if not policy:
         why = tr(
             "There are no items that a policy has drafted. Thresholds need spectra with answers of a policy and labels."
         )
-        return {"why_not": why, "command": None}
+        return why, None
     command = shlex.join(["spec-o3", "certify", "--db", str(store.path.resolve()), "--task", task, "--policy", policy])
     why = tr(
         "No item of {policy} has a P(YES) yet. A coordinator calculates it on the server with the "
@@ -80,7 +80,7 @@ def missing_scores(store: Store, task: str, policy: str) -> dict[str, str | None
         "ordered queue appear.",
         policy=policy,
     )
-    return {"why_not": why, "command": command}
+    return why, command
 
 
 def scores_of(found: ScoredList) -> answers.ScoreModel:
@@ -101,7 +101,7 @@ def reliability_of(found: ScoredList) -> answers.ReliabilityDiagram:
         bins=[
             answers.ReliabilityBin(n=part.n, mean=part.probability, share=part.positives, low=ends[0], high=ends[1])
             for part in bins
-            if (ends := part.interval) is not None
+            if part.probability is not None and part.positives is not None and (ends := part.interval) is not None
         ]
     )
 

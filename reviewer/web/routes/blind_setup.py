@@ -100,9 +100,9 @@ def setup(person: InCharge, context: ContextDep) -> answers.BlindSetup:
         tasks={task: context.tasks[task].title if task in context.tasks else task for _, task in items},
         people=[Colleague.model_validate(other) for other in people],
         filter=answers.CandidateFilters(
-            states=facets["state"],
-            survey=facets["survey"],
-            batch=facets["batch"],
+            states=tuple(facets["state"]),
+            survey=tuple(facets["survey"]),
+            batch=tuple(facets["batch"]),
             listed=[
                 answers.ItemList(id=view.id, name=view.name, person=view.person, items=view.items)
                 for view in context.store.views.of_person(person.initials)

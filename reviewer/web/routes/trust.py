@@ -106,7 +106,8 @@ def trust(
         may_download=manages,
     )
     if found is None:
-        return answers.NoScores(**dict(choice), scored=None, **missing_scores(store, key, name))
+        why_not, command = missing_scores(store, key, name)
+        return answers.NoScores(**dict(choice), scored=None, why_not=why_not, command=command)
     return answers.TrustFigures(
         **dict(choice),
         scored=scores_of(found),
