@@ -185,7 +185,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path):
 def test_the_command_explains_itself(capsys):
     with pytest.raises(SystemExit):
         main(["nano", "--help"])
-    assert "training there is continued" in capsys.readouterr().out
+    assert "without it the same command continues" in capsys.readouterr().out
 
 
 def test_a_simulated_spectrum_by_another_spectrograph():

@@ -70,7 +70,8 @@ SIGN_IN_PASSWORD = "Hα in emission"
 
 class Clock:
     def __init__(self) -> None:
-        self.now = datetime(2026, 11, 21, 12, tzinfo=UTC)
+        # Of today: a browser drops the cookie of a session that ended before its own clock.
+        self.now = datetime.now(UTC)
 
     def __call__(self) -> datetime:
         return self.now
