@@ -1,4 +1,4 @@
-"""A task of the program is one TOML file: an F star, as somebody would add it, on every path without a line of code."""
+"""A task of the program is one TOML file: an F star, as a contributor adds it, on every path without a line of code."""
 
 from __future__ import annotations
 

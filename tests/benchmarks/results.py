@@ -29,7 +29,7 @@ VARIABLE = "SPEC_O3_BENCHMARK_RESULTS"
 """Environment variable with the file that a benchmark writes its results to, if any."""
 PACKAGES = ("numpy", "astropy", "matplotlib", "pillow", "gradio", "plotly")
 HEAD = (
-    "# Measurements\n\nFor whoever wants to know how fast and how reliable the program is, or to measure it again. "
+    "# Measurements\n\nFor people who want to know how fast and how reliable the program is, or to measure it again. "
     "Each section has its command. `python -m tests.benchmarks --spectra FOLDER` (`make bench SPECTRA=FOLDER`) and "
     "`python -m tests.soak` (`make soak`) measure all sections and write this page from `docs/measurements.json`.\n\n"
     "Machine and versions, where a section states no others: {}."

@@ -776,7 +776,7 @@ interface Lease {
   ended: boolean
 }
 
-/** Why a person cannot work on an item: somebody else does. */
+/** Why a person cannot work on an item: another person does. */
 interface LeaseHeld {
   message: string
   until: string
@@ -1096,7 +1096,7 @@ interface OtherTrial {
   of_this_version: false
 }
 
-/** A mark by somebody else. */
+/** A mark by another person. */
 interface OthersMark {
   mark: 'supported' | 'not supported' | 'hallucinated feature' | 'wrong frame' | 'needless zoom' | 'cleared'
   note: string

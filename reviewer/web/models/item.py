@@ -156,7 +156,7 @@ class Mark(Answer):
 
 
 class OthersMark(Mark):
-    """A mark by somebody else."""
+    """A mark by another person."""
 
     step: str
     person: str

@@ -12,7 +12,7 @@ from reviewer.web.models import Answer, Time
 
 
 class LeaseHeld(Answer):
-    """Why a person cannot work on an item: somebody else does."""
+    """Why a person cannot work on an item: another person does."""
 
     message: str
     until: Time

@@ -198,7 +198,7 @@ def test_items_are_assigned_found_by_assignee_and_put_into_a_batch(page: Page, s
     filter_by(page, "assigned", "RE")
     total(page, 50)
     expect(page.locator(".so-find .chips")).to_contain_text("assigned to RE")
-    # Whoever has left the team gets no new assignments; earlier ones can be taken back.
+    # A person who has left the team gets no new assignments; earlier ones can be taken back.
     store.accounts.deactivate(None, "AU")
     page.reload()
     row(page, 4).locator(".tick input").click()

@@ -102,11 +102,11 @@ def test_the_copy_is_private_and_never_replaces_another_file(
     database: Path, upgrade_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = rows(database)
-    upgrade_copy.write_bytes(b"somebody's only copy")
+    upgrade_copy.write_bytes(b"a person's only copy")
     plant_migration(monkeypatch)
     for _ in range(2):
         Store.open(database).close()
-    assert upgrade_copy.read_bytes() == b"somebody's only copy"
+    assert upgrade_copy.read_bytes() == b"a person's only copy"
     second = upgrade_copy.with_name(f"{upgrade_copy.name}-2")
     assert sorted(database.parent.glob("annotations.db.schema-*")) == [upgrade_copy, second]
     assert rows(second) == before
