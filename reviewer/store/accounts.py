@@ -314,7 +314,7 @@ class Accounts:
             times = {"started_at": stamp(at), "expires_at": stamp(at + UNUSED_TIME)}
             insert(db, "sessions", {"token_hash": token_hash(token), "person": initials, **times})
             self._database.log(db, initials, "signed in", initials, {"origin": origin})
-        return Session(token, initials, at + SESSION_TIME)
+        return Session(token, initials)
 
     def signed_in(self, token: str) -> Person | None:
         """Return the person of a session; None if it has ended, expired or never existed.

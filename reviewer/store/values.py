@@ -220,7 +220,6 @@ class Session:
 
     token: str
     person: str
-    expires_at: datetime
 
 
 @dataclass(frozen=True)

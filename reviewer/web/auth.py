@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from ipaddress import ip_address
 from typing import Protocol
 from urllib.parse import quote, unquote, urlencode, urlsplit
@@ -25,7 +25,7 @@ from agent.language import deferred, tr
 from reviewer.rules.campaign import Rules
 from reviewer.rules.people import Person, clean_initials
 from reviewer.store import CannotWrite, Session, Store, Token, TokenRefused
-from reviewer.store.accounts import ATTEMPT_WINDOW, MAX_PER_ORIGIN, origin_of
+from reviewer.store.accounts import ATTEMPT_WINDOW, MAX_PER_ORIGIN, SESSION_TIME, origin_of
 from reviewer.store.team.tokens import PREFIX
 from reviewer.web.proxies import base_of, login_of, public_of
 
@@ -109,20 +109,21 @@ def start_alone(store: Store, initials: str) -> Person:
 
 
 def set_session_cookie(response: Response, request: Request, session: Session) -> None:
-    """Set the cookie of a person who signed in; it ends with the session."""
-    _set(response, request, session.token, session.expires_at)
+    """Set the cookie of a person who signed in; it ends with the longest session."""
+    _set(response, request, session.token, SESSION_TIME)
 
 
 def set_alone_cookie(response: Response, request: Request, person: Person) -> None:
     """Set the cookie of a person who works here without a password, for a year."""
-    _set(response, request, ALONE + quote(person.initials), datetime.now(UTC) + timedelta(days=365))
+    _set(response, request, ALONE + quote(person.initials), timedelta(days=365))
 
 
-def _set(response: Response, request: Request, value: str, expires: datetime) -> None:
+def _set(response: Response, request: Request, value: str, lasts: timedelta) -> None:
     response.set_cookie(
         COOKIE,
         value,
-        expires=expires,
+        # Counted by the browser's clock from now on: a date of ours would end at once where the two clocks disagree.
+        max_age=int(lasts.total_seconds()),
         path=f"{base_of(request)}/",
         httponly=True,
         samesite="strict",
