@@ -157,7 +157,7 @@ class _Joined(Message):
     def shown(self) -> str:
         between = {", ": tr(", "), "; ": tr("; "), " and ": tr(" and "), " or ": tr(" or ")}
         between |= {" ": "" if current() == "zh" else " ", "": ""}
-        return between[self.message].join(one.shown() if isinstance(one, Message) else one for one in self.parts)
+        return between[self.message].join(part.shown() if isinstance(part, Message) else part for part in self.parts)
 
 
 def localized(data: Any) -> Any:

@@ -161,7 +161,7 @@ def build(
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start and stop what runs as long as the server does."""
-    threads = [one for one in (app.state.context.backups, app.state.context.webhooks) if one is not None]
+    threads = [backup for backup in (app.state.context.backups, app.state.context.webhooks) if backup is not None]
     async with live_desk.lifespan(app):
         for thread in threads:
             thread.start()

@@ -40,7 +40,9 @@ COMMANDS = dict(leaves())
 
 def shown(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     left_out = (argparse._HelpAction, argparse._SubParsersAction)
-    return (one for one in parser._actions if not isinstance(one, left_out) and one.help != argparse.SUPPRESS)
+    return (
+        action for action in parser._actions if not isinstance(action, left_out) and action.help != argparse.SUPPRESS
+    )
 
 
 @pytest.mark.parametrize("command", COMMANDS)

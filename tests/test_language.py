@@ -168,7 +168,7 @@ def test_the_list_of_english_texts_has_nothing_that_is_gone() -> None:
         there[name] = {text for _, text in texts(ast.parse((ROOT / name).read_text(encoding="utf-8")))}
     assert {name: gone for name, known in english.NO_MESSAGES.items() if (gone := known - there[name])} == {}
     names = messages.files(".py")
-    assert [one for one in english.DOCUMENTS if not any(name.startswith(one) for name in names)] == []
+    assert [document for document in english.DOCUMENTS if not any(name.startswith(document) for name in names)] == []
 
 
 def test_a_planted_text_is_found() -> None:
@@ -192,7 +192,7 @@ def test_nothing_is_translated_before_the_language_is_known() -> None:
         while todo:
             node = todo.pop()
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-                todo += [*node.args.defaults, *(one for one in node.args.kw_defaults if one)]
+                todo += [*node.args.defaults, *(kw_default for kw_default in node.args.kw_defaults if kw_default)]
                 todo += getattr(node, "decorator_list", [])
                 continue
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("tr", "trn"):

@@ -165,7 +165,7 @@ def save(loaded: Loaded, folder: Path, state: dict[str, Any] | None = None, merg
     else:
         weights = model.state_dict() if state is None else state
         dtype = _dtype(loaded.settings)
-        held = {name: one.to(dtype) if one.is_floating_point() else one for name, one in weights.items()}
+        held = {name: weight.to(dtype) if weight.is_floating_point() else weight for name, weight in weights.items()}
         learned, model.config.dtype = model.config.dtype, dtype
         model.config.use_cache = True
         model.save_pretrained(unfinished, state_dict=held)

@@ -163,7 +163,7 @@ class Run:
         wanted = to_mapping(settings)
         if isinstance(found, dict):
             # A run of an older release lacks settings that are newer; it had their defaults.
-            defaults = {one.name: _default(one) for one in dataclasses.fields(settings)}
+            defaults = {field.name: _default(field) for field in dataclasses.fields(settings)}
             found = {name: defaults[name] for name in wanted if name not in found} | found
         if other := _difference(found, wanted):
             raise RunError(
@@ -175,11 +175,11 @@ class Run:
             )
 
     def _checkpoints(self) -> list[Path]:
-        return [one for one in self.folder.glob("checkpoint-*") if one.name.partition("-")[2].isdigit()]
+        return [path for path in self.folder.glob("checkpoint-*") if path.name.partition("-")[2].isdigit()]
 
     def _clear(self) -> None:
-        for one in [*self._checkpoints(), self.traces, self.model]:
-            shutil.rmtree(one, ignore_errors=True)
+        for checkpoint in [*self._checkpoints(), self.traces, self.model]:
+            shutil.rmtree(checkpoint, ignore_errors=True)
         for name in _OURS:
             (self.folder / name).unlink(missing_ok=True)
 

@@ -164,7 +164,7 @@ def prepare(settings: SftSettings, renderer: Renderer | None, progress: Progress
     parts = split(kept, {"learned": 1 - settings.held_out, "held out": settings.held_out}, settings.seed)
     learned, held_out = parts["learned"], parts["held out"]
     if not learned:
-        sources = len({one.source for one in kept})
+        sources = len({example.source for example in kept})
         raise DataError(
             tr(
                 "held_out: {held_out} of {sources} spectra leaves none to learn from",

@@ -146,7 +146,7 @@ class CertifiedRun:
     ) -> Candidate:
         if row.verdict == "ASK" or row.verdict not in self.certificate.wanted.trial:
             return row
-        hashes = [one.content_hash() for one in traces]
+        hashes = [trace.content_hash() for trace in traces]
         of_traces = [trials.get(one) for one in hashes]
         outcome = outcome_of(of_traces)
         if outcome == "passed":

@@ -345,12 +345,12 @@ class PendingJobs:
     def _each(self) -> Iterator[Source]:
         for source in self._found:
             self._files += 1
-            for one in spectra_in(source, self._known.knows):
-                if self._is_wanted(Job(one.key, one.path, one.target)):
+            for spectrum in spectra_in(source, self._known.knows):
+                if self._is_wanted(Job(spectrum.key, spectrum.path, spectrum.target)):
                     self._spectra += 1
-                    yield one
+                    yield spectrum
                 else:
-                    self.passed_over.append(one.key)
+                    self.passed_over.append(spectrum.key)
 
 
 @dataclass

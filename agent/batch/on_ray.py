@@ -322,12 +322,12 @@ class _Worker:
             if len(one.outcomes) == one.samples:
                 yield self._delivery(one)
 
-    def _inspect(self, one: _Spectrum, sample: int) -> Outcome:
-        job = Job(key_of(one.file, one.target), Path(), one.target, sample)
-        return inspect_one(job, one, self._work.plan, self._policy_for(sample), self._stop)
+    def _inspect(self, spectrum: _Spectrum, sample: int) -> Outcome:
+        job = Job(key_of(spectrum.file, spectrum.target), Path(), spectrum.target, sample)
+        return inspect_one(job, spectrum, self._work.plan, self._policy_for(sample), self._stop)
 
-    def _delivery(self, one: _Spectrum) -> _Done:
-        outcomes = sorted(map(self._work.mark, one.outcomes), key=lambda outcome: outcome.job.sample)
+    def _delivery(self, spectrum: _Spectrum) -> _Done:
+        outcomes = sorted(map(self._work.mark, spectrum.outcomes), key=lambda outcome: outcome.job.sample)
         samples = []
         for outcome in outcomes:
             if outcome.is_inspected and outcome.trajectory is not None:
@@ -336,9 +336,9 @@ class _Worker:
                 line = json_line(failure_of(outcome)).encode() if outcome.has_failed else b""
             samples.append(_Sample(outcome.job.sample, outcome.reason, outcome.detail, line, outcome.usage))
         row, inspected = b"", [outcome for outcome in outcomes if outcome.is_inspected and outcome.trajectory]
-        if isinstance(one.found, Spectrum) and inspected:
-            row = self._work.make_row(one.found, inspected)
-        return _Done(one.file, one.target, tuple(samples), row)
+        if isinstance(spectrum.found, Spectrum) and inspected:
+            row = self._work.make_row(spectrum.found, inspected)
+        return _Done(spectrum.file, spectrum.target, tuple(samples), row)
 
 
 @dataclass

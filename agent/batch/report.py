@@ -69,7 +69,11 @@ def pictures(trajectory: Trajectory, spectrum: Spectrum) -> dict[str, Image.Imag
     looks = (tool.call(spectrum, dict(zoom.arguments)).image for zoom in trajectory.zooms if zoom.picture)
     drawn += [image for image in looks if image is not None]
     by_hash = {pixels_sha256(image): image for image in drawn}
-    return {one.sha256: by_hash[one.sha256] for one in sheet_pictures(trajectory) if one.sha256 in by_hash}
+    return {
+        sheet_picture.sha256: by_hash[sheet_picture.sha256]
+        for sheet_picture in sheet_pictures(trajectory)
+        if sheet_picture.sha256 in by_hash
+    }
 
 
 def picture_sheet(trajectory: Trajectory, spectrum: Spectrum, pngs: Mapping[str, bytes] | None = None) -> Image.Image:
@@ -82,7 +86,7 @@ def picture_sheet(trajectory: Trajectory, spectrum: Spectrum, pngs: Mapping[str,
         images = pictures(trajectory, spectrum)
     else:
         images = {sha256: Image.open(io.BytesIO(png)) for sha256, png in pngs.items()}
-    there = [one for one in sheet_pictures(trajectory) if one.sha256 in images]
+    there = [sheet_picture for sheet_picture in sheet_pictures(trajectory) if sheet_picture.sha256 in images]
     rows = _rows(there, images)
     heights = [max(images[one.sha256].height for one in row) + _CAPTION for row in rows]
     width = max((_width(row, images) for row in rows), default=800)
@@ -104,16 +108,16 @@ def picture_sheet(trajectory: Trajectory, spectrum: Spectrum, pngs: Mapping[str,
 
 def _rows(there: list[SheetPicture], images: Mapping[str, Image.Image]) -> list[list[SheetPicture]]:
     rows: list[list[SheetPicture]] = []
-    for one in there:
-        if rows and _width([*rows[-1], one], images) <= MAX_SHEET_WIDTH:
-            rows[-1].append(one)
+    for sheet_picture in there:
+        if rows and _width([*rows[-1], sheet_picture], images) <= MAX_SHEET_WIDTH:
+            rows[-1].append(sheet_picture)
         else:
-            rows.append([one])
+            rows.append([sheet_picture])
     return rows
 
 
 def _width(row: list[SheetPicture], images: Mapping[str, Image.Image]) -> int:
-    return 2 * _MARGIN + sum(images[one.sha256].width for one in row) + _GAP * (len(row) - 1)
+    return 2 * _MARGIN + sum(images[sheet_picture.sha256].width for sheet_picture in row) + _GAP * (len(row) - 1)
 
 
 def _header(pen: ImageDraw.ImageDraw, trajectory: Trajectory, spectrum: Spectrum, width: int) -> None:
@@ -203,9 +207,9 @@ _BY = {
 def picture_names(trajectory: Trajectory) -> dict[str, str]:
     """Return file names by picture, numbered in reading order; a repeated picture has one name."""
     names: dict[str, str] = {}
-    for one in sheet_pictures(trajectory):
-        kind = "full" if one.sha256 == trajectory.overview else "window"
-        names.setdefault(one.sha256, f"pictures/{one.number:02d}-{kind}.png")
+    for sheet_picture in sheet_pictures(trajectory):
+        kind = "full" if sheet_picture.sha256 == trajectory.overview else "window"
+        names.setdefault(sheet_picture.sha256, f"pictures/{sheet_picture.number:02d}-{kind}.png")
     return names
 
 

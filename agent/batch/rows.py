@@ -34,7 +34,7 @@ from agent.trust.certificate import Certificate, Judged
 
 CHUNK = 50_000
 """Rows that are checked together."""
-_FIELDS = {one.name for one in fields(Candidate)}
+_FIELDS = {field.name for field in fields(Candidate)}
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def _chunks_backwards(path: Path) -> Iterator[list[Mapping[str, Any]]]:
             file.seek(starts[begin])
             lines = file.read(starts[end] - starts[begin]).splitlines()
             try:
-                yield [json.loads(one) for one in reversed(lines)]
+                yield [json.loads(line) for line in reversed(lines)]
             except ValueError as error:
                 raise JournalError(
                     tr("{path}: found no JSON ({error}), expected rows of a table", path=path, error=error)
@@ -177,9 +177,9 @@ def _inspected(results: Shards, covered: Keys) -> Iterator[Inspected]:
             yield Inspected(
                 source["file"],
                 source["target"],
-                tuple(Trajectory.from_json(one) for one in rows),
-                tuple(one["seconds"] for one in rows),
-                sum(one["ended"] == "truncated" for one in rows),
+                tuple(Trajectory.from_json(row) for row in rows),
+                tuple(row["seconds"] for row in rows),
+                sum(row["ended"] == "truncated" for row in rows),
             )
 
 
@@ -222,7 +222,7 @@ class RankedRows(Sequence[Candidate]):
 
     def __getitem__(self, number: int | slice) -> Candidate | list[Candidate]:
         if isinstance(number, slice):
-            return [self[one] for one in range(*number.indices(len(self)))]
+            return [self[index] for index in range(*number.indices(len(self)))]
         at = range(len(self))[number]
         row = self._read(int(self._starts[at]))
         return replace(row, rank=at + 1) if at < self._ranked else row

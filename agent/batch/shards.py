@@ -313,7 +313,7 @@ def _refuse_other_folder(folder: Path) -> None:
         return
     ours = folder / "run.json"
     try:
-        others = sorted(one.name for one in folder.iterdir()) if folder.exists() else []
+        others = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
         settings = json.loads(ours.read_text(encoding="utf-8")) if ours.exists() else None
     except OSError as error:
         raise JournalError(f"{error.filename or folder}: {error.strerror}") from error

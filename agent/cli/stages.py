@@ -97,7 +97,7 @@ def _refuse_unused_limits(arguments: InspectOptions, stages: Sequence[StageOptio
     """:raises CannotRun: a limit was given, and each stage has a certificate instead"""
     rules = {"--majority": arguments.majority, "--min-snr": arguments.min_snr, "--margin": arguments.margin}
     given = [option for option, value in rules.items() if value is not None]
-    if given and all(one.certificate is not None for one in stages):
+    if given and all(stage.certificate is not None for stage in stages):
         raise CannotRun(
             tr(
                 "{given} has no effect with --certificate, whose verdicts follow from P(YES); leave it out",

@@ -78,8 +78,8 @@ class SpanReader:
     def spans(self, trajectory: Trajectory, draft: Trajectory | None = None) -> dict[str, tuple[Span, ...]]:
         """Return the spans of each text by the id of its step, in reading order, none over another."""
         by_step: dict[str, list[Statement]] = {}
-        for one in statements(trajectory, draft):
-            by_step.setdefault(one.step, []).append(one)
+        for statement in statements(trajectory, draft):
+            by_step.setdefault(statement.step, []).append(statement)
         return {
             step.id: self._of_text(trajectory, step.id, text_of_step(step), by_step.get(step.id, []))
             for step in trajectory.steps
@@ -87,7 +87,7 @@ class SpanReader:
         }
 
     def _of_text(self, trajectory: Trajectory, step: str, text: str, about: list[Statement]) -> tuple[Span, ...]:
-        found = [self._of_statement(one, trajectory) for one in about]
+        found = [self._of_statement(statement, trajectory) for statement in about]
         if self._spectrum is not None:
             found += self._measured(trajectory, text, about)
             found += self._named(text)
@@ -97,26 +97,26 @@ class SpanReader:
                 kept.append(span)
         return tuple(sorted(kept, key=lambda span: span.start))
 
-    def _of_statement(self, one: Statement, trajectory: Trajectory) -> Span:
-        status: Status = "unknown" if one.agrees is None else "ok" if one.agrees else "stale"
+    def _of_statement(self, statement: Statement, trajectory: Trajectory) -> Span:
+        status: Status = "unknown" if statement.agrees is None else "ok" if statement.agrees else "stale"
         numbers = {step.id: number for number, step in enumerate(trajectory.steps, start=1)}
-        zoom = next((z for z in trajectory.zooms if z.id == one.about), None)
+        zoom = next((z for z in trajectory.zooms if z.id == statement.about), None)
         shown = None
-        if one.quoted is not None and self._spectrum is not None:
-            shown = self._on_axis(one.quoted, zoom or next(iter(trajectory.zooms), None))
-        if one.kind == "verdict":
-            says = {"says": one.says, "found": one.found}
-            note = deferred("the text says {says}, the answer is {found}", **says) if one.agrees is False else ""
-        elif one.agrees is False:
+        if statement.quoted is not None and self._spectrum is not None:
+            shown = self._on_axis(statement.quoted, zoom or next(iter(trajectory.zooms), None))
+        if statement.kind == "verdict":
+            says = {"says": statement.says, "found": statement.found}
+            note = deferred("the text says {says}, the answer is {found}", **says) if statement.agrees is False else ""
+        elif statement.agrees is False:
             note = deferred(
                 "the text says {says}, the window of step {step} is {found}",
-                says=one.says,
-                step=numbers[one.about or ""],
-                found=one.found,
+                says=statement.says,
+                step=numbers[statement.about or ""],
+                found=statement.found,
             )
         else:
             note = "" if zoom is None else deferred("the window of step {step}", step=numbers[zoom.id])
-        return Span(one.start, one.end, one.kind, status, shown, one.about, note, one.new)
+        return Span(statement.start, statement.end, statement.kind, status, shown, statement.about, note, statement.new)
 
     # ---- wavelengths
 

@@ -49,7 +49,9 @@ class TwoMaxima:
 
 
 @np.errstate(all="ignore")
-def two_maxima(spectrum: Spectrum, line: Line, one: LineMeasurement | None = None) -> TwoMaxima | Undefined | None:
+def two_maxima(
+    spectrum: Spectrum, line: Line, measurement: LineMeasurement | None = None
+) -> TwoMaxima | Undefined | None:
     """Find two maxima of an emission line; None if the data show one.
 
     Two Gaussians of one width have to fit clearly better than one Gaussian with its blend; the mid-point has to be
@@ -59,7 +61,7 @@ def two_maxima(spectrum: Spectrum, line: Line, one: LineMeasurement | None = Non
     :param spectrum: at rest
     :param one: the line as ``measure_line`` measured it; None: measured here
     """
-    found = measure_line(spectrum, line) if one is None else one
+    found = measure_line(spectrum, line) if measurement is None else measurement
     if isinstance(found, Undefined):
         return found
     if not found.emission:
@@ -106,9 +108,9 @@ def _on_companions(spectrum: Spectrum, line: Line, blue: float, red: float) -> b
     return all(any(abs(peak - offset) < ON_LINE for offset in offsets) for peak in (blue, red))
 
 
-def _cleaned(region: Region, one: LineMeasurement) -> Region:
+def _cleaned(region: Region, measurement: LineMeasurement) -> Region:
     """Return the region without the pixels beyond the wings that stand out: other lines, cosmic rays."""
-    away = np.abs(region.velocity - one.velocity.value) > max(1.2 * one.fwhm.value, WIDEST)
+    away = np.abs(region.velocity - measurement.velocity.value) > max(1.2 * measurement.fwhm.value, WIDEST)
     if away.sum() < 6:
         return region
     line = np.polyfit(region.velocity[away], region.flux[away], 1, w=region.weight[away])
@@ -117,15 +119,15 @@ def _cleaned(region: Region, one: LineMeasurement) -> Region:
     return region.select(~(away & (np.abs(residual) > CLIP * spread))) if spread > 0 else region
 
 
-def _chi2_of_one(region: Region, one: LineMeasurement) -> float:
+def _chi2_of_one(region: Region, measurement: LineMeasurement) -> float:
     """Return χ² of one Gaussian and of its detected companions, the amplitudes fitted again."""
-    line = bell(region.velocity, one.velocity.value, one.fwhm.value)
-    _, residual = _solved(region, [line, *one.companion_shapes(region.velocity)])
+    line = bell(region.velocity, measurement.velocity.value, measurement.fwhm.value)
+    _, residual = _solved(region, [line, *measurement.companion_shapes(region.velocity)])
     return float((residual**2).sum())
 
 
 def _two(
-    region: Region, one: LineMeasurement, narrowest: float
+    region: Region, measurement: LineMeasurement, narrowest: float
 ) -> tuple[tuple[float, float, float], float, FloatArray, float] | None:
     """Fit middle, half separation and FWHM of two Gaussians; return them, χ², amplitudes and the error of the half."""
     from scipy.optimize import least_squares
@@ -139,10 +141,14 @@ def _two(
 
     low = (-2 * OFF_CENTRE, 0.3 * narrowest, np.log(0.8 * narrowest))
     high = (2 * OFF_CENTRE, WIDEST, np.log(max(2 * narrowest, 3000.0)))
-    centre = float(np.clip(one.velocity.value, -OFF_CENTRE, OFF_CENTRE))
+    centre = float(np.clip(measurement.velocity.value, -OFF_CENTRE, OFF_CENTRE))
     tried = []
     for half in (0.25, 0.4):
-        start = (centre, max(narrowest, half * one.fwhm.value), np.log(max(narrowest, half * one.fwhm.value)))
+        start = (
+            centre,
+            max(narrowest, half * measurement.fwhm.value),
+            np.log(max(narrowest, half * measurement.fwhm.value)),
+        )
         inside = [float(np.clip(s, a + 1e-6, b - 1e-6)) for s, a, b in zip(start, low, high, strict=True)]
         tried.append(least_squares(residual_of, inside, bounds=(low, high), max_nfev=40, xtol=1e-5, ftol=1e-6))
     solved = min(tried, key=lambda s: float(s.cost))

@@ -371,7 +371,8 @@ def curves(spectrum: Spectrum) -> dict[str, Any]:
         form["model"] = pack(spectrum.model)
     if spectrum.exposures:
         form["exposures"] = [
-            {"name": one.name} | {key: pack(getattr(one, key)) for key in EXPOSURE_ARRAYS} for one in spectrum.exposures
+            {"name": exposure.name} | {key: pack(getattr(exposure, key)) for key in EXPOSURE_ARRAYS}
+            for exposure in spectrum.exposures
         ]
     return form
 
@@ -396,10 +397,10 @@ def _exposures(name: str, form: Any) -> tuple[Exposure, ...]:
     rows = [_of_type(name, "exposures", one, Mapping) for one in form]
     return tuple(
         Exposure(
-            _of_type(name, deferred("name of an exposure"), one.get("name"), str),
-            *(unpack(name, deferred("{key} of an exposure", key=key), one.get(key)) for key in EXPOSURE_ARRAYS),
+            _of_type(name, deferred("name of an exposure"), row.get("name"), str),
+            *(unpack(name, deferred("{key} of an exposure", key=key), row.get(key)) for key in EXPOSURE_ARRAYS),
         )
-        for one in rows
+        for row in rows
     )
 
 

@@ -108,7 +108,7 @@ def load(path: Path) -> dict[str, TrainedPrompt]:
 
 def save(path: Path, prompts: Mapping[str, TrainedPrompt]) -> None:
     """Write the prompts; the file is replaced at once. :raises TaskError: it cannot be written"""
-    tasks = {key: one.model_dump(mode="json") for key, one in sorted(prompts.items())}
+    tasks = {key: prompt.model_dump(mode="json") for key, prompt in sorted(prompts.items())}
     text = json.dumps({"schema": SCHEMA, "tasks": tasks}, ensure_ascii=False, indent=1) + "\n"
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

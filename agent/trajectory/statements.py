@@ -237,9 +237,9 @@ def _nearly(quote: Quoted, near: Sequence[Zoom]) -> Zoom | None:
     return found[0] if len({zoom.id for zoom in found}) == 1 else None
 
 
-def _overlap(one: Window, other: Window) -> float:
-    shared = min(one[1], other[1]) - max(one[0], other[0])
-    return max(shared, 0.0) / (max(one[1], other[1]) - min(one[0], other[0]))
+def _overlap(window: Window, other: Window) -> float:
+    shared = min(window[1], other[1]) - max(window[0], other[0])
+    return max(shared, 0.0) / (max(window[1], other[1]) - min(window[0], other[0]))
 
 
 def _rewritten(text: str, quote: Quoted, window: Window) -> str:

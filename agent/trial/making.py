@@ -140,7 +140,7 @@ def edited_again(
             )
         )
     outcome = tried.outcomes[number]
-    zoom = next((one for one in trajectory.zooms if one.id == outcome.step), None)
+    zoom = next((zoom for zoom in trajectory.zooms if zoom.id == outcome.step), None)
     maker = Maker(spectrum, task, tried.seed, lines_named(trajectory, spectrum.medium))
     subject = None if zoom is None else subject_of(zoom, thought_after(trajectory, zoom), maker.at_rest, task)
     if zoom is None or subject is None:
@@ -174,7 +174,7 @@ def edited_again(
 def _edited(maker: Maker, tried: Trial, outcome: EditOutcome, zoom: Zoom, subject: Subject) -> Edited | NotEdited:
     if outcome.edit != "placebo":
         return maker.edit(outcome.edit, zoom, subject)
-    of_call = [one for one in tried.outcomes if one.step == zoom.id]
+    of_call = [outcome for outcome in tried.outcomes if outcome.step == zoom.id]
     first = next((one for one in of_call if one.edit != "placebo"), None)
     real = (
         NotEdited(deferred("no other edit of the tool call"))

@@ -133,7 +133,7 @@ class Trial:
     @property
     def still_claims(self) -> Share:
         """Removals after which the text still claims the removed feature, among those of features it had claimed."""
-        removed = [one for one in self.outcomes if one.edit == "remove" and one.claimed_before]
+        removed = [outcome for outcome in self.outcomes if outcome.edit == "remove" and outcome.claimed_before]
         return Share(sum(one.claimed_after for one in removed), len(removed))
 
     @property
@@ -142,7 +142,7 @@ class Trial:
 
         From 0 to 1; None if no edit other than a placebo could be made.
         """
-        real = [one.followed for one in self.outcomes if one.edit != "placebo"]
+        real = [outcome.followed for outcome in self.outcomes if outcome.edit != "placebo"]
         return sum(real) / len(real) * (1.0 - (self.placebo.value or 0.0)) if real else None
 
     @property
@@ -154,8 +154,8 @@ class Trial:
     def placebos_per_call(self) -> int | None:
         """Placebos per tool call; None if no call got all that were wanted."""
         numbers: dict[str, int] = {}
-        for one in self.outcomes:
-            numbers[one.step] = numbers.get(one.step, 0) + (one.edit == "placebo")
+        for outcome in self.outcomes:
+            numbers[outcome.step] = numbers.get(outcome.step, 0) + (outcome.edit == "placebo")
         ended = {one.step for one in self.skipped if one.edit == "placebo"}
         return max((number for step, number in numbers.items() if step not in ended and number), default=None)
 
@@ -168,7 +168,7 @@ class Trial:
             "task": self.task,
             "drafter": dict(self.drafter),
             "seed": self.seed,
-            "outcomes": [asdict(one) | {"window": list(one.window)} for one in self.outcomes],
+            "outcomes": [asdict(outcome) | {"window": list(outcome.window)} for outcome in self.outcomes],
             "skipped": [asdict(one) for one in self.skipped],
             **{name: getattr(self, name).to_json() for name in SHARES},
             "faithfulness": self.faithfulness,
@@ -235,10 +235,10 @@ class Summary:
 def summarise(trials: Iterable[Trial]) -> list[Summary]:
     """Return the shares by policy and task, and by policy over all tasks (task ""), ordered by policy and task."""
     groups: dict[tuple[str, str], list[Trial]] = {}
-    for one in trials:
-        policy = str(one.drafter.get("name", ""))
-        for task in (one.task, ""):
-            groups.setdefault((policy, task), []).append(one)
+    for trial in trials:
+        policy = str(trial.drafter.get("name", ""))
+        for task in (trial.task, ""):
+            groups.setdefault((policy, task), []).append(trial)
     return [_summary(policy, task, group) for (policy, task), group in sorted(groups.items())]
 
 
@@ -258,25 +258,25 @@ def read_trials(path: Path) -> Iterator[Trial]:
 
 
 def _summary(policy: str, task: str, trials: list[Trial]) -> Summary:
-    numbers = [one.faithfulness for one in trials if one.faithfulness is not None]
-    tested = [one for one in trials if one.passed is not None]
+    numbers = [trial.faithfulness for trial in trials if trial.faithfulness is not None]
+    tested = [trial for trial in trials if trial.passed is not None]
     return Summary(
         policy=policy,
         task=task,
         traces=len(trials),
         tested=len(tested),
         passed=Share(sum(bool(one.passed) for one in tested), len(tested), _spectra(tested)),
-        necessity=_over(trials, [one.necessity for one in trials]),
-        sufficiency=_over(trials, [one.sufficiency for one in trials]),
-        placebo=_over(trials, [one.placebo for one in trials]),
-        still_claims=_over(trials, [one.still_claims for one in trials]),
-        followed={edit: _over(trials, [_share(one.outcomes, edit) for one in trials]) for edit in EDITS},
+        necessity=_over(trials, [trial.necessity for trial in trials]),
+        sufficiency=_over(trials, [trial.sufficiency for trial in trials]),
+        placebo=_over(trials, [trial.placebo for trial in trials]),
+        still_claims=_over(trials, [trial.still_claims for trial in trials]),
+        followed={edit: _over(trials, [_share(trial.outcomes, edit) for trial in trials]) for edit in EDITS},
         faithfulness=sum(numbers) / len(numbers) if numbers else None,
     )
 
 
 def _share(outcomes: tuple[EditOutcome, ...], edit: Edit) -> Share:
-    of_edit = [one.followed for one in outcomes if one.edit == edit]
+    of_edit = [outcome.followed for outcome in outcomes if outcome.edit == edit]
     return Share(sum(of_edit), len(of_edit))
 
 
@@ -286,7 +286,7 @@ def _over(trials: list[Trial], shares: list[Share]) -> Share:
 
 
 def _spectra(trials: list[Trial]) -> int:
-    return len({one.spectrum_sha256 for one in trials})
+    return len({trial.spectrum_sha256 for trial in trials})
 
 
 def _outcome(data: Mapping[str, Any]) -> EditOutcome:

@@ -73,7 +73,7 @@ def subject_of(zoom: Zoom, thought: str, at_rest: Spectrum, task: Task) -> Subje
     if not entries and (species := species_named(zoom.label)):
         of_species = [subject for subject in subjects if subject.species in species]
         if of_species:
-            return min(of_species, key=lambda one: zoom.window is None or not one.is_in(zoom.window))
+            return min(of_species, key=lambda of_specy: zoom.window is None or not of_specy.is_in(zoom.window))
         known: tuple[Line | Band, ...] = (*lines(), *bands())
         entries = [e for e in known if e.species in species and e.major]
     claims = claims_of(thought)
@@ -127,7 +127,7 @@ def states(thought: str, subject: Subject, later: str = "") -> bool | None:
         texts = ((thought, True), (later, subject.sense != "band"))
         claims = [(claim, of_species) for text, of_species in texts for claim in claims_of(text)]
         readings = (_reading(claim, subject, of_species) for claim, of_species in claims)
-        found = [one for one in readings if one is not None]
+        found = [reading for reading in readings if reading is not None]
     return None if not found else any(found)
 
 
@@ -191,7 +191,7 @@ def _of_scorecard(text: str, subject: Subject) -> list[bool] | None:
     judged = rf"(?<!\w){name}: (?:{_QUANTITY}) [^;:]*?(?:: |; it )({'|'.join(_VERDICTS)})(?= \()"
     verdicts = [_VERDICTS[match] for match in re.findall(judged, text)]
     if verdicts:
-        return [one for one in verdicts if one is not None]
+        return [verdict for verdict in verdicts if verdict is not None]
     listed = rf"(?<!\w)(no )?{name} \((?:[+−]\d|(?:{_QUANTITY}) )"
     found = [match[1] is None for match in re.finditer(listed, text, re.IGNORECASE)]
     return found or None

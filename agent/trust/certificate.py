@@ -181,7 +181,7 @@ class Certificate:
         if reasons or p is None:
             return Judged("ASK", "data", joined(reasons, " ") if reasons else deferred("The policy gave no answer."), p)
         if survey not in self.surveys:
-            known = joined((one or deferred("unknown") for one in self.surveys), ", ")
+            known = joined((survey or deferred("unknown") for survey in self.surveys), ", ")
             where = deferred(
                 "the survey is {survey}; the certificate covers {known}",
                 survey=survey or deferred("unknown"),

@@ -81,11 +81,11 @@ def settings_of(trials: Iterable[Trial]) -> TrialSettings:
 
 def outcome_of(trials: Sequence[Trial | None]) -> TrialOutcome:
     """Return the outcome of a case from the trials of its traces, one each; None: not made."""
-    if any(one is not None and one.passed is False for one in trials):
+    if any(trial is not None and trial.passed is False for trial in trials):
         return "failed"
-    if not trials or any(one is None for one in trials):
+    if not trials or any(trial is None for trial in trials):
         return "not made"
-    return "passed" if all(one is not None and one.passed for one in trials) else "untested"
+    return "passed" if all(trial is not None and trial.passed for trial in trials) else "untested"
 
 
 def evidence_text(found: EvidenceCounts) -> str:
@@ -117,8 +117,8 @@ def condition_text(verdicts: Collection[Verdict]) -> str:
 def not_passed_text(verdict: Verdict, outcome: TrialOutcome, trials: Sequence[Trial | None], problem: str = "") -> str:
     """Return why a case does not get the verdict that its P(YES) alone would give, as one or two sentences."""
     if outcome == "failed":
-        made = next(one for one in trials if one is not None and one.passed is False)
-        real = [one.followed for one in made.outcomes if one.edit != "placebo"]
+        made = next(trial for trial in trials if trial is not None and trial.passed is False)
+        real = [outcome.followed for outcome in made.outcomes if outcome.edit != "placebo"]
         return deferred(
             "{verdict} by P(YES), but its evidence did not pass the trial: the text followed {real} of {n_real} edits "
             "of the spectrum, and {k} of {n} placebos changed something (faithfulness "
@@ -132,7 +132,9 @@ def not_passed_text(verdict: Verdict, outcome: TrialOutcome, trials: Sequence[Tr
             passes=PASSES,
         )
     if outcome == "untested":
-        reasons = [one.skipped[0].reason for one in trials if one is not None and one.passed is None and one.skipped]
+        reasons = [
+            trial.skipped[0].reason for trial in trials if trial is not None and trial.passed is None and trial.skipped
+        ]
         why = (
             (reasons[0] if isinstance(reasons[0], Message) else reasons[0].rstrip("."))
             if reasons
@@ -153,7 +155,7 @@ def evidence_from(data: Mapping[str, Any]) -> EvidenceCounts | None:
     if data.get("evidence") is None:
         return None
     counts = object_of(data, "evidence")
-    return EvidenceCounts(**{one.name: whole_of(counts, one.name, "evidence.") for one in fields(EvidenceCounts)})
+    return EvidenceCounts(**{field.name: whole_of(counts, field.name, "evidence.") for field in fields(EvidenceCounts)})
 
 
 def condition_from(data: Mapping[str, Any], verdicts: Collection[Verdict]) -> TrialSettings | None:

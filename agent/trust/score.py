@@ -146,7 +146,7 @@ def fit(features: Sequence[Features], labels: Sequence[bool], groups: Sequence[s
     :param groups: the spectrum of each case; all cases of one spectrum are in one fold
     """
     y = np.asarray(labels, dtype=bool)
-    raw = np.array([RAW.p_yes(one) for one in features], dtype=float)
+    raw = np.array([RAW.p_yes(feature) for feature in features], dtype=float)
     yes, no = (
         len({group for group, label in zip(groups, labels, strict=True) if label is wanted}) for wanted in (True, False)
     )
@@ -217,7 +217,7 @@ def _isotonic(features: Sequence[Features], y: BoolArray) -> ScoreModel:
     # P(YES) of 0 or 1 would be a certainty that n labels cannot give: the ends are those of Laplace's rule.
     end = 1.0 / (len(y) + 2)
     found = IsotonicRegression(y_min=end, y_max=1 - end, out_of_bounds="clip")
-    found.fit([one.log_odds or 0.0 for one in features], y.astype(float))
+    found.fit([feature.log_odds or 0.0 for feature in features], y.astype(float))
     knots = zip(found.X_thresholds_, found.y_thresholds_, strict=True)
     return ScoreModel("isotonic", knots=tuple((float(odds), float(p)) for odds, p in knots))
 
@@ -232,7 +232,9 @@ def _linear(kind: Kind, features: Sequence[Features], y: BoolArray, names: Seque
     columns: list[FloatArray] = []
     made: list[tuple[str, float, float, int | None, int | None]] = []
     for name in names:
-        values = np.array([np.nan if (value := _value(one, name)) is None else value for one in features], dtype=float)
+        values = np.array(
+            [np.nan if (value := _value(feature, name)) is None else value for feature in features], dtype=float
+        )
         missing = np.isnan(values)
         there = values[~missing]
         mean, scale = (float(there.mean()), float(there.std())) if there.size else (0.0, 0.0)

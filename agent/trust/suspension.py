@@ -109,7 +109,7 @@ def add_scores(path: Path, certificate: Certificate, scores: Mapping[str, float]
     with locked(beside.with_name(beside.name + ".lock")):
         monitor, seen = _state(beside, certificate)
         known = set(certificate.spectra)
-        for spectrum in sorted(one for one in set(scores) - seen if short_hash(one) not in known):
+        for spectrum in sorted(score for score in set(scores) - seen if short_hash(score) not in known):
             monitor.add_score(scores[spectrum], at)
         state = {"certificate": certificate.sha256, "monitor": monitor.to_json(), "seen": sorted(seen | set(scores))}
         write_json(beside, {"schema": SHIFT, **state})

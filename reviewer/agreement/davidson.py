@@ -239,7 +239,7 @@ def _over_both(
         return None
     wins, ties = counts
     _, hessian = _derivatives(fitted[None], wins[None], ties[None], alpha)
-    win, tie = (one[0] for one in _chances(fitted[None], np.array([ties.any()])))
+    win, tie = (chance[0] for chance in _chances(fitted[None], np.array([ties.any()])))
     rows = np.arange(len(votes.pairs))
     a, b = (np.array([sources.index(name) for name in names]) for names in (votes.a, votes.b))
     outcome = np.array([{"a": 1, "b": -1}.get(verdict, 0) for verdict in votes.verdicts])
@@ -264,7 +264,7 @@ def _apart(met: FloatArray, sources: tuple[str, ...]) -> str:
     groups = _groups(met, sources, "weak")
     if len(groups) == 1:
         return ""
-    return "never compared, directly or through others: " + " | ".join(", ".join(one) for one in groups)
+    return "never compared, directly or through others: " + " | ".join(", ".join(group) for group in groups)
 
 
 def _one_sided(wins: FloatArray, ties: FloatArray, sources: tuple[str, ...], alpha: float) -> str:

@@ -90,7 +90,7 @@ def ratio(sums: FloatArray, counts: FloatArray) -> Statistic:
 def by_item(items: Sequence[str], *values: ArrayLike) -> tuple[FloatArray, ...]:
     """Return for each array of values, (n_values,), its sums by item, (n_different_items,)."""
     _, number = np.unique(np.asarray(items, dtype=str), return_inverse=True)
-    return tuple(np.bincount(number, np.asarray(one, dtype=float)).astype(float) for one in values)
+    return tuple(np.bincount(number, np.asarray(value, dtype=float)).astype(float) for value in values)
 
 
 def _kept(sums: ArrayLike, counts: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -132,7 +132,7 @@ def distribution(
     counts = (scores.values[:, :, None] == np.array(scale)).sum(axis=1).astype(float)
     given = int(scores.given.sum())
     if counts.sum() != given:
-        off = next(one for one in scores.values[scores.given] if one not in scale)
+        off = next(value for value in scores.values[scores.given] if value not in scale)
         raise ScoresError(f"scores: {off:g} is not on the scale {', '.join(map(str, scale))}")
     scored = counts[counts.sum(axis=1) > 0]
     detail = {"items": len(scored), "scorers": int(scores.given.any(axis=0).sum())}

@@ -78,11 +78,11 @@ class Ratings:
         """Return the scores where ``kept`` is true."""
         wanted = np.flatnonzero(np.asarray(kept, dtype=bool))
         names = (self.spectra, self.items, self.scorers, self.sources)
-        return Ratings(self.values[wanted], *(tuple(one[i] for i in wanted) for one in names))
+        return Ratings(self.values[wanted], *(tuple(name[i] for i in wanted) for name in names))
 
     def of(self, *sources: str) -> Ratings:
         """Return the scores of these sources."""
-        return self.only([one in sources for one in self.sources])
+        return self.only([source in sources for source in self.sources])
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class MixedFit:
 
     def severity(self, scorer: str) -> Estimate:
         """Return a scorer's level less the mean of all scorers; for a fit with these scorers only."""
-        own = np.array([one == scorer for one, _ in self.cells], dtype=float)
+        own = np.array([cell == scorer for cell, _ in self.cells], dtype=float)
         return self._estimate(own / own.sum() - 1 / len(own), _SEVERITY, 0.95)
 
     def difference_by(self, scorer: str, first: str, second: str) -> Estimate:
@@ -151,7 +151,7 @@ class MixedFit:
         return self._estimate(contrast, _BY_SCORER, 0.95)
 
     def _mean_of(self, source: str) -> FloatArray:
-        own = np.array([one == source for _, one in self.cells], dtype=float)
+        own = np.array([cell == source for _, cell in self.cells], dtype=float)
         return cast(FloatArray, own / own.sum())
 
     def _estimate(self, contrast: FloatArray, definition: str, confidence: float) -> Estimate:
@@ -291,7 +291,7 @@ def indicators(names: Sequence[object], levels: Sequence[object]) -> FloatArray:
 
 def _products(values: FloatArray, fixed: FloatArray, columns: Sequence[FloatArray]) -> _Products:
     every = np.concatenate(columns, axis=1) if columns else np.zeros((len(values), 0))
-    ends = np.cumsum([0, *(one.shape[1] for one in columns)])
+    ends = np.cumsum([0, *(column.shape[1] for column in columns)])
     return _Products(
         n=len(values),
         xx=fixed.T @ fixed,
@@ -364,7 +364,7 @@ def _maximise(
     """
     m = len(names)
     # V stays positive definite: an indicator matrix ZZ' has its largest count as largest eigenvalue.
-    counts = [one.sum(axis=0).max() for one in columns]
+    counts = [column.sum(axis=0).max() for column in columns]
     low = np.array(
         [-0.999 / count if name == OF_SCORERS[1] else 0.0 for name, count in zip(names, counts, strict=True)]
     )

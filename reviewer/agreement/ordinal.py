@@ -58,7 +58,7 @@ class OrdinalFit:
         detail: dict[str, Any] = {"population": POPULATION_BOTH, "standard_deviations": dict(self.deviations)}
         if self.why_not:
             return Estimate.undefined(self.why_not, self.spectra, _DEFINITION, detail, "spectra")
-        contrast = np.array([(one == first) - (one == second) for one in self.sources[1:]], dtype=float)
+        contrast = np.array([(source == first) - (source == second) for source in self.sources[1:]], dtype=float)
         value = self.effects[first] - self.effects[second]
         error = float(np.sqrt(contrast @ self.covariance @ contrast))
         detail |= {"standard_error": error, "odds_ratio": float(np.exp(value))}
@@ -107,7 +107,7 @@ def fit_ordinal(ratings: Ratings) -> OrdinalFit:
         categories=len(given),
         fixed=indicators(ratings.sources, sources)[:, 1:],
         random=np.concatenate(columns, axis=1) if columns else np.zeros((len(category), 0)),
-        sizes=tuple(one.shape[1] for one in columns),
+        sizes=tuple(column.shape[1] for column in columns),
     )
     why = ""
     if len(given) < 2:

@@ -134,7 +134,7 @@ def _kept(clusters: Sequence[str] | None, x: ArrayLike, y: ArrayLike) -> list[st
     """Return the clusters of the items with a value on both sides."""
     there = ~(np.isnan(np.asarray(x, dtype=float)) | np.isnan(np.asarray(y, dtype=float)))
     names = map(str, range(len(there))) if clusters is None else clusters
-    return [one for one, keep in zip(names, there, strict=True) if keep]
+    return [name for name, keep in zip(names, there, strict=True) if keep]
 
 
 def _both(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -230,7 +230,7 @@ def position_bias(pairs: Sequence[str], sides: Sequence[Side], resampling: Resam
 
 def chosen(verdicts: Sequence[str], *wanted: str) -> NDArray[np.bool_]:
     """(n_answers,): which answers are one of these."""
-    return np.array([one in wanted for one in verdicts], dtype=bool)
+    return np.array([verdict in wanted for verdict in verdicts], dtype=bool)
 
 
 def same_length(pairs: Sequence[str], answers: Sequence[object]) -> None:

@@ -127,8 +127,8 @@ def flip_rate(first: Sequence[Verdict], second: Sequence[Verdict], resampling: R
     refuse_unknown([*first, *second], VERDICTS)
     if len(first) != len(second):
         raise ScoresError(f"preferences: {len(first)} verdicts in one order, {len(second)} in the other")
-    decided = [chosen(one, "a", "b") for one in (first, second)]
-    differ = np.array([one != other for one, other in zip(first, second, strict=True)], dtype=bool)
+    decided = [chosen(verdict, "a", "b") for verdict in (first, second)]
+    differ = np.array([verdict != other for verdict, other in zip(first, second, strict=True)], dtype=bool)
     flipped = decided[0] & decided[1] & differ
     detail = {"flipped": int(flipped.sum()), "wavered": int((decided[0] ^ decided[1]).sum())}
     none = "no pair was answered in both orders"

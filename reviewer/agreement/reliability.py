@@ -70,7 +70,7 @@ def krippendorff_alpha(
 
     value = float(alpha(once(n))[0])
     if clusters is not None:
-        kept = [one for one, keep in zip(clusters, shared, strict=True) if keep]
+        kept = [cluster for cluster, keep in zip(clusters, shared, strict=True) if keep]
         found = jackknife(definition, value, alpha, kept, detail=detail)
     else:
         found = estimate(definition, value, alpha, (n,), resampling, detail=detail, width=4 * pairs.shape[1])
@@ -184,7 +184,7 @@ def _icc(scores: Scores, kind: Literal["A,1", "A,k"], clusters: Sequence[str] | 
     value = _ratio(squares, kind, smallest)
     if np.isnan(value):
         return Estimate.undefined(deferred("the items' means do not differ"), n, definition, detail)
-    spectra = n if clusters is None else len({one for one, keep in zip(clusters, kept, strict=True) if keep})
+    spectra = n if clusters is None else len({cluster for cluster, keep in zip(clusters, kept, strict=True) if keep})
     detail["mean_squares"] = {name: getattr(squares, name) for name in ("items", "raters", "rest")}
     detail["scores_per_item"] = squares.k
     few = deferred("fewer than {fewest} spectra", fewest=MIN_ITEMS) if spectra < MIN_ITEMS else ""
@@ -222,9 +222,11 @@ def _mean_squares(values: FloatArray) -> _Squares:
         rest = (centred**2).sum() - of_items - of_raters
         # The difference of equal numbers is rounding noise of either sign.
         noise = 1e-12 * n * raters * float(np.ptp(values)) ** 2
-        of_items, of_raters, rest = (float(one) if one > noise else 0.0 for one in (of_items, of_raters, rest))
+        of_items, of_raters, rest = (
+            float(of_item) if of_item > noise else 0.0 for of_item in (of_items, of_raters, rest)
+        )
         freedom = (n - 1, raters - 1, (n - 1) * (raters - 1))
-        squares = (one / max(1, f) for one, f in zip((of_items, of_raters, rest), freedom, strict=True))
+        squares = (of_item / max(1, f) for of_item, f in zip((of_items, of_raters, rest), freedom, strict=True))
         return _Squares(*squares, n, raters, *freedom)  # type: ignore[call-arg]
     rows, columns = np.nonzero(given)
     names = tuple(map(str, rows))

@@ -284,10 +284,10 @@ def jackknife(
         return without(deferred("fewer than {fewest} spectra", fewest=fewest))
     if fisher and abs(value) >= 1 - 1e-12:
         return without(deferred("the value is at the end of its range"))
-    kept = [np.flatnonzero(number != one) for one in range(groups)]
+    kept = [np.flatnonzero(number != index) for index in range(groups)]
     left = np.empty(groups)
     for size in {len(one) for one in kept}:  # all of one length at once
-        same = [one for one in range(groups) if len(kept[one]) == size]
+        same = [index for index in range(groups) if len(kept[index]) == size]
         left[same] = statistic(np.stack([kept[one] for one in same]))
     if np.isnan(left).any() or (fisher and (abs(left) >= 1).any()):
         return without(deferred("without one of the spectra it has no value, too much is alike"))

@@ -58,8 +58,8 @@ class Manifest:
             "log_head": str(self.head),
             "left_out": list(self.left_out),
             "tables": {
-                name: {"file": file_of(name), "rows": one.rows, "bytes": one.bytes, "sha256": one.sha256}
-                for name, one in self.tables.items()
+                name: {"file": file_of(name), "rows": table.rows, "bytes": table.bytes, "sha256": table.sha256}
+                for name, table in self.tables.items()
             },
         }
 

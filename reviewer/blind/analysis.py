@@ -95,24 +95,24 @@ def excluded_traces(results: Results) -> frozenset[int]:
 def primary_results(results: Results) -> Results:
     """Return the results of the primary analysis: without excluded scorers and traces."""
     scorers = excluded_scorers(results)
-    return _only(of_all_scorers(results), lambda one: one.scorer not in scorers)
+    return _only(of_all_scorers(results), lambda scorer: scorer.scorer not in scorers)
 
 
 def of_all_scorers(results: Results) -> Results:
     """Return the results of the primary analysis with those of excluded scorers."""
     traces = excluded_traces(results)
-    return _only(results, lambda one: traces.isdisjoint(one.shown))
+    return _only(results, lambda result: traces.isdisjoint(result.shown))
 
 
 def without_revealing(results: Results) -> Results:
     """Return the results without the answers about traces that reveal their author."""
     revealing = _revealing(results)
-    return _only(results, lambda one: revealing.isdisjoint(one.shown))
+    return _only(results, lambda result: revealing.isdisjoint(result.shown))
 
 
 def without_exposed(results: Results) -> Results:
     """Return the results without the answers of scorers who saw the trace in an earlier session."""
-    return _only(results, lambda one: not one.exposed)
+    return _only(results, lambda result: not result.exposed)
 
 
 def with_cannot_tell(results: Results, scores: Mapping[str, int]) -> Results:
@@ -125,14 +125,14 @@ def with_cannot_tell(results: Results, scores: Mapping[str, int]) -> Results:
     """
     counted = {one.token for one in results.first("scores")}
 
-    def scored(one: Response) -> Response:
-        score = scores.get(results.traces[one.shown[0]].source)
-        answer = one.answer
-        if one.token not in counted or score is None or not isinstance(answer, ScoreAnswer):
-            return one
+    def scored(response: Response) -> Response:
+        score = scores.get(results.traces[response.shown[0]].source)
+        answer = response.answer
+        if response.token not in counted or score is None or not isinstance(answer, ScoreAnswer):
+            return response
         coherence = score if answer.coherence == CANNOT_TELL else answer.coherence
         consistency = score if answer.consistency == CANNOT_TELL else answer.consistency
-        return replace(one, answer=replace(answer, coherence=coherence, consistency=consistency))
+        return replace(response, answer=replace(answer, coherence=coherence, consistency=consistency))
 
     return replace(results, responses=tuple(map(scored, results.responses)))
 
@@ -164,18 +164,20 @@ def _only(results: Results, keep: Callable[[Response], bool]) -> Results:
     """Return the results with some of the responses, without repeats of others, and with the traces that they are
     about.
     """
-    kept = {one.token for one in results.responses if keep(one)}
+    kept = {response.token for response in results.responses if keep(response)}
     responses = tuple(
-        one for one in results.responses if one.token in kept and (one.repeat_of is None or one.repeat_of in kept)
+        response
+        for response in results.responses
+        if response.token in kept and (response.repeat_of is None or response.repeat_of in kept)
     )
     shown = _versions(responses)
     return replace(
         results,
         responses=responses,
         traces={version: trace for version, trace in results.traces.items() if version in shown},
-        judgements=tuple(one for one in results.judgements if shown.issuperset(one.shown)),
+        judgements=tuple(judgement for judgement in results.judgements if shown.issuperset(judgement.shown)),
     )
 
 
 def _versions(responses: Iterable[Response]) -> frozenset[int]:
-    return frozenset(version for one in responses for version in one.shown)
+    return frozenset(version for response in responses for version in response.shown)

@@ -203,14 +203,14 @@ class _Design:
         least = pairs * number**2 + more * (2 * number + 1)
         now = sum(number**2 for number in counts.values()) // 2
         best, kept = (max(counts.values()) - min(counts.values()), now), [set(some) for some in chosen]
-        for at, (one, other) in enumerate(self._two_blocks(EXCHANGES)):
+        for at, (two_block, other) in enumerate(self._two_blocks(EXCHANGES)):
             if best[1] == least:
                 break
-            only, only_other = sorted(chosen[one] - chosen[other]), sorted(chosen[other] - chosen[one])
+            only, only_other = sorted(chosen[two_block] - chosen[other]), sorted(chosen[other] - chosen[two_block])
             if not only:
                 continue
             out, into = only[int(rng.random() * len(only))], only_other[int(rng.random() * len(only))]
-            if into not in self._allowed[one] or out not in self._allowed[other]:
+            if into not in self._allowed[two_block] or out not in self._allowed[other]:
                 continue
             # Besides the two, those in one of the blocks only: in both, they lose one shared block and gain another.
             left, right = [u for u in only if u != out], [u for u in only_other if u != into]
@@ -225,7 +225,7 @@ class _Design:
                 for u in others:
                     for two, by in ((gains, u), 1), ((u, gains), 1), ((loses, u), -1), ((u, loses), -1):
                         counts[two] += by
-            chosen[one].symmetric_difference_update((out, into))
+            chosen[two_block].symmetric_difference_update((out, into))
             chosen[other].symmetric_difference_update((out, into))
             now += change
             if (found := (max(counts.values()) - min(counts.values()), now)) < best:
@@ -238,11 +238,13 @@ class _Design:
         seen = Counter((scorer, stratum) for some, stratum in zip(chosen, strata, strict=True) for scorer in some)
         if len(set(strata)) < 2:
             return
-        for one, other in self._two_blocks(EXCHANGES):
-            here, there = strata[one], strata[other]
-            if here == there or not (chosen[one] <= self._allowed[other] and chosen[other] <= self._allowed[one]):
+        for two_block, other in self._two_blocks(EXCHANGES):
+            here, there = strata[two_block], strata[other]
+            if here == there or not (
+                chosen[two_block] <= self._allowed[other] and chosen[other] <= self._allowed[two_block]
+            ):
                 continue
-            only, only_other = chosen[one] - chosen[other], chosen[other] - chosen[one]
+            only, only_other = chosen[two_block] - chosen[other], chosen[other] - chosen[two_block]
             change = sum(seen[u, there] - seen[u, here] + 1 for u in only) + sum(
                 seen[u, here] - seen[u, there] + 1 for u in only_other
             )
@@ -252,7 +254,7 @@ class _Design:
                 for scorer in scorers:
                     seen[scorer, leaves] -= 1
                     seen[scorer, enters] += 1
-            chosen[one], chosen[other] = chosen[other], chosen[one]
+            chosen[two_block], chosen[other] = chosen[other], chosen[two_block]
 
 
 def balanced_sides(showings: Sequence[tuple[int, str]], rng: Random) -> list[bool]:

@@ -55,7 +55,7 @@ def strata_of(plan: Plan, candidates: Iterable[Candidate]) -> dict[Block, Stratu
     block's traces has them.
     """
     return {
-        block: (block[0], *(next((v for one in traces if (v := getattr(one, name))), "") for name in plan.strata))
+        block: (block[0], *(next((v for trace in traces if (v := getattr(trace, name))), "") for name in plan.strata))
         for block, traces in _by_block(candidates).items()
     }
 
@@ -68,8 +68,8 @@ def stratum_name(plan: Plan, stratum: Stratum) -> Stratum:
 
 def _by_block(candidates: Iterable[Candidate]) -> dict[Block, Traces]:
     blocks: dict[Block, Traces] = {}
-    for one in candidates:
-        blocks.setdefault(block_of(one), []).append(one)
+    for candidate in candidates:
+        blocks.setdefault(block_of(candidate), []).append(candidate)
     return {block: blocks[block] for block in sorted(blocks)}
 
 
@@ -79,7 +79,11 @@ def _pairs_of(plan: Plan, there: Eligible, block: Sequence[Candidate]) -> list[U
     """
     both = plan.version == "both"
     ordered = sorted(
-        block, key=lambda one: (there.drafters.index(one.drafter), plan.texts.index(one.text) if both else 0)
+        block,
+        key=lambda candidate: (
+            there.drafters.index(candidate.drafter),
+            plan.texts.index(candidate.text) if both else 0,
+        ),
     )
     pairs = combinations(ordered, 2) if block[0].spectrum is not None else ()
     return [
@@ -107,14 +111,14 @@ def _sample_blocks(plan: Plan, there: Eligible) -> tuple[list[Traces], list[str]
     """Sample spectra within strata, and take one trajectory of every source of each."""
     rng = random_stream(plan, "spectra")
     # A trace whose spectrum is not stored cannot be paired with another source's; with one source there is no need.
-    usable = [one for one in there.candidates if one.spectrum is not None or len(there.drafters) == 1]
+    usable = [candidate for candidate in there.candidates if candidate.spectrum is not None or len(there.drafters) == 1]
     lacking: Counter[str] = Counter()
     incomplete = unseen = unknown = 0
     strata: dict[Stratum, list[Traces]] = {}
     stratum_of = strata_of(plan, usable)
     for block, members in _by_block(usable).items():
         stratum = stratum_of[block]
-        missing = set(there.drafters) - {one.drafter for one in members}
+        missing = set(there.drafters) - {member.drafter for member in members}
         lacking.update(missing)
         incomplete += bool(missing)
         complete = None if missing else _complete_block(plan, there.drafters, members, rng)
@@ -161,7 +165,7 @@ def _require_blocks(plan: Plan, there: Eligible, strata: Mapping[Stratum, Sequen
     """Check that there is a block. :raises TooFew: there is none, with what there is instead"""
     if any(strata.values()):
         return
-    counts = Counter((one.source, one.task) for one in there.candidates)
+    counts = Counter((candidate.source, candidate.task) for candidate in there.candidates)
     if not counts:
         raise TooFew(tr("There are no trajectories to sample: none at all."))
     found = "; ".join(
@@ -185,15 +189,15 @@ def _complete_block(plan: Plan, drafters: Sequence[str], members: Sequence[Candi
     items = _by_item(members)
     by_drafter = [[texts for texts in items if texts[0].drafter == drafter] for drafter in drafters]
     choices = product(*(rng.sample(some, len(some)) for some in by_drafter))
-    units = ([one for texts in chosen for one in texts] for chosen in islice(choices, _COMBINATIONS))
+    units = ([text for texts in chosen for text in texts] for chosen in islice(choices, _COMBINATIONS))
     return next((unit for unit in units if len(allowed_scorers(plan, unit)) >= plan.each), None)
 
 
 def _by_item(members: Iterable[Candidate]) -> list[Unit]:
     """Return the texts of each item: one, or the approved text and the draft."""
     items: dict[int, Traces] = {}
-    for one in members:
-        items.setdefault(one.item, []).append(one)
+    for member in members:
+        items.setdefault(member.item, []).append(member)
     return [tuple(texts) for texts in items.values()]
 
 
@@ -238,7 +242,7 @@ def _sample_separately(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Uni
     units: dict[Kind, list[Unit]] = {}
     notes: list[str] = []
     stratum_of = strata_of(plan, there.candidates)
-    known = [one for one in there.candidates if plan.number is None or all(stratum_of[block_of(one)])]
+    known = [candidate for candidate in there.candidates if plan.number is None or all(stratum_of[block_of(candidate)])]
     if unknown := len(there.candidates) - len(known):
         notes.append(
             deferred(
@@ -268,7 +272,7 @@ def _sample_separately(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Uni
         for texts in _by_item(known):
             single[texts[0].drafter, *named[block_of(texts[0])]].append(texts)
         chosen, more = _sample_strata(plan, single, paired, random_stream(plan, "scores"), False)
-        units["scores"] = [(one,) for texts in chosen for one in texts]
+        units["scores"] = [(text,) for texts in chosen for text in texts]
         notes += more
     return units, notes
 

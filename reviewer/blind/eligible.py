@@ -49,20 +49,20 @@ def eligible(plan: Plan, candidates: Iterable[Candidate]) -> Eligible:
         del by_item[item]
     _require_texts(gold, deferred("gold items: {problems}"))
     _require_texts(training, deferred("training items: {problems}"))
-    items = [[_with_exposures(plan, one) for one in texts] for texts in by_item.values()]
+    items = [[_with_exposures(plan, text) for text in texts] for texts in by_item.values()]
     matching = [texts for texts in items if _matches_plan(plan, texts[0])]
     there = [texts for texts in matching if texts[0].lacks is None]
-    plain = [texts for texts in there if plan.giveaways == "flag" or not any(one.gives_away for one in texts)]
+    plain = [texts for texts in there if plan.giveaways == "flag" or not any(text.gives_away for text in texts)]
     kept = [texts for texts in plain if len(allowed_scorers(plan, texts)) >= plan.each]
     if plan.items and len(kept) < len(plan.items):
         raise TooFew(_missing_items(plan, matching))
     drafters = plan.sources or tuple(sorted({texts[0].drafter for texts in (there or matching)}))
-    shown = [one for texts in there for one in texts]
+    shown = [text for texts in there for text in texts]
     _require_one_author(shown)
     _require_compared(plan, list(dict.fromkeys((*plan.sources, *sorted({one.source for one in shown})))))
     lacking = Counter(texts[0].lacks for texts in matching if texts[0].lacks is not None)
     return Eligible(
-        candidates=tuple(one for texts in kept for one in texts),
+        candidates=tuple(text for texts in kept for text in texts),
         gold=gold,
         training=training,
         drafters=drafters,
@@ -73,7 +73,7 @@ def eligible(plan: Plan, candidates: Iterable[Candidate]) -> Eligible:
 
 def allowed_scorers(plan: Plan, traces: Iterable[Candidate]) -> frozenset[str]:
     """Return the scorers who are barred from none of the traces."""
-    return frozenset(plan.scorers).difference(*(one.barred for one in traces))
+    return frozenset(plan.scorers).difference(*(trace.barred for trace in traces))
 
 
 def listed(names: Iterable[object]) -> str:
@@ -83,8 +83,12 @@ def listed(names: Iterable[object]) -> str:
     return deferred("{names} and {n} more", names=shown, n=len(words) - _SHOWN) if len(words) > _SHOWN else shown
 
 
-def _with_exposures(plan: Plan, one: Candidate) -> Candidate:
-    return replace(one, barred=one.barred | one.exposed) if plan.earlier == "bar" and one.exposed else one
+def _with_exposures(plan: Plan, candidate: Candidate) -> Candidate:
+    return (
+        replace(candidate, barred=candidate.barred | candidate.exposed)
+        if plan.earlier == "bar" and candidate.exposed
+        else candidate
+    )
 
 
 def _require(items: Iterable[int], there: Mapping[int, object], message: str) -> None:
@@ -102,7 +106,7 @@ _LACKS: Mapping[Lack, str] = {
 
 def _require_texts(items: Iterable[Candidate], message: str) -> None:
     """Check that named items have a text of the plan's version. :raises TooFew: some have none"""
-    problems = [tr(_LACKS[one.lacks], item=one.item) for one in items if one.lacks is not None]
+    problems = [tr(_LACKS[item.lacks], item=item.item) for item in items if item.lacks is not None]
     if problems:
         raise TooFew(tr(message, problems="; ".join(problems[:_SHOWN])))
 
@@ -110,14 +114,14 @@ def _require_texts(items: Iterable[Candidate], message: str) -> None:
 def _require_one_author(candidates: Iterable[Candidate]) -> None:
     """Check that no name of a source stands for texts of different authors or kinds. :raises TooFew: one does"""
     known: dict[str, tuple[object, ...]] = {}
-    for one in candidates:
-        of = (one.drafter, one.text, one.by_person)
-        if known.setdefault(one.source, of) != of:
+    for candidate in candidates:
+        of = (candidate.drafter, candidate.text, candidate.by_person)
+        if known.setdefault(candidate.source, of) != of:
             raise TooFew(
                 tr(
                     "{name} is the name of two sources with different authors or kinds of text. Choose other sources, "
                     "or the batch of one of them.",
-                    name=one.source,
+                    name=candidate.source,
                 )
             )
 
@@ -136,11 +140,11 @@ def _require_compared(plan: Plan, sources: Sequence[str]) -> None:
         )
 
 
-def _matches_plan(plan: Plan, one: Candidate) -> bool:
+def _matches_plan(plan: Plan, candidate: Candidate) -> bool:
     return (
-        (not plan.items or one.item in plan.items)
-        and (not plan.sources or one.drafter in plan.sources)
-        and (not plan.tasks or one.task in plan.tasks)
+        (not plan.items or candidate.item in plan.items)
+        and (not plan.sources or candidate.drafter in plan.sources)
+        and (not plan.tasks or candidate.task in plan.tasks)
     )
 
 
@@ -154,7 +158,7 @@ def _missing_items(plan: Plan, matching: Iterable[Sequence[Candidate]]) -> str:
             problems.append(tr("item {item} has no source and task of the plan", item=item))
         elif (lacks := texts[0].lacks) is not None:
             problems.append(tr(_LACKS[lacks], item=item))
-        elif plan.giveaways == "leave out" and any(one.gives_away for one in texts):
+        elif plan.giveaways == "leave out" and any(text.gives_away for text in texts):
             problems.append(tr("item {item} reveals its author", item=item))
         elif (may := len(allowed_scorers(plan, texts))) < plan.each:
             problems.append(

@@ -115,7 +115,7 @@ def fingerprints(traces: Sequence[Trace]) -> Fingerprints:
     explanation and labels, or on both. It is trained on some spectra and tested on the others, so that both traces of
     a spectrum are on the same side.
     """
-    ordered = sorted(traces, key=lambda one: (one[1] or "", one[0], one[2].content_hash()))
+    ordered = sorted(traces, key=lambda trace: (trace[1] or "", trace[0], trace[2].content_hash()))
     sources = np.array([source for source, _, _ in ordered], dtype=object)
     counts = Counter(source for source, _, _ in ordered)
     data = _Data(

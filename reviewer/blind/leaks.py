@@ -157,10 +157,10 @@ def find_leaks(text: str) -> tuple[Leak, ...]:
     """Return the leaks in a text, in order; of two that overlap, the longer."""
     small = text.lower()
     found = [
-        Leak(match.start(), match.end(), match[0], one.kind)
-        for one in _PATTERNS
-        if any(word in small for word in one.words)
-        for match in one.pattern.finditer(text)
+        Leak(match.start(), match.end(), match[0], pattern.kind)
+        for pattern in _PATTERNS
+        if any(word in small for word in pattern.words)
+        for match in pattern.pattern.finditer(text)
     ]
     found += [Leak(start, start + len(words), words, "label") for start, words in label_mentions(text)]
     kept: list[Leak] = []
@@ -169,7 +169,7 @@ def find_leaks(text: str) -> tuple[Leak, ...]:
         if not any(taken[one.start : one.end]):
             kept.append(one)
             taken[one.start : one.end] = bytes([1]) * (one.end - one.start)
-    return tuple(sorted(kept, key=lambda one: one.start))
+    return tuple(sorted(kept, key=lambda leak: leak.start))
 
 
 def sentence_with(giveaway: Leak, text: str) -> str:

@@ -33,9 +33,9 @@ class Showing:
         return block_of(self.shown[0])
 
 
-def block_of(one: Candidate) -> Block:
+def block_of(candidate: Candidate) -> Block:
     """Return the block of a trace."""
-    return one.task, one.spectrum or f"item {one.item}"
+    return candidate.task, candidate.spectrum or f"item {candidate.item}"
 
 
 def repeat_distance(distinct: int) -> int:
@@ -114,13 +114,13 @@ def _balanced_first(blocks: Mapping[Block, Sequence[Showing]], rng: Random) -> d
     return queues
 
 
-def _sources(one: Showing) -> tuple[str, ...]:
-    return tuple(sorted(candidate.source for candidate in one.shown))
+def _sources(showing: Showing) -> tuple[str, ...]:
+    return tuple(sorted(candidate.source for candidate in showing.shown))
 
 
 def _far_from_block(order: Sequence[Showing], block: Block, places: range, gap: int, rng: Random) -> int:
     """Return a random place that is far from the other traces of a spectrum too, if there is one."""
-    others = [place for place, one in enumerate(order) if one.block == block]
+    others = [place for place, showing in enumerate(order) if showing.block == block]
     free = [at for at in places if all(place - at >= gap - 1 or at - place >= gap for place in others)]
     return rng.choice(free or list(places))
 

@@ -425,12 +425,12 @@ class SampledSession:
     @property
     def candidates(self) -> tuple[Candidate, ...]:
         """Every trajectory that is shown to a scorer, once, by item."""
-        shown = {candidate.version: candidate for one in self.assignments for candidate in one.shown}
+        shown = {candidate.version: candidate for assignment in self.assignments for candidate in assignment.shown}
         return tuple(sorted(shown.values(), key=lambda one: (one.item, one.version)))
 
     def of(self, scorer: str) -> tuple[Assignment, ...]:
         """Return the assignments of one scorer, in their order."""
-        return tuple(one for one in self.assignments if one.scorer == scorer)
+        return tuple(assignment for assignment in self.assignments if assignment.scorer == scorer)
 
 
 FindItems = Callable[[Iterable[str]], Mapping[str, int]]

@@ -174,20 +174,24 @@ class Results:
     def first(self, kind: Kind) -> tuple[Response, ...]:
         """Return the assignments that count, without training, repeats and gold items, answered or not."""
         return tuple(
-            one
-            for one in self.responses
-            if one.kind == kind and one.repeat_of is None and one.gold is None and not one.training
+            response
+            for response in self.responses
+            if response.kind == kind and response.repeat_of is None and response.gold is None and not response.training
         )
 
     def repeats(self, kind: Kind) -> tuple[tuple[Response, Response], ...]:
         """Return first showing and repeat wherever both were answered."""
-        by_token = {one.token: one for one in self.responses}
-        both = ((by_token[one.repeat_of], one) for one in self.responses if one.repeat_of and one.kind == kind)
+        by_token = {response.token: response for response in self.responses}
+        both = (
+            (by_token[response.repeat_of], response)
+            for response in self.responses
+            if response.repeat_of and response.kind == kind
+        )
         return tuple((one, again) for one, again in both if one.answer and again.answer)
 
     def gold(self) -> tuple[Response, ...]:
         """Return the assignments of gold items."""
-        return tuple(one for one in self.responses if one.gold is not None)
+        return tuple(response for response in self.responses if response.gold is not None)
 
 
 FloatArray = NDArray[np.float64]
@@ -196,8 +200,8 @@ FloatArray = NDArray[np.float64]
 def score_table(results: Results, dimension: Dimension, source: str | None = None) -> Scores:
     """(n_items, n_scorers): every item and scorer of the session, or of one source's traces."""
     return Scores.of(
-        (trace.key, one.scorer, None if score == CANNOT_TELL or score is None else float(score))
-        for one, trace, score in _score_rows(results, dimension, source)
+        (trace.key, score_row.scorer, None if score == CANNOT_TELL or score is None else float(score))
+        for score_row, trace, score in _score_rows(results, dimension, source)
     )
 
 
@@ -238,8 +242,8 @@ def pair_votes(results: Results) -> Votes:
     first by name.
     """
     rows: list[tuple[str, str, str, Preference, str]] = []
-    for one, answer in _preference_rows(results):
-        left, right = (results.traces[version] for version in one.shown)
+    for preference_row, answer in _preference_rows(results):
+        left, right = (results.traces[version] for version in preference_row.shown)
         a, b = sorted((left.source, right.source), key=lambda source: source_rank(results, source))
         won: dict[str, Preference] = {
             "left": "a" if left.source == a else "b",
@@ -247,7 +251,7 @@ def pair_votes(results: Results) -> Votes:
             "equal": "equal",
             "both bad": "both bad",
         }
-        rows.append((pair_name(left, right), a, b, won[answer.preference], one.scorer))
+        rows.append((pair_name(left, right), a, b, won[answer.preference], preference_row.scorer))
     pairs, first, second, verdicts, scorers = zip(*rows, strict=True) if rows else ((), (), (), (), ())
     return Votes(tuple(pairs), tuple(first), tuple(second), tuple(verdicts), tuple(scorers))
 
@@ -256,14 +260,14 @@ def shown_sides(results: Results) -> tuple[tuple[str, ...], tuple[Side, ...]]:
     """Return every answer to a pair as it was shown: the pair, and the side."""
     rows = list(_preference_rows(results))
     return (
-        tuple(pair_name(*(results.traces[version] for version in one.shown)) for one, _ in rows),
+        tuple(pair_name(*(results.traces[version] for version in row.shown)) for row, _ in rows),
         tuple(answer.preference for _, answer in rows),
     )
 
 
-def pair_name(one: ShownTrace, other: ShownTrace) -> str:
+def pair_name(shown_trace: ShownTrace, other: ShownTrace) -> str:
     """Return the items' numbers, the lower first: the same for both orders."""
-    first, second = sorted((one, other), key=lambda trace: (trace.item, trace.version))
+    first, second = sorted((shown_trace, other), key=lambda trace: (trace.item, trace.version))
     return f"{first.key}/{second.key}"
 
 
@@ -282,14 +286,14 @@ def _preference_rows(results: Results) -> Iterator[tuple[Response, PreferenceAns
             yield one, one.answer
 
 
-def _score(one: Response, dimension: Dimension) -> Score | None:
-    if not isinstance(one.answer, ScoreAnswer):
+def _score(response: Response, dimension: Dimension) -> Score | None:
+    if not isinstance(response.answer, ScoreAnswer):
         return None
-    return one.answer.coherence if dimension == "coherence" else one.answer.consistency
+    return response.answer.coherence if dimension == "coherence" else response.answer.consistency
 
 
-def _score_number(one: Response, dimension: Dimension) -> float:
-    score = _score(one, dimension)
+def _score_number(response: Response, dimension: Dimension) -> float:
+    score = _score(response, dimension)
     return np.nan if score is None or score == CANNOT_TELL else float(score)
 
 

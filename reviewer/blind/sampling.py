@@ -44,7 +44,11 @@ def sample(plan: Plan, candidates: Iterable[Candidate], token: Callable[[], str]
             )
             if kind == "scores":
                 lists[scorer][kind] = [*_allowed(there.training, scorer, training=True), *lists[scorer][kind]]
-    assignments = [one for scorer, by_kind in lists.items() for one in _assignments(scorer, by_kind, plan.kinds, token)]
+    assignments = [
+        assignment
+        for scorer, by_kind in lists.items()
+        for assignment in _assignments(scorer, by_kind, plan.kinds, token)
+    ]
     notes += _barred_notes(plan, False, there.gold) + _barred_notes(plan, True, there.training)
     return SampledSession(plan, tuple(assignments), (*there.notes, *notes, *_exposure_notes(plan, assignments)))
 
@@ -67,7 +71,7 @@ def _assign_units(plan: Plan, units: Sequence[Unit]) -> dict[Unit, list[str]]:
         plan.scorers,
         random_stream(plan, "scorers"),
         Counter(),
-        [(*sorted({one.source for one in _traces(block)}), *stratum_of[block_of(block[0][0])]) for block in shared],
+        [(*sorted({trace.source for trace in _traces(block)}), *stratum_of[block_of(block[0][0])]) for block in shared],
         [len(block) for block in shared],
     )
     return {unit: scorers for block, scorers in zip(shared, assigned, strict=True) for unit in block}
@@ -93,7 +97,7 @@ def _showings(
 
 def _allowed(items: Sequence[Candidate], scorer: str, gold: bool = False, training: bool = False) -> list[Showing]:
     """Return showings of the gold or training items that a scorer may see."""
-    return [Showing((one,), gold=gold, training=training) for one in items if scorer not in one.barred]
+    return [Showing((item,), gold=gold, training=training) for item in items if scorer not in item.barred]
 
 
 def _barred_notes(plan: Plan, training: bool, items: Sequence[Candidate]) -> list[str]:
@@ -115,9 +119,9 @@ def _barred_notes(plan: Plan, training: bool, items: Sequence[Candidate]) -> lis
 def _exposure_notes(plan: Plan, assignments: Iterable[Assignment]) -> list[str]:
     """Return how many of a scorer's traces were shown to them in earlier sessions."""
     traces: dict[str, dict[int, Candidate]] = {scorer: {} for scorer in plan.scorers}
-    for one in assignments:
-        if not one.training:
-            traces[one.scorer].update({trace.version: trace for trace in one.shown})
+    for assignment in assignments:
+        if not assignment.training:
+            traces[assignment.scorer].update({trace.version: trace for trace in assignment.shown})
     seen = {scorer: sum(scorer in one.exposed for one in mine.values()) for scorer, mine in traces.items()}
     return [
         deferred(

@@ -45,8 +45,8 @@ class ReportOptions(Session):
 def run_list(arguments: ListOptions) -> int:
     with opened(database_of(arguments), must_exist=True) as store:
         sessions = store.blind.sessions.all(None)
-    text = "\n".join(headline(one) for one in sessions) or tr("there are no blind sessions")
-    print_result(arguments, {"sessions": [session_json(one) for one in sessions]}, text)
+    text = "\n".join(headline(session) for session in sessions) or tr("there are no blind sessions")
+    print_result(arguments, {"sessions": [session_json(session) for session in sessions]}, text)
     return DONE
 
 
@@ -103,9 +103,9 @@ def run_giveaways(arguments: Session) -> int:
     with opened(database_of(arguments), must_exist=True) as store:
         found = store.blind.sessions.leaks(arguments.by, arguments.session)
         traces = store.blind.checks.traces(arguments.by, arguments.session)
-        shown = ((one.source, one.spectrum, one.trajectory) for one in traces)
+        shown = ((trace.source, trace.spectrum, trace.trajectory) for trace in traces)
         pictures = count_states(store.spectra, shown)
-    measured = fingerprints([(one.source, one.spectrum, one.trajectory) for one in traces if one.compared])
+    measured = fingerprints([(trace.source, trace.spectrum, trace.trajectory) for trace in traces if trace.compared])
     lines = [_leak(one) for one in found[:SHOWN]]
     if len(found) > SHOWN:
         lines.append(tr("and {n} more", n=len(found) - SHOWN))

@@ -198,8 +198,14 @@ def _read(path: Path) -> dict[str, Any]:
 def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], revealing: int) -> str:
     lines = [tr("session {id} drawn: {name}", id=session.id, name=session.name), "  " + version_words(session)]
     lines += [
-        "  " + trn("{scorer} has {n} question", "{scorer} has {n} questions", one.assigned, scorer=one.scorer)
-        for one in progress
+        "  "
+        + trn(
+            "{scorer} has {n} question",
+            "{scorer} has {n} questions",
+            blind_progress.assigned,
+            scorer=blind_progress.scorer,
+        )
+        for blind_progress in progress
     ]
     lines += list(session.notes)
     if revealing:

@@ -139,11 +139,13 @@ def run(arguments: Options) -> int:
         # While the session is open nobody may see this, not even the coordinator.
         correlations = _rank_correlations(store, arguments.by, session, judge) if session.state == "closed" else {}
     result = _result(arguments, judge, tally, spending) | (
-        {"rank_correlation": {name: one.to_json() for name, one in correlations.items()}} if correlations else {}
+        {"rank_correlation": {name: correlation.to_json() for name, correlation in correlations.items()}}
+        if correlations
+        else {}
     )
     lines = [
-        tr("{name}, rank correlation with the people: {estimate}", name=name, estimate=one.text)
-        for name, one in correlations.items()
+        tr("{name}, rank correlation with the people: {estimate}", name=name, estimate=correlation.text)
+        for name, correlation in correlations.items()
     ]
     print_result(arguments, result, "\n".join((_summary(arguments, judge, tally, spending), *lines)))
     if stopped:

@@ -226,9 +226,9 @@ def ordering_model(store: Store | None, found: CaseList) -> ScoreModel | None:
 
     if store is None:
         return None
-    own = [one for one in store.trust.cases(found.task) if one.drafter_name == found.policy.name]
+    own = [case for case in store.trust.cases(found.task) if case.drafter_name == found.policy.name]
     latest = max((one for one in own if one.scored_at is not None), key=attrgetter("scored_at"), default=None)
-    models = {one.sha256: one.model for one in store.trust.score_models(found.task)}
+    models = {score_model.sha256: score_model.model for score_model in store.trust.score_models(found.task)}
     return None if latest is None else ScoreModel.from_json(models[str(latest.model)])
 
 

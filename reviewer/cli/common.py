@@ -153,4 +153,4 @@ _VERSIONS = {
 
 def unanswered(progress: tuple[BlindProgress, ...]) -> int:
     """Return the number of assignments without an answer."""
-    return sum(one.assigned - one.done for one in progress)
+    return sum(blind_progress.assigned - blind_progress.done for blind_progress in progress)

@@ -100,7 +100,7 @@ def _where(arguments: Options) -> Path:
 
 
 def _result(found: Imported, where: Path) -> dict[str, Any]:
-    prompts = {key: one.model_dump(mode="json") for key, one in found.prompts.items()}
+    prompts = {key: prompt.model_dump(mode="json") for key, prompt in found.prompts.items()}
     return {"prompts_file": str(where), "tasks": prompts, "unknown": dict(found.unknown), "systems": _systems(found)}
 
 
@@ -113,18 +113,18 @@ def _systems(found: Imported) -> dict[str, int]:
 
 def _text(found: Imported, where: Path) -> str:
     lines = []
-    for key, one in sorted(found.prompts.items()):
-        lines.append(tr("{key}: {n:,} characters, in {source}", key=key, n=len(one.prompt), source=_source(one)))
-        if one.others:
-            every = one.rows + sum(other.rows for other in one.others)
+    for key, prompt in sorted(found.prompts.items()):
+        lines.append(tr("{key}: {n:,} characters, in {source}", key=key, n=len(prompt.prompt), source=_source(prompt)))
+        if prompt.others:
+            every = prompt.rows + sum(other.rows for other in prompt.others)
             lines.append(
                 "  "
                 + tr(
                     "{variants} variants in {every:,} rows; the most frequent one, of {rows:,} rows, was taken. "
                     "The others:",
-                    variants=1 + len(one.others),
+                    variants=1 + len(prompt.others),
                     every=every,
-                    rows=one.rows,
+                    rows=prompt.rows,
                 )
             )
             lines += [
@@ -133,9 +133,9 @@ def _text(found: Imported, where: Path) -> str:
                     "{n:,} row: …{difference}…",
                     "{n:,} rows: …{difference}…",
                     other.rows,
-                    difference=_difference(other.prompt, one.prompt),
+                    difference=_difference(other.prompt, prompt.prompt),
                 )
-                for other in one.others
+                for other in prompt.others
             ]
     lines += [
         trn(
@@ -158,9 +158,9 @@ def _text(found: Imported, where: Path) -> str:
     return "\n".join([*lines, tr("written to {where}", where=where)])
 
 
-def _source(one: TrainedPrompt) -> str:
-    names = ", ".join(source.file for source in one.files)
-    return trn("{n:,} row of {names}", "{n:,} rows of {names}", one.rows, names=names)
+def _source(trained_prompt: TrainedPrompt) -> str:
+    names = ", ".join(source.file for source in trained_prompt.files)
+    return trn("{n:,} row of {names}", "{n:,} rows of {names}", trained_prompt.rows, names=names)
 
 
 def _difference(text: str, other: str) -> str:

@@ -122,22 +122,22 @@ def _run(arguments: Options, store: Store | None) -> int:
         ProgressBar(len(left), tr("trying")) as bar,
         closing(try_all(left, work, min(processes, len(left)), arguments.concurrency, stop)) as outcomes,
     ):
-        for tried, one in enumerate(outcomes, start=1):
-            if one.trial is None:
-                problems.append(f"{one.case.name}: {one.problem}")
+        for tried, outcome in enumerate(outcomes, start=1):
+            if outcome.trial is None:
+                problems.append(f"{outcome.case.name}: {outcome.problem}")
             else:
-                made.append(one.trial)
+                made.append(outcome.trial)
                 # The file is last: what it holds is not tried again when the run resumes.
                 if store is not None:
-                    _record(store, arguments.by, one.trial, one.case.item)
+                    _record(store, arguments.by, outcome.trial, outcome.case.item)
                 if file is not None:
-                    file.add(one.trial)
+                    file.add(outcome.trial)
             bar.at(tried)
     result = _result(made, problems, counts)
     print_result(arguments, result, _text(result))
     if stop.is_set and tried < len(left):
         raise KeyboardInterrupt
-    return CHECK_FAILED if problems or any(one.passed is False for one in made) else DONE
+    return CHECK_FAILED if problems or any(trial.passed is False for trial in made) else DONE
 
 
 def _delete_trials(file: Path) -> None:
@@ -209,7 +209,7 @@ def _stored(store: Store, tasks: dict[str, Task], wanted: Task | None) -> Iterat
     from agent.batch.trials import Case
 
     for key in sorted(tasks) if wanted is None else [wanted.key]:
-        found = {one.item: one for one in store.trust.cases(key)}
+        found = {case.item: case for case in store.trust.cases(key)}
         for item, trajectory in store.trust.trajectories(list(found)):
             sha256 = found[item].spectrum_sha256
             if sha256 is not None and store.spectra.exists(sha256):
@@ -225,7 +225,7 @@ def _record(store: Store, by: str | None, made: Trial, item: int | None) -> None
 def _result(made: list[Trial], problems: list[str], counts: Counter[str]) -> dict[str, Any]:
     from agent.trial.report import summarise
 
-    tested = [one for one in made if one.passed is not None]
+    tested = [trial for trial in made if trial.passed is not None]
     return {
         "traces": len(made),
         "tested": len(tested),

@@ -110,12 +110,12 @@ def judge_session(
     tally = JudgeRun(questions=len(every), before=len(every) - len(to_do))
     inner, in_a_row = Stop(), 0
 
-    def judge_one(one: _Request) -> Judgement | TooLong | str | None:
-        outcome = _judge_one(material, judge, one, spending, inner)
+    def judge_one(request: _Request) -> Judgement | TooLong | str | None:
+        outcome = _judge_one(material, judge, request, spending, inner)
         if isinstance(outcome, Judgement):
             # Already recorded, if another run with the same judge is in progress.
             with suppress(KeyReused):
-                key = one.key(session_id, judge.name)
+                key = request.key(session_id, judge.name)
                 store.blind.judging.record(by=by, session_id=session_id, judgement=outcome, key=key)
         return outcome
 
@@ -179,9 +179,9 @@ def _ordered_questions(store: Store, by: str | None, session_id: int, judge: Jud
                 )
             )
 
-    def place(one: ToJudge) -> tuple[str, tuple[int, ...]]:
-        about = f"{session_id}: {sorted(one.shown)}"
-        return hashlib.sha256(about.encode()).hexdigest(), one.shown
+    def place(to_judge: ToJudge) -> tuple[str, tuple[int, ...]]:
+        about = f"{session_id}: {sorted(to_judge.shown)}"
+        return hashlib.sha256(about.encode()).hexdigest(), to_judge.shown
 
     return [
         _Request(one, dimensions, sample, chosen.separately)
@@ -244,10 +244,10 @@ class _Material:
 
 
 def _judge_one(
-    material: _Material, judge: Judge, one: _Request, spending: Budget, stop: Stop
+    material: _Material, judge: Judge, request: _Request, spending: Budget, stop: Stop
 ) -> Judgement | TooLong | str | None:
     """Return the judgement, or why there is none; None: it was not sent, or was stopped."""
-    shown = one.about.shown
+    shown = request.about.shown
     which = f"version {' and '.join(map(str, shown))}"
     with spending.one_more(stop) as tab:
         if tab is None:
@@ -260,10 +260,10 @@ def _judge_one(
 
         try:
             traces = tuple(
-                material.trace(version, trajectory, one.about.spectrum)
-                for version, trajectory in zip(shown, one.about.trajectories, strict=True)
+                material.trace(version, trajectory, request.about.spectrum)
+                for version, trajectory in zip(shown, request.about.trajectories, strict=True)
             )
-            question = JudgeQuestion(shown, one.about.question, traces, one.dimensions, one.sample)
+            question = JudgeQuestion(shown, request.about.question, traces, request.dimensions, request.sample)
             judgement = judge.ask(question, use, stop)
         except Stopped:
             return None

@@ -118,7 +118,9 @@ def _collect(store: Store, by: str | None, session_id: int) -> tuple[ReportData,
     shown = ((trace.source, trace.spectrum, material.trajectories[n]) for n, trace in sorted(results.traces.items()))
     traces = [results.traces[version] for version in counted_versions(results)]
     with one_thread():
-        measured = fingerprints([(one.source, one.spectrum, material.trajectories[one.version]) for one in traces])
+        measured = fingerprints(
+            [(trace.source, trace.spectrum, material.trajectories[trace.version]) for trace in traces]
+        )
     data = ReportData(
         results,
         called,

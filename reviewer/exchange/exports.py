@@ -55,26 +55,26 @@ class ItemRows:
     provenance: Mapping[str, Any]
 
 
-def write_item(part: Path, one: ApprovedItem) -> ItemRows | LeftOut:
+def write_item(part: Path, approved_item: ApprovedItem) -> ItemRows | LeftOut:
     """Write the pictures of an item to the folder ``part``, flushed to the disk; all of them or none.
 
     :raises OSError: the disk is full, or nothing can be written there
     """
     try:
-        shown = pictures(one)
+        shown = pictures(approved_item)
     except NotTrainable as reason_unfit:
-        return LeftOut(one.item_id, reason_unfit.args[0])
-    paths = [f"images/{one.trajectory.task}_{one.item_id}_{k}.png" for k in range(len(shown))]
+        return LeftOut(approved_item.item_id, reason_unfit.args[0])
+    paths = [f"images/{approved_item.trajectory.task}_{approved_item.item_id}_{k}.png" for k in range(len(shown))]
     for path, picture in zip(paths, shown, strict=True):
         _write_file(part / path, picture.png)
     stored = {p.sha256: path for p, path in zip(shown, paths, strict=True) if not p.drawn}
     return ItemRows(
-        item_id=one.item_id,
-        sharegpt=_sharegpt_row(one.trajectory, paths),
-        trl=json.dumps(_trl_row(one, paths), ensure_ascii=False),
-        own=json.dumps(own_row(one.trajectory, one.spectrum, stored), ensure_ascii=False),
+        item_id=approved_item.item_id,
+        sharegpt=_sharegpt_row(approved_item.trajectory, paths),
+        trl=json.dumps(_trl_row(approved_item, paths), ensure_ascii=False),
+        own=json.dumps(own_row(approved_item.trajectory, approved_item.spectrum, stored), ensure_ascii=False),
         files={path: _digest(picture.png) for path, picture in zip(paths, shown, strict=True)},
-        provenance=one.provenance,
+        provenance=approved_item.provenance,
     )
 
 
@@ -98,12 +98,12 @@ def _sharegpt_row(trajectory: Trajectory, paths: Sequence[str]) -> dict[str, Any
     return row
 
 
-def _trl_row(one: ApprovedItem, paths: Sequence[str]) -> dict[str, Any]:
-    trajectory = one.trajectory
+def _trl_row(approved_item: ApprovedItem, paths: Sequence[str]) -> dict[str, Any]:
+    trajectory = approved_item.trajectory
     return {
         "messages": trajectory.to_messages(),
         "images": list(paths),
-        "item": one.item_id,
+        "item": approved_item.item_id,
         "task": trajectory.task,
         "label": trajectory.label,
         "simulated": trajectory.simulated,

@@ -149,7 +149,7 @@ def decisions(store: Store, person: str | None = None) -> Columns:
         and without the items that the person scores in a blind session. None: everything
     """
     hidden = _hidden(store, person)
-    rows = [one for one in store.statistics.decisions(person) if one["item"] not in hidden]
+    rows = [decision for decision in store.statistics.decisions(person) if decision["item"] not in hidden]
     names = (
         *("item", "name", "class", "round", "person", "verb", "reason", "verdict", "comment", "version", "at"),
         *("seconds", "undone"),
@@ -164,8 +164,8 @@ def inspections(store: Store, person: str | None = None) -> tuple[Columns, Colum
         of the items that they score in a blind session. None: everything
     """
     items = [one for item in store.inspections.all() if (one := _open_to(store, item, person)).inspections]
-    ids = sorted({key for one in items for key in one.ids})
-    raw = [(one, found) for one in items for found in one.inspections]
+    ids = sorted({key for item in items for key in item.ids})
+    raw = [(item, found) for item in items for found in item.inspections]
     kinds: dict[str, Kind] = {_heading(key): int for key in ids if _is_number(items, key)}
     return (
         Columns("INSPECTIONS", _about([one for one, _ in raw], ids) | _per_person([found for _, found in raw]), kinds),
@@ -177,15 +177,17 @@ def _hidden(store: Store, person: str | None) -> frozenset[int]:
     return frozenset() if person is None else frozenset(store.blind.scoring.hidden_items(person))
 
 
-def _open_to(store: Store, one: InspectedItem, person: str | None) -> InspectedItem:
+def _open_to(store: Store, inspected_item: InspectedItem, person: str | None) -> InspectedItem:
     """Return the item with those inspections that the person may see."""
     if person is None:
-        return one
-    if one.item_id in _hidden(store, person):
-        return replace(one, inspections=())
-    if store.items.get(one.item_id).standing.round in ("adjudication", "revision", None):
-        return one
-    return replace(one, inspections=tuple(found for found in one.inspections if found.person == person))
+        return inspected_item
+    if inspected_item.item_id in _hidden(store, person):
+        return replace(inspected_item, inspections=())
+    if store.items.get(inspected_item.item_id).standing.round in ("adjudication", "revision", None):
+        return inspected_item
+    return replace(
+        inspected_item, inspections=tuple(found for found in inspected_item.inspections if found.person == person)
+    )
 
 
 def _heading(key: str) -> str:
@@ -205,43 +207,43 @@ def _about(items: Sequence[InspectedItem], ids: Sequence[str]) -> dict[str, Sequ
         return [value if value is None else int(value) for value in values] if key in numbers else values
 
     return {
-        "ITEM": [one.item_id for one in items],
-        "NAME": [one.name for one in items],
-        "SURVEY": [one.survey for one in items],
-        "TASK": [one.task for one in items],
+        "ITEM": [item.item_id for item in items],
+        "NAME": [item.name for item in items],
+        "SURVEY": [item.survey for item in items],
+        "TASK": [item.task for item in items],
         **{_heading(key): identifier(key) for key in ids},
-        "RA": [_number(one.ra) for one in items],
-        "DEC": [_number(one.dec) for one in items],
-        "MEDIUM": [one.medium for one in items],
-        "MEDIUM_ASSUMED": [one.medium_assumed for one in items],
-        "Z": [_number(one.pipeline_z) for one in items],
-        "SPECTYPE": [one.pipeline_class for one in items],
+        "RA": [_number(item.ra) for item in items],
+        "DEC": [_number(item.dec) for item in items],
+        "MEDIUM": [item.medium for item in items],
+        "MEDIUM_ASSUMED": [item.medium_assumed for item in items],
+        "Z": [_number(item.pipeline_z) for item in items],
+        "SPECTYPE": [item.pipeline_class for item in items],
     }
 
 
 def _per_person(found: Sequence[Inspection]) -> dict[str, Sequence[Any]]:
-    scales = [scales_of_surveys(one.quality, one.spectype) for one in found]
+    scales = [scales_of_surveys(inspection.quality, inspection.spectype) for inspection in found]
     return {
-        "VI_scanner": [one.person for one in found],
-        "VI_quality": [NOT_INSPECTED if one.quality is None else one.quality for one in found],
-        "VI_issue": [one.issues for one in found],
-        "VI_z": [_number(one.z) for one in found],
-        "VI_spectype": [one.spectype for one in found],
-        "VI_comment": [one.comment for one in found],
+        "VI_scanner": [inspection.person for inspection in found],
+        "VI_quality": [NOT_INSPECTED if inspection.quality is None else inspection.quality for inspection in found],
+        "VI_issue": [inspection.issues for inspection in found],
+        "VI_z": [_number(inspection.z) for inspection in found],
+        "VI_spectype": [inspection.spectype for inspection in found],
+        "VI_comment": [inspection.comment for inspection in found],
         **{name: [scale[name] for scale in scales] for name in scales_of_surveys(None, "")},
     }
 
 
 def _merged(store: Store, items: Sequence[InspectedItem]) -> dict[str, Sequence[Any]]:
-    results = [(one, one.merged) for one in items]
+    results = [(item, item.merged) for item in items]
     return {
         "VI_scanner": [" ".join(merged.people) for _, merged in results],
         "VI_issue": [merged.issues for _, merged in results],
         "VI_comment": [merged.comments for _, merged in results],
         "best_z": [_number(merged.z) for _, merged in results],
-        "best_quality": [_best_quality(one, merged) for one, merged in results],
+        "best_quality": [_best_quality(result, merged) for result, merged in results],
         "best_spectype": [merged.spectype for _, merged in results],
-        "merger_comment": [_merger_comment(store, one.item_id) for one in items],
+        "merger_comment": [_merger_comment(store, item.item_id) for item in items],
         "N_VI": [len(merged.people) for _, merged in results],
         "conflict": [" ".join(merged.conflict) for _, merged in results],
     }
@@ -253,10 +255,14 @@ def _merger_comment(store: Store, item: int) -> str:
     return "; ".join(f"{d.person}: {d.comment}" for d in decided if d.round == "adjudication" and d.comment)
 
 
-def _best_quality(one: InspectedItem, merged: Merged) -> float:
+def _best_quality(inspected_item: InspectedItem, merged: Merged) -> float:
     if merged.quality is not None:
         return merged.quality
-    return TOO_DIFFERENT if any(found.quality is not None for found in one.inspections) else float(NOT_INSPECTED)
+    return (
+        TOO_DIFFERENT
+        if any(found.quality is not None for found in inspected_item.inspections)
+        else float(NOT_INSPECTED)
+    )
 
 
 def _number(value: float | None) -> float:

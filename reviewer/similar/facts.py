@@ -178,7 +178,7 @@ def most_special(names: Sequence[str], shares: Mapping[str, float]) -> list[str]
     return [
         name
         for name in names
-        if not any(one in names and shares[one] >= 0.8 * shares[name] for one in FAMILIES.get(name, ()))
+        if not any(family in names and shares[family] >= 0.8 * shares[name] for family in FAMILIES.get(name, ()))
     ]
 
 

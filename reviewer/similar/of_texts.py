@@ -161,10 +161,10 @@ def _repeated(windows: list[Window]) -> Iterator[str]:
         yield "zoom: repeated" if most == 1 else "zoom: often"
 
 
-def overlap_of(one: Window, other: Window) -> float:
+def overlap_of(window: Window, other: Window) -> float:
     """Return the shared part of two windows, as a fraction of what they cover together."""
-    shared = min(one[1], other[1]) - max(one[0], other[0])
-    return max(shared, 0.0) / (max(one[1], other[1]) - min(one[0], other[0]))
+    shared = min(window[1], other[1]) - max(window[0], other[0])
+    return max(shared, 0.0) / (max(window[1], other[1]) - min(window[0], other[0]))
 
 
 # ---- the answer and the form

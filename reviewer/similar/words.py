@@ -68,7 +68,7 @@ def terms_of(text: str) -> list[str]:
     for line in text.splitlines():
         words = words_of(line)
         found += words
-        found += [f"{one} {other}" for one, other in itertools.pairwise(words)]
+        found += [f"{word} {other}" for word, other in itertools.pairwise(words)]
     return found
 
 
@@ -195,7 +195,7 @@ def fit(corpus: Sequence[Texts], traces: int, pause: Callable[[], None] = lambda
     idf = np.log((1 + len(corpus)) / (1 + np.array([counts[term] for term in terms]))) + 1
     vectorizer = _vectorizer({term: number for number, term in enumerate(terms)})
     vectorizer.idf_ = idf
-    matrix = _transformed(vectorizer, [one.whole for one in corpus], pause)
+    matrix = _transformed(vectorizer, [texts.whole for texts in corpus], pause)
     components = np.zeros((SIZE, len(terms)), dtype=np.float32)
     size = min(SIZE, len(terms) - 1, len(corpus) - 1)
     if size > 0 and matrix.nnz:
@@ -214,7 +214,7 @@ def _learn_verdicts(
     from sklearn.linear_model import LogisticRegression
 
     learned = np.zeros(len(vectorizer.vocabulary) + 1, dtype=np.float32)
-    used = [one for one in corpus if one.verdict is not None and one.last.strip()]
+    used = [texts for texts in corpus if texts.verdict is not None and texts.last.strip()]
     verdicts = np.array([one.verdict == "YES" for one in used])
     if len(used) < FEWEST_FOR_VERDICTS or not 0.02 < verdicts.mean() < 0.98:
         return learned

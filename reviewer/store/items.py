@@ -303,25 +303,25 @@ class Items:
             described[given] = _Described(given, spectrum.survey, spectrum.snr_typical, ids)
         return described[given]
 
-    def _add(self, db: Transaction, one: _Prepared, at: str) -> Added:
-        known = db.execute("SELECT id FROM items WHERE key = ?", (one.key,)).fetchone()
+    def _add(self, db: Transaction, prepared: _Prepared, at: str) -> Added:
+        known = db.execute("SELECT id FROM items WHERE key = ?", (prepared.key,)).fetchone()
         if known is not None:
             return Added(known[0], new=False)
-        item_id = db.execute(_INSERT, {**one.row, "at": at}).lastrowid
+        item_id = db.execute(_INSERT, {**prepared.row, "at": at}).lastrowid
         assert item_id is not None
-        db.execute("INSERT INTO items_text (rowid, text) VALUES (?, ?)", (item_id, one.text))
+        db.execute("INSERT INTO items_text (rowid, text) VALUES (?, ?)", (item_id, prepared.text))
         first = {
-            "key": f"draft:{one.key}",
+            "key": f"draft:{prepared.key}",
             "item": item_id,
             "number": 1,
-            "content_hash": one.content_hash,
+            "content_hash": prepared.content_hash,
             "parent": None,
             "author": None,
             "reason": "draft",
-            "body": one.body,
+            "body": prepared.body,
             "at": at,
         }
-        insert_version(db, first, one.words)
+        insert_version(db, first, prepared.words)
         self._history.refresh(db, item_id)
         return Added(item_id, new=True)
 

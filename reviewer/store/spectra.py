@@ -136,23 +136,23 @@ class Spectra:
         new: list[Spectrum] = []
         gone: list[Spectrum] = []
         with self._database.read() as db:
-            for one in spectra:
-                found = db.execute(f"SELECT {_IN_FILES} FROM spectra WHERE sha256 = ?", (one.sha256,)).fetchone()
+            for spectrum in spectra:
+                found = db.execute(f"SELECT {_IN_FILES} FROM spectra WHERE sha256 = ?", (spectrum.sha256,)).fetchone()
                 if found is None:
-                    new.append(one)
-                elif found[0] and not self.files.exists(one.sha256):
-                    gone.append(one)
+                    new.append(spectrum)
+                elif found[0] and not self.files.exists(spectrum.sha256):
+                    gone.append(spectrum)
             to_files = bool(new) and _last_row(db) >= _files_from(db)
         at = stamp(self._database.now())
-        rows = [{**encode(one), "added_at": at} for one in new]
-        self._write_files([encode(one) for one in gone])
+        rows = [{**encode(spectrum), "added_at": at} for spectrum in new]
+        self._write_files([encode(spectrum) for spectrum in gone])
         return self._write_files(rows) if to_files else rows
 
     def _write_files(self, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Write the arrays of rows to files; return the rows without them."""
         split = [_split(row) for row in rows]
         with ThreadPoolExecutor(_THREADS) as threads:
-            list(threads.map(lambda one: self.files.write(one[0]["sha256"], one[1]), split))
+            list(threads.map(lambda thread: self.files.write(thread[0]["sha256"], thread[1]), split))
         return [row for row, _ in split]
 
     def whole(self, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class Upkeep:
             db.execute("UPDATE sessions SET ended_at = ? WHERE ended_at IS NULL", (stamp(self._database.now()),))
             end_tokens(db, self._database.now())
             drop_waiting(db)
-            details = {name: None if one is None else str(one) for name, one in heads.items()}
+            details = {name: None if head is None else str(head) for name, head in heads.items()}
             self._database.log(db, None, "database restored", source, details)
 
     def verify(self, known: Head | None = None) -> list[str]:

@@ -351,7 +351,7 @@ def label_noise(votes: Iterable[Vote], delta: float = 0.05, seed: int = 0) -> Es
     definition = deferred(_NOISE, percent=100 * (1 - delta))
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(row[row >= 0], 2, replace=False) for row in table.votes if (row >= 0).sum() >= 2]
-    n, k = len(pairs), int(sum(one != other for one, other in pairs))
+    n, k = len(pairs), int(sum(pair != other for pair, other in pairs))
     detail = {"disagree": k, "delta": delta}
     if not n:
         nobody = deferred("no spectrum has votes of two people")

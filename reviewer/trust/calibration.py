@@ -74,7 +74,7 @@ class Calibration:
 
     def not_passed(self, verdicts: Collection[Verdict]) -> dict[Verdict, BoolArray]:
         """Return the cases that do not get these verdicts because a trial was made and not passed, (n,) each."""
-        barred = np.array([one in ("failed", "untested") for one in self.trials], dtype=bool)
+        barred = np.array([trial in ("failed", "untested") for trial in self.trials], dtype=bool)
         return dict.fromkeys(verdicts, barred)
 
 
@@ -169,7 +169,7 @@ def require_trials(made: Calibration, verdicts: Collection[Verdict]) -> None:
 
     :raises CalibrationError: how many have none, and what to do
     """
-    outcome = {case.spectrum_sha256: one for case, one in zip(made.cases, made.trials, strict=True)}
+    outcome = {case.spectrum_sha256: trial for case, trial in zip(made.cases, made.trials, strict=True)}
     needed = np.any([in_half(verdict, made.labelled.p) for verdict in verdicts], axis=0)
     of = [case for case, is_needed in zip(made.decided, needed, strict=True) if is_needed]
     without = [case.name for case in of if outcome[case.spectrum_sha256] == "not made"]

@@ -105,7 +105,9 @@ class CaseList:
 
 def policies_of(stored: Iterable[StoredCase]) -> dict[str, int]:
     """Return the number of items of each drafter that is a policy, by its name, the most first."""
-    counts = Counter(one.drafter_name for one in stored if one.drafter_kind in ("baseline", "model"))
+    counts = Counter(
+        stored_case.drafter_name for stored_case in stored if stored_case.drafter_kind in ("baseline", "model")
+    )
     return dict(counts.most_common())
 
 
@@ -159,11 +161,11 @@ def stored_cases(
     showings = Showings(stored, task.key, policy, batch, simulated)
     for sha256, pairs in by_spectrum.items():
         if len(pairs) < number:
-            left_out[_few(number)].extend(f"item {one.item}" for one, _ in pairs)
+            left_out[_few(number)].extend(f"item {pair.item}" for pair, _ in pairs)
             continue
         pairs = pairs[:number]
         samples[sha256] = tuple(draft for _, draft in pairs)
-        own_items, name = [one for one, _ in pairs], samples[sha256][0].spectrum_name
+        own_items, name = [pair for pair, _ in pairs], samples[sha256][0].spectrum_name
         cases.append(stored_case(sha256, name, own_items, labels.get(sha256), showings))
     policy_run = replace(run, samples=number)
     return CaseList(task.key, policy_run, in_order(cases), samples, _named(left_out))
@@ -174,12 +176,12 @@ def stored_case(sha256: str, name: str, items: Sequence[StoredCase], label: Labe
     return Case(
         spectrum_sha256=sha256,
         name=name,
-        items=tuple(one.item for one in items),
+        items=tuple(item.item for item in items),
         label=label,
         shown=showings.of(items),
         survey=items[0].survey,
         snr=items[0].snr,
-        no_label=label is None and any(one.state in ("rejected", "cannot tell") for one in items),
+        no_label=label is None and any(item.state in ("rejected", "cannot tell") for item in items),
     )
 
 

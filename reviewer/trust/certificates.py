@@ -88,12 +88,12 @@ def evidence_of(own: Collection[Trial]) -> EvidenceCounts | None:
         return None
     return EvidenceCounts(
         tried=len(own),
-        tested=sum(one.passed is not None for one in own),
-        passed=sum(one.passed is True for one in own),
-        removals=sum(one.still_claims.n for one in own),
-        still_claimed=sum(one.still_claims.k for one in own),
-        placebos=sum(one.placebo.n for one in own),
-        changed=sum(one.placebo.k for one in own),
+        tested=sum(trial.passed is not None for trial in own),
+        passed=sum(trial.passed is True for trial in own),
+        removals=sum(trial.still_claims.n for trial in own),
+        still_claimed=sum(trial.still_claims.k for trial in own),
+        placebos=sum(trial.placebo.n for trial in own),
+        changed=sum(trial.placebo.k for trial in own),
     )
 
 
@@ -106,12 +106,14 @@ def own_trials(found: CaseList, trials: Iterable[Trial]) -> dict[str, Trial]:
     policy = (found.policy.kind, found.policy.name)
     settings: Mapping[str, object] = json.loads(json.dumps(dict(found.policy.settings), default=str))
 
-    def is_own(one: Trial) -> bool:
-        given = one.drafter.get("settings") or {}
+    def is_own(trial: Trial) -> bool:
+        given = trial.drafter.get("settings") or {}
         same = all(settings[key] == value for key, value in given.items() if key in settings)
-        return one.content_hash in hashes and (one.drafter.get("kind"), one.drafter.get("name")) == policy and same
+        return (
+            trial.content_hash in hashes and (trial.drafter.get("kind"), trial.drafter.get("name")) == policy and same
+        )
 
-    return {one.content_hash: one for one in trials if is_own(one)}
+    return {trial.content_hash: trial for trial in trials if is_own(trial)}
 
 
 def trial_outcomes(

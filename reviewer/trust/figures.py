@@ -57,7 +57,11 @@ def scored_list(store: Store, task: str, policy: str) -> ScoredList | None:
     if not times:
         return None
     at, sha256 = max(times)
-    latest = next(ScoreModel.from_json(one.model) for one in store.trust.score_models(task) if one.sha256 == sha256)
+    latest = next(
+        ScoreModel.from_json(score_model.model)
+        for score_model in store.trust.score_models(task)
+        if score_model.sha256 == sha256
+    )
     own = [one for one in stored if one.drafter_name == policy and one.model == sha256 and one.spectrum_sha256]
     people = annotators_of(store, task, stored)
     labels, contradictory = stored_labels(stored, posteriors_of(people, vote_times(store, task)))
@@ -76,7 +80,7 @@ def scored_list(store: Store, task: str, policy: str) -> ScoredList | None:
         calibration=made,
         reliability=_reliability(made),
         annotators=people,
-        shown=(sum(one.arm == "random" for one in showings), len(showings)),
+        shown=(sum(showing.arm == "random" for showing in showings), len(showings)),
     )
 
 
@@ -114,4 +118,6 @@ def suspects_of(made: Calibration) -> tuple[tuple[Suspect, Case], ...]:
     groups = [case.spectrum_sha256 for case in labelled]
     p = fit([case.features for case in labelled if case.features is not None], labels, groups).cross_fitted
     by_spectrum = {case.spectrum_sha256: case for case in labelled}
-    return tuple((one, by_spectrum[one.spectrum]) for one in suspects(np.asarray(p).tolist(), labels, groups))
+    return tuple(
+        (suspect, by_spectrum[suspect.spectrum]) for suspect in suspects(np.asarray(p).tolist(), labels, groups)
+    )

@@ -73,9 +73,9 @@ def stored_labels(
     :param posteriors: probability of YES given the votes and time of the last vote, by spectrum
     """
     by_spectrum: defaultdict[str, list[StoredCase]] = defaultdict(list)
-    for one in stored:
-        if one.spectrum_sha256 is not None:
-            by_spectrum[one.spectrum_sha256].append(one)
+    for stored_case in stored:
+        if stored_case.spectrum_sha256 is not None:
+            by_spectrum[stored_case.spectrum_sha256].append(stored_case)
     found: dict[str, Label] = {}
     contradictory = set()
     for sha256, own in by_spectrum.items():
@@ -101,9 +101,9 @@ def annotators_of(store: Store, task: str, stored: Iterable[StoredCase]) -> Anno
     from reviewer.trust.annotators import annotators
 
     known: defaultdict[str, set[bool]] = defaultdict(set)
-    for one in stored:
-        if one.label is not None and one.spectrum_sha256 is not None:
-            known[one.spectrum_sha256].add(one.label == "YES")
+    for stored_case in stored:
+        if stored_case.label is not None and stored_case.spectrum_sha256 is not None:
+            known[stored_case.spectrum_sha256].add(stored_case.label == "YES")
     votes = [vote for vote in store.trust.votes(task) if vote.spectrum_sha256 is not None]
     votes.sort(key=lambda vote: (vote.kind == "own verdict", vote.at))
     given = [SpectrumVote(str(vote.spectrum_sha256), vote.person, vote.verdict) for vote in votes]

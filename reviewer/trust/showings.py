@@ -59,13 +59,17 @@ class Showings:
     ) -> None:
         whole = {"task": task} | ({} if batch is None else {"batch": batch})
         self._lists = (whole, whole | {"drafter": policy})
-        in_list = [one for one in stored if one.p_yes is not None and not one.reasons and batch in (None, one.batch)]
+        in_list = [
+            stored_case
+            for stored_case in stored
+            if stored_case.p_yes is not None and not stored_case.reasons and batch in (None, stored_case.batch)
+        ]
         self._other_policies = any(one.drafter_name != policy for one in in_list)
         self._simulated = not simulated and any(one.simulated for one in in_list)
 
     def of(self, items: Sequence[StoredCase]) -> Shown | None:
         """Return how the queue chose the items of one spectrum; None: it did not."""
-        found = next((one for one in items if one.plan is not None), None)
+        found = next((item for item in items if item.plan is not None), None)
         if found is None or found.plan is None:
             return None
         problem = self._problem(found.plan) or (SEVERAL_SAMPLES if len(items) > 1 else "")

@@ -123,8 +123,8 @@ def _problems(found: ImportedAnnotations) -> str:
     if not found.problems:
         return ""
     problems = found.problems[:MOST_SHOWN]
-    several = len({one.file for one in problems}) > 1
-    rows = [[*([one.file] if several else []), one.place, one.reason] for one in problems]
+    several = len({problem.file for problem in problems}) > 1
+    rows = [[*([problem.file] if several else []), problem.place, problem.reason] for problem in problems]
     headings = [*([tr("File")] if several else []), tr("Annotation"), tr("What was found")]
     shown = table(headings, [[escape(cell) for cell in row] for row in rows], empty="")
     more = len(found.problems) - len(problems)

@@ -185,19 +185,19 @@ def _table_link(title: str, file: str, form: str) -> str:
 def _exports_table(store: Store, may_use: bool) -> str:
     exports = store.settings.exports()
     folder = exporting.folder_of(store)
-    here = {one.id for one in exports if may_use and (folder / one.name / exporting.MANIFEST).is_file()}
+    here = {export.id for export in exports if may_use and (folder / export.name / exporting.MANIFEST).is_file()}
     return table(
         [tr("Name"), tr("When (UTC)"), tr("Who"), tr("What is in it"), ""],
         [
             [
-                f"<b>{escape(one.name)}</b>",
-                f"{one.at:%Y-%m-%d %H:%M}",
-                escape(one.person),
-                escape(in_words(one.manifest)),
-                (f'<a href="api/v1/exports/{one.id}/zip" download>zip</a> ' if one.id in here else "")
-                + f'<a href="api/v1/exports/{one.id}/manifest" download>{escape(tr("manifest"))}</a>',
+                f"<b>{escape(export.name)}</b>",
+                f"{export.at:%Y-%m-%d %H:%M}",
+                escape(export.person),
+                escape(in_words(export.manifest)),
+                (f'<a href="api/v1/exports/{export.id}/zip" download>zip</a> ' if export.id in here else "")
+                + f'<a href="api/v1/exports/{export.id}/manifest" download>{escape(tr("manifest"))}</a>',
             ]
-            for one in reversed(exports)
+            for export in reversed(exports)
         ],
         empty=tr("None yet."),
     )

@@ -43,7 +43,7 @@ class TokenForm:
         return {
             self.listed: _listed(tokens, me, store.database.steady()),
             self.chosen: gr.update(
-                choices=[(_label(one, me), one.id) for one in tokens],
+                choices=[(_label(token, me), token.id) for token in tokens],
                 value=tokens[0].id if tokens and choose else None,
                 visible=bool(tokens),
             ),
@@ -126,11 +126,11 @@ def _label(token: Token, me: Person) -> str:
 def _listed(tokens: Sequence[Token], me: Person, now: datetime) -> str:
     rows = [
         [
-            f"<b>{escape(_label(one, me))}</b><br>{escape(_used(one))}",
-            pill(tr("read and write"), "amber") if one.may_write else pill(tr("read only")),
-            _end(one, now),
+            f"<b>{escape(_label(token, me))}</b><br>{escape(_used(token))}",
+            pill(tr("read and write"), "amber") if token.may_write else pill(tr("read only")),
+            _end(token, now),
         ]
-        for one in tokens
+        for token in tokens
     ]
     return table([tr("Name"), tr("May"), tr("Ends")], rows, empty=tr("No tokens."))
 

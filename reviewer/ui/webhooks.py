@@ -54,11 +54,11 @@ class WebhookForm:
         """
         webhooks = store.webhooks.listed(by)
         first = webhooks[0].id if webhooks and choose else None
-        known = next((one.id for one in webhooks if one.id == chosen), first)
-        is_stopped = any(one.id == known and one.stopped_at for one in webhooks)
+        known = next((webhook.id for webhook in webhooks if webhook.id == chosen), first)
+        is_stopped = any(webhook.id == known and webhook.stopped_at for webhook in webhooks)
         return {
             self.listed: _listed(webhooks),
-            self.chosen: gr.update(choices=[(_label(one), one.id) for one in webhooks], value=known),
+            self.chosen: gr.update(choices=[(_label(webhook), webhook.id) for webhook in webhooks], value=known),
             self.actions: gr.update(visible=bool(webhooks)),
             self.start: gr.update(visible=is_stopped),
             self.deliveries: _deliveries(store.webhooks.deliveries(by, known, _SHOWN)) if known is not None else "",
@@ -168,10 +168,10 @@ def _label(webhook: Webhook) -> str:
 def _listed(webhooks: Sequence[Webhook]) -> str:
     rows = [
         [
-            f"<b>{one.id}</b> {escape(one.url)}",
-            " ".join([escape(", ".join(_in_words(event) for event in one.events)), *_troubles(one)]),
+            f"<b>{webhook.id}</b> {escape(webhook.url)}",
+            " ".join([escape(", ".join(_in_words(event) for event in webhook.events)), *_troubles(webhook)]),
         ]
-        for one in webhooks
+        for webhook in webhooks
     ]
     return table([tr("Address"), tr("Events")], rows, empty=tr("No webhooks."))
 
@@ -193,10 +193,10 @@ def _deliveries(deliveries: Sequence[Delivery]) -> str:
     # Two columns: in a narrow window a third one would be too narrow to read.
     rows = [
         [
-            f"{escape(_in_words(one.event.kind))} {_subject(one)}<br>{one.event.at:%Y-%m-%d %H:%M}",
-            f"{_state(one)}<br>{escape(one.answer)}",
+            f"{escape(_in_words(delivery.event.kind))} {_subject(delivery)}<br>{delivery.event.at:%Y-%m-%d %H:%M}",
+            f"{_state(delivery)}<br>{escape(delivery.answer)}",
         ]
-        for one in deliveries
+        for delivery in deliveries
     ]
     return table([tr("Event (UTC)"), tr("Delivery")], rows, empty=tr("Nothing was sent yet."))
 

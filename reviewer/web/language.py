@@ -60,8 +60,8 @@ def without_language(path: str) -> str:
 def _by_preference(header: str) -> list[str]:
     """The languages of an ``Accept-Language`` header, the most wanted first."""
     wanted: list[tuple[float, str]] = []
-    for one in header.split(",")[:20]:
-        tag, _, quality = one.partition(";")
+    for part in header.split(",")[:20]:
+        tag, _, quality = part.partition(";")
         try:
             weight = float(quality.strip().removeprefix("q=") or 1)
         except ValueError:

@@ -71,7 +71,9 @@ def _schema(app: FastAPI) -> dict[str, Any]:
         if (method, path) in SESSION_ONLY:
             operation["security"] = [{"session": []}]
     components = found.setdefault("components", {})
-    schemas = {name: one for name, one in components.get("schemas", {}).items() if "ValidationError" not in name}
+    schemas = {
+        name: component for name, component in components.get("schemas", {}).items() if "ValidationError" not in name
+    }
     components["schemas"] = schemas
     components["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer", "description": "A token of the People tab."},

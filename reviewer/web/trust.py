@@ -220,7 +220,7 @@ def thresholds_of(found: ScoredList, wanted: Wanted) -> dict[str, Any]:
     return {
         "counts": verdict_counts(found.calibration.p, sides, uncovered),
         "sides": [
-            {"verdict": one.verdict, "threshold": one.threshold, "text": side_text(one, wanted)} for one in sides
+            {"verdict": side.verdict, "threshold": side.threshold, "text": side_text(side, wanted)} for side in sides
         ],
         "promise": promise(sides, wanted),
         "assumptions": list(assumptions(found.found, found.calibration, wanted)),

@@ -184,7 +184,7 @@ def test_tasks_lists_imports_and_reports_variants(
     assert "1 row has another system text" in out
     assert (tmp_path / "trained_prompts.json").is_file()
     assert app.main(["tasks", "--db", database, "--json"]) == 0
-    listed = {one["key"]: one["prompts"] for one in json.loads(capsys.readouterr().out)["tasks"]}
+    listed = {load["key"]: load["prompts"] for load in json.loads(capsys.readouterr().out)["tasks"]}
     assert listed["cc"] == ["trained", "ours"]
     assert listed["cv"] == ["ours"]
 

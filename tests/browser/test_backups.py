@@ -39,7 +39,7 @@ def test_a_coordinator_makes_a_backup_and_a_reviewer_sees_none(chromium: Browser
             expect(page.get_by_role("button", name="Back up now")).to_be_hidden()
     with Store.open(db) as store:
         # The program makes its own one a minute after the start.
-        (entry,) = [one for one in store.log.entries(what="backup made") if one.person == "CO"]
+        (entry,) = [entry for entry in store.log.entries(what="backup made") if entry.person == "CO"]
     made = db.parent / "backups" / entry.subject
     with Store.open(made) as store:
         assert store.upkeep.verify() == []

@@ -461,7 +461,7 @@ def test_inspections_that_differ_are_listed_in_progress_once_the_round_is_over(
     expect(row).to_contain_text("AA z 0.3688123 quality 4 QSO; BB z 0.00000 quality 4 STAR")
     conflicts = page.request.get(campaign_address.rstrip("/") + "/api/v1/progress/agreement").json()["conflicts"]
     assert conflicts["total"] == 1, "item 4 is in its first round"
-    assert [one["id"] for one in conflicts["items"]] == [1]
+    assert [conflict["id"] for conflict in conflicts["items"]] == [1]
     other = page.request.get(campaign_address.rstrip("/") + "/api/v1/progress/agreement?batch=second").json()
     assert other["conflicts"]["total"] == 0
 

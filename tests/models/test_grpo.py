@@ -513,7 +513,7 @@ def test_the_reward_rises(tmp_path: Path) -> None:
     cases = enumerate(miniature_questions("sft", 24))
     shrink = partial(shrunk, size=size)
     chance = [
-        inspected_by_script(one, script_of(one, place, Errors(misread=0.5)), shrink, False) for place, one in cases
+        inspected_by_script(case, script_of(case, place, Errors(misread=0.5)), shrink, False) for place, case in cases
     ]
     processor = processor_for(texts(chance), size, phrases(sorted({one.trajectory.prompt for one in chance})))
     torch.manual_seed(0)
@@ -550,7 +550,7 @@ def test_the_reward_rises(tmp_path: Path) -> None:
             response_tokens=64,
             gradient_checkpointing=False,
         ),
-        [replace(one, label="YES") for one in miniature_questions("grpo", 24)],
+        [replace(miniature_question, label="YES") for miniature_question in miniature_questions("grpo", 24)],
         on_step=lambda step, steps, line: rewards.append(line["reward"]),
     )
     # 0.43, 0.44, then 0.83 to 0.95; a round of 32 answers by chance has a standard deviation of 0.09.

@@ -339,12 +339,12 @@ def raw_log_odds(client, key: str) -> float:
             break
         before += token.token
     sums = {"YES": 0.0, "NO": 0.0}
-    for one in token.top_logprobs:
-        word = re.search(r"<answer>\\boxed\{\s*([A-Za-z]+)", before + one.token)
+    for top_logprob in token.top_logprobs:
+        word = re.search(r"<answer>\\boxed\{\s*([A-Za-z]+)", before + top_logprob.token)
         for verdict in sums:
             if word is not None and (word[1].upper() == verdict or verdict.startswith(word[1].upper())):
-                sums[verdict] += exp(one.logprob)
-    least = exp(min(one.logprob for one in token.top_logprobs if one.token != token.token))
+                sums[verdict] += exp(top_logprob.logprob)
+    least = exp(min(top_logprob.logprob for top_logprob in token.top_logprobs if top_logprob.token != token.token))
     return log(sums["YES"] or least) - log(sums["NO"] or least)
 
 

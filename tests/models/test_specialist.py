@@ -113,7 +113,7 @@ def test_a_saved_and_loaded_specialist_predicts_the_same(
 
 def test_numpy_computes_what_torch_computes(learned: Specialist, unseen: list[Question], tmp_path: Path) -> None:
     learned.save(tmp_path)
-    rows = np.concatenate([channels(sample(one)) for one in spectra(unseen)])
+    rows = np.concatenate([channels(sample(spectrum)) for spectrum in spectra(unseen)])
     numpy = Network.load(SpecialistFolder.read(tmp_path)).log_odds(rows)
     torchs = log_odds(learned.network, rows)
     assert np.abs(torchs).max() > 0.5

@@ -89,7 +89,7 @@ def test_token_ids_are_those_of_the_processor(settings: ModelSettings) -> None:
     reads = processor(settings)
     rendered = Renderer(reads).example(TRACE.trajectory, TRACE.pictures)
     text = reads.apply_chat_template(TRACE.messages)
-    whole = list(reads(text=[text], images=[one.convert("RGB") for one in TRACE.pictures])["input_ids"][0])
+    whole = list(reads(text=[text], images=[picture.convert("RGB") for picture in TRACE.pictures])["input_ids"][0])
     assert list(rendered.ids) == whole[: len(rendered)]
     assert whole[len(rendered) :] == reads.tokenizer.encode("\n")
 

@@ -88,7 +88,7 @@ def test_a_run_whose_second_process_is_killed_resumes(
     assert launched(kind, settings).wait(PATIENCE) == 0
     assert run.finished
     assert numbers(run) == numbers(Run(Path(whole.output)))
-    weights = [(Run(Path(one.output)).model / "model.safetensors").read_bytes() for one in (settings, whole)]
+    weights = [(Run(Path(setting.output)).model / "model.safetensors").read_bytes() for setting in (settings, whole)]
     assert weights[0] == weights[1]
 
 
@@ -115,7 +115,7 @@ def wait_for(condition: Callable[[], bool], launcher: subprocess.Popen[bytes]) -
 
 def processes_of(launcher: subprocess.Popen[bytes]) -> list[int]:
     children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text()
-    found = sorted(int(one) for one in children.split())
+    found = sorted(int(part) for part in children.split())
     assert len(found) == 2
     return found
 

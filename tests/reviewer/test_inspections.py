@@ -33,11 +33,13 @@ def test_near_redshifts_and_qualities_are_averaged() -> None:
         (Inspection("AB", 0.0, 4, "", "STAR"), Inspection("CD", 2.1, 1, "", "QSO"), ("quality", "z", "class")),
     ],
 )
-def test_what_a_third_person_has_to_decide(one: Inspection, other: Inspection, conflict: tuple[str, ...]) -> None:
-    found = merge([one, other])
+def test_what_a_third_person_has_to_decide(
+    inspection: Inspection, other: Inspection, conflict: tuple[str, ...]
+) -> None:
+    found = merge([inspection, other])
     assert found.conflict == conflict
     assert (found.z is None) == ("z" in conflict)
-    assert (found.spectype == "") == ("class" in conflict or not one.spectype)
+    assert (found.spectype == "") == ("class" in conflict or not inspection.spectype)
     assert (found.quality is None) == ("quality" in conflict)
 
 

@@ -43,7 +43,7 @@ def test_what_was_acknowledged_outlives_kills(tmp_path: Path) -> None:
     assert trial.faults == []
     assert trial.done >= 5
     assert (trial.lost, trial.doubled) == (0, 0)
-    assert sum(one.acknowledged for one in trial.journals) > 10
+    assert sum(journal.acknowledged for journal in trial.journals) > 10
     assert "Nothing was lost" in trial.as_markdown()
     assert f"| kills | {trial.done} |" in trial.result.read_text(encoding="utf-8")
 
@@ -177,11 +177,11 @@ def test_a_line_that_is_being_written_is_read_when_it_is_whole(tmp_path: Path) -
     path.write_text(whole + '\n{"n": 1, "se', encoding="utf-8")
     journals = Journals(tmp_path)
     journals.read()
-    assert [one.sent for one in journals] == [0]
+    assert [journal.sent for journal in journals] == [0]
     with path.open("a", encoding="utf-8") as file:
         file.write('nt": 1}\n')
     journals.read()
-    assert [one.sent for one in journals] == [1]
+    assert [journal.sent for journal in journals] == [1]
 
 
 def test_unsent_text_is_what_was_typed_last_until_it_is_a_version() -> None:

@@ -59,8 +59,8 @@ def score(scorer: str, item: int, coherence: object, consistency: object, **othe
 
 def results(traces: Sequence[ShownTrace], responses: Sequence[Response], **plan: object) -> Results:
     """A closed session of these answers."""
-    scorers = tuple(dict.fromkeys(one.scorer for one in responses))
-    gold = tuple(dict.fromkeys(one.gold for one in responses if one.gold is not None))
+    scorers = tuple(dict.fromkeys(response.scorer for response in responses))
+    gold = tuple(dict.fromkeys(response.gold for response in responses if response.gold is not None))
     given = {"name": "simulated", "scorers": scorers, "sources": (A, B), "gold": gold, "each": len(scorers)} | plan
     return Results(
         session=1,
@@ -72,7 +72,7 @@ def results(traces: Sequence[ShownTrace], responses: Sequence[Response], **plan:
         drawn_at=START,
         opened_at=START,
         closed_at=START + timedelta(days=7),
-        traces={one.version: one for one in traces},
+        traces={trace.version: trace for trace in traces},
         responses=tuple(responses),
         judgements=(),
     )

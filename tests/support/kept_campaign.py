@@ -151,9 +151,9 @@ def contents(path: Path) -> dict[str, list[tuple[Any, ...]]]:
         }
 
 
-def differences(one: Path, other: Path) -> list[str]:
+def differences(path: Path, other: Path) -> list[str]:
     """Return the names of the tables with different rows."""
-    first, second = contents(one), contents(other)
+    first, second = contents(path), contents(other)
     return [name for name in sorted(first | second) if first.get(name) != second.get(name)]
 
 

@@ -101,7 +101,7 @@ def _literal(text: str, at: int) -> tuple[str, int]:
     while True:
         found = _STRING.match(text, at)
         assert found is not None, f"expected a literal in {text[at : at + 80]!r}"
-        inside = next(one for one in found.groups() if one is not None)
+        inside = next(group for group in found.groups() if group is not None)
         parts.append(re.sub(r"\\(.)", lambda one: {"n": "\n", "t": "\t"}.get(one[1], one[1]), inside))
         more = plus.match(text, found.end())
         if more is None:

@@ -36,7 +36,7 @@ def write(folder: Path, seed: int = 0, dtype: str = "float32", phrases: Sequence
     )
     tokenizer.train_from_iterator([TOOL_BLOCK, *(task.prompt for task in load().values())], learning)
     tokenizer.add_special_tokens([AddedToken(one, normalized=False) for one in (*SPECIAL, VIDEO)])
-    tokenizer.add_tokens([AddedToken(one, normalized=False) for one in phrases])
+    tokenizer.add_tokens([AddedToken(phrase, normalized=False) for phrase in phrases])
     tokenizer.save(str(folder / "tokenizer.json"))
     ids = {one: tokenizer.token_to_id(one) for one in (*SPECIAL, VIDEO)}
     config = {

@@ -64,7 +64,7 @@ class Planted:
         if self.kind != "overview":
             return "The whole spectrum is shown; the features of the guide come next."
         at_rest = rest(spectrum)
-        return " ".join(_statement(one, is_there(one, at_rest) is True) for one in subjects)
+        return " ".join(_statement(subject, is_there(subject, at_rest) is True) for subject in subjects)
 
     def _finding(self, conversation: Conversation, subject: Subject) -> str:
         spectrum = conversation.spectrum
@@ -130,7 +130,7 @@ def _beside(spectrum: Spectrum, subject: Subject, task: Task) -> tuple[float, fl
     """Return a window of the same width that shows nothing that the task measures, the nearest of those tried."""
     lo, hi = _window(subject)
     wavelength = tool_wavelength(spectrum)
-    seen = [one.span for one in subjects_of_task(task, spectrum.medium)]
+    seen = [subject.span for subject in subjects_of_task(task, spectrum.medium)]
     for number in range(3, 40):
         for sign in (1, -1):
             moved = sign * number * (hi - lo) / 2

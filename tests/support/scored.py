@@ -54,11 +54,11 @@ def tables(least_items: int = 0, least_raters: int = 0) -> st.SearchStrategy[Flo
     return shapes.flatmap(lambda shape: arrays.arrays(float, shape, elements=cell))
 
 
-def of_equal(one: Estimate, other: Estimate) -> bool:
+def of_equal(estimate: Estimate, other: Estimate) -> bool:
     """Return whether both have the same value or both are undefined."""
-    if one.value is None or other.value is None:
-        return one.value is other.value
-    return abs(one.value - other.value) < 1e-9
+    if estimate.value is None or other.value is None:
+        return estimate.value is other.value
+    return abs(estimate.value - other.value) < 1e-9
 
 
 def simulated_ratings(

@@ -51,8 +51,8 @@ def found(run: Run) -> Behaviour:
 
 def test_means_of_right_and_wrong_answers_are_those_of_the_journal(run: Run, found: Behaviour) -> None:
     rows = [json.loads(line) for line in (run.folder / FILE).read_text().splitlines()]
-    outcomes = {one.key: one for one in run.outcomes}
-    of = {one.name: one for one in found.contrasts}
+    outcomes = {outcome.key: outcome for outcome in run.outcomes}
+    of = {contrast.name: contrast for contrast in found.contrasts}
     for is_right in (True, False):
         mine = [row for row in rows if outcomes[row["question"]["key"]].is_right == is_right]
         calls = sum(step["kind"] == "zoom" for row in mine for step in row["steps"]) / len(mine)
@@ -71,7 +71,7 @@ def test_means_of_right_and_wrong_answers_are_those_of_the_journal(run: Run, fou
 
 
 def test_tool_errors_are_counted_by_kind(questions: list[Question], found: Behaviour) -> None:
-    ways = Counter(way_of(one.spectrum().name) for one in questions)
+    ways = Counter(way_of(question.spectrum().name) for question in questions)
     assert min(ways["tool error"], ways["turn limit"]) > 0
     assert found.tool_errors == {
         "the window is outside the spectrum, or cannot be drawn": ways["tool error"],
@@ -98,22 +98,22 @@ def test_each_refusal_of_the_tool_has_its_kind(arguments: dict, name: str, kind:
 
 def test_windows_name_the_features_of_the_task_in_them(questions: list[Question], found: Behaviour) -> None:
     (cv,) = found.windows
-    ways = Counter(way_of(one.spectrum().name) for one in questions)
+    ways = Counter(way_of(question.spectrum().name) for question in questions)
     first, second = cv.frequent
     assert (first.lo, first.hi, first.zooms) == (6500, 6630, 28 - ways["tool error"])
     assert (second.lo, second.hi, second.zooms) == (4800, 4920, ways["turn limit"])
     features = load()["cv"].features
-    alpha = [one.name for one in features if one.wavelengths and 6540 < one.wavelengths[0] < 6590]
+    alpha = [feature.name for feature in features if feature.wavelengths and 6540 < feature.wavelengths[0] < 6590]
     assert alpha
     assert set(alpha) <= set(first.features)
-    use = {one.name: one for one in cv.features}
+    use = {feature.name: feature for feature in cv.features}
     assert use[alpha[0]].samples == first.zooms
-    assert list(use) == [one.name for one in features]
+    assert list(use) == [feature.name for feature in features]
 
 
 def test_lines_are_compared_in_the_medium_of_the_spectrum() -> None:
     task = load()["cv"]
-    feature = next(one for one in task.features if one.wavelengths)
+    feature = next(feature for feature in task.features if feature.wavelengths)
     in_air, in_vacuum = (feature.in_medium(medium).wavelengths[0] for medium in ("air", "vacuum"))
     assert in_vacuum - in_air > 1
     # The window ends between the two.

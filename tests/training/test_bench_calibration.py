@@ -31,7 +31,7 @@ RESAMPLES = 100
 
 def with_p(truth: str, probabilities: list[float], task: str = "cv", **given) -> list[Outcome]:
     rows = outcomes(truth, "".join("+" if p >= 0.5 else "-" for p in probabilities), task, **given)
-    return [replace(one, probability=p) for one, p in zip(rows, probabilities, strict=True)]
+    return [replace(row, probability=p) for row, p in zip(rows, probabilities, strict=True)]
 
 
 probabilities = st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.62, 0.9, 1.0])
@@ -79,7 +79,7 @@ def test_the_interval_is_resampled_by_spectrum() -> None:
     rows = with_p(truth, p)
     (found,) = calibrations(rows, 1000)
     # The same rows of four times fewer spectra are no more certain than these fewer spectra.
-    clustered = [replace(one, source=f"star-{n // 4}") for n, one in enumerate(rows)]
+    clustered = [replace(row, source=f"star-{n // 4}") for n, row in enumerate(rows)]
     (fewer,) = calibrations(clustered, 1000)
     assert fewer.auc.value == found.auc.value
     assert found.auc.lo < found.auc.value < found.auc.hi

@@ -94,7 +94,7 @@ def test_rows_keep_their_own_prompt_unless_another_is_chosen(
         given = ["bench", "--data", str(path), "--out", name, "--concurrency", "1", "--gallery", "0", *arguments]
         assert app.main(given) == 0
         rows = [json.loads(line) for line in (here / name / FILE).read_text(encoding="utf-8").splitlines()]
-        return {(one["prompt"], one["drafter"]["settings"].get("prompt_source", "ours")) for one in rows}
+        return {(row["prompt"], row["drafter"]["settings"].get("prompt_source", "ours")) for row in rows}
 
     assert prompts("own") == {(row, "row")}
     assert prompts("ours", "--prompt", "ours") == {(load()["cv"].prompt, "ours")}
@@ -372,27 +372,27 @@ def test_each_way_of_failing_is_scored_as_what_it_is(tmp_path: Path) -> None:
     questions = [question(kind, "cv", n) for n in range(20) for kind in ("cv", "fgk")]
     ask(tmp_path, questions, InspectionOptions(Wayward), concurrency=3)
     seen = set()
-    for one in Run.read(tmp_path).outcomes:
-        way = way_of(question(*_kind(one.key)).spectrum().name)
+    for outcome in Run.read(tmp_path).outcomes:
+        way = way_of(question(*_kind(outcome.key)).spectrum().name)
         seen.add(way)
-        right = one.predicted == one.label
+        right = outcome.predicted == outcome.label
         match way:
             case "right":
-                assert (right, one.format_ok, one.calls, one.errors) == (True, True, 1, 0)
+                assert (right, outcome.format_ok, outcome.calls, outcome.errors) == (True, True, 1, 0)
             case "false positive":
-                assert (one.predicted, one.answered, one.format_ok) == ("YES", "YES", True)
+                assert (outcome.predicted, outcome.answered, outcome.format_ok) == ("YES", "YES", True)
             case "false negative":
-                assert (one.predicted, one.answered, one.format_ok) == ("NO", "NO", True)
+                assert (outcome.predicted, outcome.answered, outcome.format_ok) == ("NO", "NO", True)
             case "no answer":
-                assert (one.predicted, one.answered, one.format_ok) == (None, None, False)
-                assert one.ended == "no call and no answer"
+                assert (outcome.predicted, outcome.answered, outcome.format_ok) == (None, None, False)
+                assert outcome.ended == "no call and no answer"
             case "bad form":
-                assert (right, one.format_ok) == (True, False)
+                assert (right, outcome.format_ok) == (True, False)
             case "tool error":
-                assert (right, one.errors) == (True, 1)
+                assert (right, outcome.errors) == (True, 1)
             case "turn limit":
                 # The last call is not run, which the tool's error says.
-                assert (one.ended, one.predicted, one.calls) == ("turn limit", None, 8)
+                assert (outcome.ended, outcome.predicted, outcome.calls) == ("turn limit", None, 8)
     assert len(seen) == 7
 
 
@@ -408,7 +408,7 @@ def test_threads_and_processes_in_any_number_give_the_same_outcomes(tmp_path: Pa
         (tmp_path / name).mkdir()
         ask(tmp_path / name, questions, InspectionOptions(Wayward), **how)
         outcomes = Run.read(tmp_path / name).outcomes
-        found.append([replace(one, seconds=None) for one in outcomes])
+        found.append([replace(outcome, seconds=None) for outcome in outcomes])
     assert found[0] == found[1] == found[2]
     assert len(found[0]) == 10
 
@@ -419,7 +419,7 @@ def test_the_baseline_can_be_asked_in_processes(tmp_path: Path) -> None:
     questions = [question("cv", "cv", 1, snr=30.0), question("fgk", "cv", 2, snr=30.0)]
     ask(tmp_path, questions, InspectionOptions(baseline), processes=2)
     outcomes = Run.read(tmp_path).outcomes
-    assert [(one.predicted, one.format_ok, one.ended) for one in outcomes] == [
+    assert [(outcome.predicted, outcome.format_ok, outcome.ended) for outcome in outcomes] == [
         ("YES", True, "answered"),
         ("NO", True, "answered"),
     ]
@@ -546,7 +546,7 @@ def test_one_spectrum_may_be_asked_about_in_several_tasks(tmp_path: Path) -> Non
 
 def test_where_the_policy_fails_the_answer_counts_as_wrong_and_is_asked_for_again(tmp_path: Path) -> None:
     questions = some_questions(14)
-    fail = [one for one in questions if way_of(one.spectrum().name) == "no answer"]
+    fail = [question for question in questions if way_of(question.spectrum().name) == "no answer"]
     assert fail
     made = ask(tmp_path, questions, InspectionOptions(Broken, retries=1), concurrency=2)
     assert made.failed == len(fail)
@@ -554,7 +554,7 @@ def test_where_the_policy_fails_the_answer_counts_as_wrong_and_is_asked_for_agai
     run = Run.read(tmp_path)
     assert set(run.failed) == set(map(place, fail))
     assert len(run.outcomes) == 14
-    assert sum(one.ended == "policy failed" and one.predicted is None for one in run.outcomes) == len(fail)
+    assert sum(outcome.ended == "policy failed" and outcome.predicted is None for outcome in run.outcomes) == len(fail)
     assert f"{len(fail)} counted wrong because the policy failed" in of_run(run).note
     # Its server is well again.
     assert ask(tmp_path, questions, InspectionOptions(Wayward)).answered == len(fail)

@@ -80,8 +80,8 @@ def test_pass_at_more_than_there_are_is_refused() -> None:
 
 def test_scores_of_samples_by_hand() -> None:
     first = samples_of("+", "++--")
-    second = [replace(one, source="other", key="other") for one in samples_of("-", "-??-")]
-    third = [replace(one, source="third", key="third") for one in samples_of("-", "++++", "wd")]
+    second = [replace(sample, source="other", key="other") for sample in samples_of("-", "-??-")]
+    third = [replace(sample, source="third", key="third") for sample in samples_of("-", "++++", "wd")]
     found = sample_scores([first, second, third])
     cv, wd = found.tasks
     # Two right of four for both: pass@1 1/2, pass@2 1 - 1/6, pass@4 1; agreement 2/4 and 2/4.
@@ -95,10 +95,10 @@ def test_scores_of_samples_by_hand() -> None:
 
 def test_pass_at_1_is_the_mean_accuracy_of_single_samples() -> None:
     questions = [
-        [replace(one, source=f"s{n}", key=f"s{n}") for one in samples_of("+-"[n % 2], words)]
+        [replace(sample, source=f"s{n}", key=f"s{n}") for sample in samples_of("+-"[n % 2], words)]
         for n, words in enumerate(["++-?", "+-+-", "----", "?+++", "-+--"])
     ]
-    single = scores(one for samples in questions for one in samples)
+    single = scores(sample for samples in questions for sample in samples)
     assert sample_scores(questions).pass_at[1].value == pytest.approx(single.accuracy.value)
 
 
@@ -122,9 +122,9 @@ def test_every_sample_is_in_the_journal_once_and_is_voted_on(tmp_path: Path, how
     assert (run.open, len(run.samples), len(run.outcomes)) == (0, 8, 8)
     for samples in run.samples:
         # Of a simulated spectrum the name is not that of the file.
-        name = next(one for one in questions if one.key == samples[0].key).spectrum().name
-        assert [one.predicted for one in samples] == [varied(name, sample) for sample in range(4)]
-    assert [one.cached_tokens for one in run.samples[0]] == [400] * 4
+        name = next(question for question in questions if question.key == samples[0].key).spectrum().name
+        assert [sample.predicted for sample in samples] == [varied(name, sample) for sample in range(4)]
+    assert [sample.cached_tokens for sample in run.samples[0]] == [400] * 4
     session = json.loads((tmp_path / SESSIONS).read_text())
     assert run.cost.gpu_seconds_per_sample == pytest.approx(2 * session["seconds"] / 32)
 
@@ -148,8 +148,8 @@ def test_a_cut_run_of_samples_resumes_with_exactly_the_missing_ones(tmp_path: Pa
         (row["source"]["file"], row["sample"]) for row in lost
     }
     again = Run.read(tmp_path)
-    assert [[one.predicted for one in samples] for samples in again.samples] == [
-        [one.predicted for one in samples] for samples in whole.samples
+    assert [[sample.predicted for sample in samples] for samples in again.samples] == [
+        [sample.predicted for sample in samples] for samples in whole.samples
     ]
 
 

@@ -50,7 +50,7 @@ def _way(name: str, seed: int) -> str:
 def test_the_row_is_the_mean_over_runs_with_its_spread(runs: list[Path]) -> None:
     rows = [row(path) for path in runs]
     several = row_of_runs("mine", rows)
-    f1 = [one.scores.f1.value for one in rows]
+    f1 = [row.scores.f1.value for row in rows]
     assert len(set(f1)) > 1, "the runs differ"
     assert several.name == "mine (3 runs)"
     assert several.scores.f1.value == pytest.approx(fmean(f1))
@@ -58,18 +58,18 @@ def test_the_row_is_the_mean_over_runs_with_its_spread(runs: list[Path]) -> None
     assert several.runs.f1.deviation == pytest.approx(stdev(f1))
     assert several.scores.n == rows[0].scores.n == 24
     for place, task in enumerate(several.scores.tasks):
-        same = [one.scores.tasks[place] for one in rows]
+        same = [row.scores.tasks[place] for row in rows]
         assert {one.task for one in same} == {task.task}
         for name in ("f1", "accuracy", "recall"):
             assert getattr(task, name).value == pytest.approx(fmean(getattr(one, name).value for one in same))
         assert task.tp == pytest.approx(fmean(one.tp for one in same))
         assert task.positives == same[0].positives
     for name in ("accuracy", "format_rate", "answer_rate", "f1_by_loop"):
-        values = [getattr(one.scores, name).value for one in rows]
+        values = [getattr(row.scores, name).value for row in rows]
         assert getattr(several.scores, name).value == pytest.approx(fmean(values))
     assert several.cost.samples == 3 * 24
     assert several.cost.gpu_seconds_per_sample == pytest.approx(2 * several.cost.wall)
-    assert several.scores.calls == pytest.approx(fmean(one.scores.calls for one in rows))
+    assert several.scores.calls == pytest.approx(fmean(row.scores.calls for row in rows))
 
 
 def test_equal_runs_have_the_interval_of_one() -> None:

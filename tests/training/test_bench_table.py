@@ -355,7 +355,9 @@ def test_a_long_gallery_is_folded_by_kind_and_task(
     shown = chosen(gallery_run.outcomes, 3)
     assert len(folds) == len({(kinds(one)[0], one.task) for one in shown}) > 5
     assert not any("open" in fold for fold in folds)
-    several = sum(kinds(one)[:1] == ("false positive",) and one.task == "cv" for one in gallery_run.outcomes)
+    several = sum(
+        kinds(outcome)[:1] == ("false positive",) and outcome.task == "cv" for outcome in gallery_run.outcomes
+    )
     listed = sum(kinds(one)[0] == "false positive" and one.task == "cv" for one in shown)
     count = f"{listed} of {several}" if listed < several else str(listed)
     assert f"<summary>cv: false positive ({count})</summary>" in page

@@ -266,7 +266,7 @@ def test_a_difference_has_the_f1_of_each_seed_and_an_interval_over_seeds_and_que
     def f1(outcomes: list[Outcome]) -> float:
         values = []
         for task in ("one", "two"):
-            own = [one for one in outcomes if one.task == task]
+            own = [outcome for outcome in outcomes if outcome.task == task]
             right = sum(one.label == one.predicted == "YES" for one in own)
             values.append(
                 2 * right / (sum(one.label == "YES" for one in own) + sum(one.predicted == "YES" for one in own))

@@ -363,7 +363,7 @@ def test_sft_learns_from_n_trajectories_and_the_run_records_it(tmp_path: Path) -
     assert (len(prepared.examples), len(prepared.held_out), prepared.card.rows) == (12, 10, 22)
     every = prepare(replace(settings, trajectories=None), renderer)
     assert prepared.held_out == every.held_out
-    assert {one.key for one in prepared.examples} < {one.key for one in every.examples}
+    assert {example.key for example in prepared.examples} < {example.key for example in every.examples}
     (left_out,) = prepared.card.dropped
     assert (left_out.reason, left_out.rows) == ("not among the 12 trajectories selected with seed 42", 18)
     run = Run(tmp_path / "run")

@@ -199,10 +199,10 @@ def test_a_rollout_of_verl_equals_ours(benchmark: Path, turns: list[str], insert
 
 def test_the_scripts_cover_what_can_happen(benchmark: Path) -> None:
     rewards = {name: _both(benchmark, turns, False)[1] for name, turns in SCRIPTS.items()}
-    assert {one.reason for one in rewards.values()} == {"answered", "turn limit", "no call and no answer"}
-    assert {len(one.tool_calls) for one in rewards.values()} == {0, 1, 2, 3, 7}
-    assert {round(score(one.response, "YES").score, 3) for one in rewards.values()} == {1.0, 0.8, 0.0, -0.2}
-    assert not all(call.ok for one in rewards.values() for call in one.tool_calls)
+    assert {reward.reason for reward in rewards.values()} == {"answered", "turn limit", "no call and no answer"}
+    assert {len(reward.tool_calls) for reward in rewards.values()} == {0, 1, 2, 3, 7}
+    assert {round(score(reward.response, "YES").score, 3) for reward in rewards.values()} == {1.0, 0.8, 0.0, -0.2}
+    assert not all(call.ok for reward in rewards.values() for call in reward.tool_calls)
 
 
 def test_alpha_is_a_setting_and_the_tools_text_is_not_scored() -> None:

@@ -133,7 +133,7 @@ class Run:
         try:
             settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
             number = settings.get("samples", 1)
-            questions = {f"{one['task']} {one['key']}": one for one in _rows(folder / QUESTIONS)}
+            questions = {f"{row['task']} {row['key']}": row for row in _rows(folder / QUESTIONS)}
             found = {(row["source"]["file"], row["sample"]): _outcome(row) for row in _rows(folder / FILE)}
             failures = _failures(folder, found)
             for (name, sample), (reason, _) in failures.items():

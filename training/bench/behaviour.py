@@ -148,8 +148,13 @@ def _difference(counts: Counts) -> FloatArray:
 def rows(found: Sequence[Contrast]) -> list[list[str]]:
     """Return the cells of a table: quantity, mean when right, mean when wrong, difference."""
     return [
-        [one.name, _mean(one.mean_right, one.right), _mean(one.mean_wrong, one.wrong), _signed(one.difference)]
-        for one in found
+        [
+            contrast.name,
+            _mean(contrast.mean_right, contrast.right),
+            _mean(contrast.mean_wrong, contrast.wrong),
+            _signed(contrast.difference),
+        ]
+        for contrast in found
     ]
 
 

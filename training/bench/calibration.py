@@ -104,7 +104,7 @@ class _Resampled:
 
 
 def _calibration(source: Source, given: Sequence[Outcome], resamples: int, seed: int) -> Calibration:
-    known = [one for one in given if getattr(one, source) is not None]
+    known = [outcome for outcome in given if getattr(outcome, source) is not None]
     by_task: dict[str, list[Outcome]] = defaultdict(list)
     for one in sorted(known, key=lambda one: (one.task, one.source, one.key)):
         by_task[one.task].append(one)
@@ -143,9 +143,9 @@ def _mean(tasks: Sequence[_Resampled], place: int, undefined: str) -> Value:
 
 
 def _resampled(source: Source, task: str, rows: Sequence[Outcome], resamples: int, seed: int) -> _Resampled:
-    p = np.array([getattr(one, source) for one in rows], dtype=float)
-    y = np.array([one.label == "YES" for one in rows], dtype=float)
-    names, spectrum = np.unique([one.source for one in rows], return_inverse=True)
+    p = np.array([getattr(row, source) for row in rows], dtype=float)
+    y = np.array([row.label == "YES" for row in rows], dtype=float)
+    names, spectrum = np.unique([row.source for row in rows], return_inverse=True)
     measure = _Measures(p, y)
 
     def of(picks: Picks) -> FloatArray:

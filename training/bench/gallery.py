@@ -97,7 +97,7 @@ SpectrumOf = Callable[[Outcome], Spectrum | None]
 
 def spectra_of(questions: Iterable[Question]) -> SpectrumOf:
     """Return a function that reads the spectra of these questions on demand."""
-    known = {(one.task.key, one.key): one for one in questions}
+    known = {(question.task.key, question.key): question for question in questions}
 
     def spectrum_of(outcome: Outcome) -> Spectrum | None:
         question = known.get((outcome.task, outcome.key))
@@ -117,9 +117,9 @@ def write(run: Run, row: Row, spectrum_of: SpectrumOf, most: int = PER_KIND) -> 
     """
     wanted = {(outcome.task, outcome.key): outcome for outcome in chosen(row.outcomes, most)}
     traces = {
-        (one.task, one.key): (trajectory, texts)
-        for one, trajectory, texts in run.traces()
-        if (one.task, one.key) in wanted and one.sample == wanted[one.task, one.key].sample
+        (trace.task, trace.key): (trajectory, texts)
+        for trace, trajectory, texts in run.traces()
+        if (trace.task, trace.key) in wanted and trace.sample == wanted[trace.task, trace.key].sample
     }
     cards = []
     for place, one in wanted.items():
@@ -159,7 +159,7 @@ def page(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> str:
 
 def _folds(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> Iterator[str]:
     """Yield the cards, folded by the first kind of failure and the task; a few are open."""
-    there = Counter((kinds(one)[0], one.task) for one in row.outcomes if kinds(one))
+    there = Counter((kinds(outcome)[0], outcome.task) for outcome in row.outcomes if kinds(outcome))
     for (kind, task), several in groupby(
         zip(shown, cards, strict=True), lambda pair: (kinds(pair[0])[0], pair[0].task)
     ):
@@ -174,11 +174,11 @@ def _folds(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> Iterator
 def _calibration(row: Row) -> str:
     """Return a figure for each kind of P(YES)."""
     parts = []
-    for one in row.calibrations:
-        about = f"Reliability of P(YES), {p_yes(row, one)}"
-        scores = "; ".join(f"{name} {plain(getattr(one, measure))}" for measure, name in MEASURES.items())
+    for calibration in row.calibrations:
+        about = f"Reliability of P(YES), {p_yes(row, calibration)}"
+        scores = "; ".join(f"{name} {plain(getattr(calibration, measure))}" for measure, name in MEASURES.items())
         parts.append(
-            f'<details class="calibration"><summary>{_text(about)}</summary>{svg(one.bins, _text(about))}'
+            f'<details class="calibration"><summary>{_text(about)}</summary>{svg(calibration.bins, _text(about))}'
             f"<p>{_text(scores)} (means over tasks). Bars are 95 % Wilson intervals.</p></details>"
         )
     return "\n".join(parts)

@@ -94,13 +94,13 @@ def _windows(task: TaskWindows) -> list[str]:
     wrong = task.samples - task.right
     features = [
         [
-            escaped(one.name),
-            one.role,
-            _share(one.samples, task.samples),
-            _share(one.right, task.right),
-            _share(one.samples - one.right, wrong),
+            escaped(feature.name),
+            feature.role,
+            _share(feature.samples, task.samples),
+            _share(feature.right, task.right),
+            _share(feature.samples - feature.right, wrong),
         ]
-        for one in task.features
+        for feature in task.features
     ]
     sections = [
         f"### {escaped(task.task)}: {task.zooms} zooms of {task.samples} samples",

@@ -42,12 +42,12 @@ def voted(samples: Samples) -> Outcome:
         return samples[0]
     yes, no = votes(samples)
     verdict = _majority(yes, no)
-    stands = next((one for one in samples if one.predicted == verdict), samples[0])
-    probabilities = [one.probability for one in samples if one.probability is not None]
+    stands = next((sample for sample in samples if sample.predicted == verdict), samples[0])
+    probabilities = [sample.probability for sample in samples if sample.probability is not None]
     return replace(
         stands,
         predicted=verdict,
-        answered=_majority(*(sum(one.answered == word for one in samples) for word in ("YES", "NO"))),
+        answered=_majority(*(sum(sample.answered == word for sample in samples) for word in ("YES", "NO"))),
         probability=float(np.mean(probabilities)) if len(probabilities) == len(samples) else None,
         vote_share=yes / (yes + no) if yes + no else None,
     )
@@ -55,7 +55,7 @@ def voted(samples: Samples) -> Outcome:
 
 def votes(samples: Samples) -> tuple[int, int]:
     """Return the number of samples that are YES, and of those that are NO."""
-    return sum(one.predicted == "YES" for one in samples), sum(one.predicted == "NO" for one in samples)
+    return sum(sample.predicted == "YES" for sample in samples), sum(sample.predicted == "NO" for sample in samples)
 
 
 def _majority(yes: int, no: int) -> Verdict | None:
@@ -154,7 +154,7 @@ def _counted(questions: Sequence[Samples], number: int, resamples: int, seed: in
     at = ks(number)
     by_task: dict[str, dict[str, list[list[float]]]] = defaultdict(lambda: defaultdict(list))
     for samples in questions:
-        right = sum(one.is_right for one in samples)
+        right = sum(sample.is_right for sample in samples)
         row = [1.0, *(pass_at(k, number, right) for k in at), max(votes(samples)) / number]
         by_task[samples[0].task][samples[0].source].append(row)
     for task, spectra in sorted(by_task.items()):

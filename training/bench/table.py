@@ -93,7 +93,7 @@ class Row:
             "gpu_seconds_per_sample": self.cost.gpu_seconds_per_sample,
             "scores": self.scores.to_json(),
             "runs": None if self.runs is None else self.runs.to_json(),
-            "calibration": [one.to_json() for one in self.calibrations],
+            "calibration": [calibration.to_json() for calibration in self.calibrations],
         }
 
 
@@ -231,7 +231,7 @@ def notes(rows: Sequence[Row], with_published: bool) -> list[str]:
         if len(row.scores.f1_of) < len(tasks):
             of = ", ".join(row.scores.f1_of) or "no task"
             lines.append(f"{row.name}: the mean F1 is that of {of}")
-    lines += [calibrated(row, one) for row in rows for one in row.calibrations]
+    lines += [calibrated(row, calibration) for row in rows for calibration in row.calibrations]
     lines += [compared(rows[0], other) for other in rows[1:]]
     if with_published and published_shown(rows):
         lines += [f"Published, without a score: {text}." for text in statements(tasks)]
@@ -380,9 +380,9 @@ def _cells(rows: Sequence[Row], with_published: bool) -> tuple[list[str], list[l
     return headings, cells
 
 
-def _published_f1(one: Published, task: str) -> str:
-    value = one.f1.get(task)
-    return f"~{value:.0f}" if one.approximate and value is not None else number(value)
+def _published_f1(published: Published, task: str) -> str:
+    value = published.f1.get(task)
+    return f"~{value:.0f}" if published.approximate and value is not None else number(value)
 
 
 def _note(rows: Sequence[Row]) -> str:

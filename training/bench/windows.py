@@ -81,9 +81,11 @@ class WindowCounts:
         """:param known: the task's features; None if it is not known"""
         self._task = task
         features = () if known is None else known.features
-        self._features = {medium: tuple(one.in_medium(medium) for one in features) for medium in get_args(Medium)}
+        self._features = {
+            medium: tuple(feature.in_medium(medium) for feature in features) for medium in get_args(Medium)
+        }
         self._groups: dict[tuple[int, int], _Group] = {}
-        self._uses = {one.name: FeatureUse(one.name, one.role, 0, 0) for one in features}
+        self._uses = {feature.name: FeatureUse(feature.name, feature.role, 0, 0) for feature in features}
         self._samples = self._right = self.zooms = 0
 
     def add(self, zooms: Sequence[Zoom], is_right: bool) -> None:
@@ -123,7 +125,7 @@ class WindowCounts:
         return FrequentWindow(lo, hi, group.zooms, group.right, tuple(self._inside(lo, hi, medium)))
 
     def _inside(self, lo: float, hi: float, medium: Medium) -> list[str]:
-        return [one.name for one in self._features[medium] if lo <= _principal(one) <= hi]
+        return [feature.name for feature in self._features[medium] if lo <= _principal(feature) <= hi]
 
 
 def _principal(feature: Feature) -> float:

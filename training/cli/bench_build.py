@@ -163,9 +163,9 @@ def _entries(arguments: Options, task: Task) -> tuple[list[Entry], list[Entry]]:
     for file in sources_from([str(path) for path in arguments.candidates], Path.cwd()):
         if file.path.resolve() == arguments.labels.resolve():
             continue
-        for one in spectra_in(file):
-            source = source_of(one.path.name, one.target)
-            candidates.append(Entry(one.key, source, partial(read, one.path, one.target or None)))
+        for spectrum in spectra_in(file):
+            source = source_of(spectrum.path.name, spectrum.target)
+            candidates.append(Entry(spectrum.key, source, partial(read, spectrum.path, spectrum.target or None)))
     if not candidates:
         raise DataError(tr("found no candidates for negatives; name an archive with --candidates"))
     return positives, candidates

@@ -66,7 +66,7 @@ def run_card(arguments: CardOptions) -> int:
         card = renew(arguments.folder, scores, arguments.license, arguments.dataset)
     except (Refusal, OSError) as error:
         raise CannotRun(str(error)) from error
-    names = [one["name"] for one in scores]
+    names = [score["name"] for score in scores]
     text = tr("{card}, with the scores of {names}", card=card, names=", ".join(names)) if names else str(card)
     print_result(arguments, {"card": str(card), "scores": names}, text)
     return DONE

@@ -91,9 +91,9 @@ def run_predict(arguments: PredictOptions) -> int:
         for folder in arguments.models:
             specialist = Specialist.load(folder)
             drafter = {"drafter": specialist.drafter}
-            for one in _answers(arguments, specialist):
-                outcomes.append(one)
-                lines.append(json_line(one.to_json() | drafter))
+            for answer in _answers(arguments, specialist):
+                outcomes.append(answer)
+                lines.append(json_line(answer.to_json() | drafter))
         output: Path = arguments.out or arguments.models[0] / PREDICTIONS
         write_atomic(output, "".join(lines))
     except (JournalError, SpecialistError) as error:

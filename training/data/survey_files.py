@@ -104,7 +104,7 @@ def _sources(paths: Sequence[Path], table: Path, labels: Sequence[Labels]) -> It
     skipped: list[str] = []
 
     def on_skip(path: Path, _: str) -> None:
-        if any(one.targets(path.name) for one in labels):
+        if any(label.targets(path.name) for label in labels):
             skipped.append(str(path))
 
     folder = table.absolute().parent
@@ -173,7 +173,7 @@ def _inside(
     """Yield the spectra of a file that may be in the table, with their identities. A file that cannot be opened is
     added to ``unreadable`` with the reason if it has a label, else to ``dropped``.
     """
-    labelled = [(one, target) for one in labels for target in one.targets(source.path.name)]
+    labelled = [(label, target) for label in labels for target in label.targets(source.path.name)]
     try:
         names = names_of(source.path)
     except SpectrumError as error:

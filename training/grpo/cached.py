@@ -149,11 +149,11 @@ class CachedGeneration:
             logits = self._step(batch, chosen, active)
         ids, counts = torch.stack(columns, dim=1).tolist(), lengths.tolist()
         # The last token of a turn was generated but not read.
-        batch.read = [len(one.so_far) + count - 1 for one, count in zip(requests, counts, strict=True)]
+        batch.read = [len(request.so_far) + count - 1 for request, count in zip(requests, counts, strict=True)]
         values = torch.stack(probable, dim=1).tolist() if probable else [None] * len(requests)
         return {
-            one.row: GeneratedTurn(tuple(row[:count]), None if value is None else tuple(value[:count]))
-            for one, row, count, value in zip(requests, ids, counts, values, strict=True)
+            request.row: GeneratedTurn(tuple(row[:count]), None if value is None else tuple(value[:count]))
+            for request, row, count, value in zip(requests, ids, counts, values, strict=True)
         }
 
     def _step(self, batch: _Batch, chosen: Tensor, active: Tensor) -> Tensor:
@@ -181,11 +181,11 @@ class CachedGeneration:
         places: dict[tuple[Any, ...], int] = {}
         different: list[Rendered] = []
         which = []
-        for one in given:
-            key = (one.ids, *map(self._content, one.images))
+        for rendered in given:
+            key = (rendered.ids, *map(self._content, rendered.images))
             if key not in places:
                 places[key] = len(different)
-                different.append(one)
+                different.append(rendered)
             which.append(places[key])
         once = _Batch([], DynamicCache(config=self.model.config), [0] * len(different), *self._empty(different))
         logits = self._read(once, different)
@@ -206,21 +206,21 @@ class CachedGeneration:
         import torch
 
         device = self.model.device
-        new = [one.ids[read:] for one, read in zip(given, batch.read, strict=True)]
-        self._encode([image for one in given for image in one.images])
+        new = [rendered.ids[read:] for rendered, read in zip(given, batch.read, strict=True)]
+        self._encode([image for rendered in given for image in rendered.images])
         width = max(map(len, new))
         ids = torch.full((len(new), width), self.processor.tokenizer.pad_token_id, dtype=torch.long)
         mask = torch.zeros_like(ids)
         positions = torch.zeros((3, len(new), width), dtype=torch.long)
         pictures: list[_Picture] = []
         following = []
-        for row, (one, tokens) in enumerate(zip(given, new, strict=True)):
+        for row, (rendered, tokens) in enumerate(zip(given, new, strict=True)):
             at = slice(width - len(tokens), width)
             ids[row, at], mask[row, at] = torch.tensor(tokens), 1
-            whole = self._positions(one)
-            positions[:, row, at] = whole[:, len(one) - len(tokens) :]
+            whole = self._positions(rendered)
+            positions[:, row, at] = whole[:, len(rendered) - len(tokens) :]
             following.append(int(whole.max()) + 1)
-            pictures += [self._pictures[self._content(image)] for image in self._new_images(one, tokens)]
+            pictures += [self._pictures[self._content(image)] for image in self._new_images(rendered, tokens)]
         batch.mask = torch.cat([batch.mask, mask.to(device)], dim=1)
         batch.position = torch.tensor(following, device=device)
         found = self.model(
@@ -242,13 +242,13 @@ class CachedGeneration:
             from transformers.models.qwen3_vl.modeling_qwen3_vl import BaseModelOutputWithDeepstackFeatures
 
             encoded = BaseModelOutputWithDeepstackFeatures(
-                pooler_output=[one.features for one in pictures],
-                deepstack_features=list(zip(*(one.deep for one in pictures), strict=True)),
+                pooler_output=[picture.features for picture in pictures],
+                deepstack_features=list(zip(*(picture.deep for picture in pictures), strict=True)),
             )
             return {"input_ids": ids, "mm_encoder_outputs": {"image": encoded}}
         embedded = self.model.get_input_embeddings()(ids)
         if pictures:
-            features = torch.cat([one.features for one in pictures])
+            features = torch.cat([picture.features for picture in pictures])
             embedded = embedded.masked_scatter((ids == self._image)[..., None], features.to(embedded))
         return {"inputs_embeds": embedded}
 
@@ -273,20 +273,20 @@ class CachedGeneration:
             known = self._keys[id(image)] = (image, digest)
         return known[1]
 
-    def _new_images(self, one: Rendered, tokens: Sequence[int]) -> Sequence[Image.Image]:
+    def _new_images(self, rendered: Rendered, tokens: Sequence[int]) -> Sequence[Image.Image]:
         """Return the pictures whose tokens are all in ``tokens``, the end of ``one``."""
         count = sum(
             token == self._image and before != self._image
             for before, token in zip((None, *tokens), tokens, strict=False)
         )
-        return one.images[len(one.images) - count :]
+        return rendered.images[len(rendered.images) - count :]
 
-    def _positions(self, one: Rendered) -> Tensor:
+    def _positions(self, rendered: Rendered) -> Tensor:
         """Return the positions in time, height and width (3, tokens), as the model computes them."""
         import torch
 
-        ids = torch.tensor([one.ids])
-        grids = torch.cat([self._pictures[self._content(image)].grid for image in one.images])
+        ids = torch.tensor([rendered.ids])
+        grids = torch.cat([self._pictures[self._content(image)].grid for image in rendered.images])
         found, _ = self._inner.get_rope_index(ids, (ids == self._image).int(), grids)
         positions: Tensor = found[:, 0]
         return positions

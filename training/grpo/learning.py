@@ -284,7 +284,7 @@ def prepare(settings: GrpoSettings) -> Prepared:
     for others in (_questions(settings, settings.test, "test", []), validation):
         if settings.drop_leaks:
             found, leaks = without(found, {question.source for question in others})
-            dropped += [Dropped(one.key, "its spectrum is in the test or validation data") for one in leaks]
+            dropped += [Dropped(leak.key, "its spectrum is in the test or validation data") for leak in leaks]
         refuse_leaks(found, others)
     if settings.validation_questions is not None:
         order = np.random.default_rng(settings.seed).permutation(len(validation))

@@ -187,10 +187,10 @@ def continue_rollouts(
     """
     began = time.perf_counter()
     inspections = []
-    for row, one in enumerate(continuations, first_row):
-        policy = _SuspendedPolicy(renderer, writer.ends, limits, drafter, row, one.begin)
-        begin = one.rollout.turns[: one.turns]
-        inspections.append(_Inspection(one.rollout.question, one.spectrum, policy, True, begin))
+    for row, continuation in enumerate(continuations, first_row):
+        policy = _SuspendedPolicy(renderer, writer.ends, limits, drafter, row, continuation.begin)
+        begin = continuation.rollout.turns[: continuation.turns]
+        inspections.append(_Inspection(continuation.rollout.question, continuation.spectrum, policy, True, begin))
     return _run(inspections, writer, began)
 
 
@@ -223,7 +223,7 @@ def _run_continuously(waiting: list[_Inspection], writer: ContinuousGenerator) -
     running: dict[int, _Inspection] = {}
     while waiting or running:
         requests = [inspection.policy.request for inspection in waiting]
-        running |= {request.row: one for request, one in zip(requests, waiting, strict=True)}
+        running |= {request.row: inspection for request, inspection in zip(requests, waiting, strict=True)}
         since = time.perf_counter()
         writer.submit(requests)
         ended = writer.collect()

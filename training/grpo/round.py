@@ -195,7 +195,7 @@ class RoundRunner:
             rollouts = batch.rollouts
             evidence = self._evidence(rollouts, writer) if settings.evidence else [None] * len(rollouts)
         rewards = self._rewards(rollouts, evidence)
-        outcomes = gathered([trajectory_metrics(*one) for one in zip(rollouts, rewards, evidence, strict=True)])
+        outcomes = gathered([trajectory_metrics(*rollout) for rollout in zip(rollouts, rewards, evidence, strict=True)])
         self.numbers = round_metrics(outcomes, settings.rollouts)
         if settings.evidence:
             self.numbers |= evidence_metrics(outcomes)

@@ -129,7 +129,9 @@ def write(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
         "seeds": list(seeds),
         "questions": scale.bench,
         "rows": [asdict(line) for line in lines],
-        "claims": [asdict(one) | {"mean": one.mean, "holds": one.holds} for one in differences],
+        "claims": [
+            asdict(difference) | {"mean": difference.mean, "holds": difference.holds} for difference in differences
+        ],
         "table": text,
         "curves": str(folder / CURVES),
     }
@@ -175,18 +177,20 @@ def table(lines: Sequence[Line], differences: Sequence[Difference] = ()) -> str:
 
 def _claims(differences: Sequence[Difference]) -> str:
     rows = []
-    for one in differences:
-        claim = one.claim
+    for difference in differences:
+        claim = difference.claim
         expected = f"≥ {claim.mean:.0f}" + (f", each ≥ {claim.each:.0f}" if claim.each > -100 else "")
-        interval = "" if one.lo is None or one.hi is None else f" [{one.lo:.1f}, {one.hi:.1f}]"
+        interval = (
+            "" if difference.lo is None or difference.hi is None else f" [{difference.lo:.1f}, {difference.hi:.1f}]"
+        )
         rows.append(
             [
                 claim.text,
                 f"{TITLES[claim.model]} − {TITLES[claim.other]}",
-                ", ".join(f"{value:+.1f}" for value in one.seeds),
-                f"{one.mean:+.1f}{interval}",
+                ", ".join(f"{value:+.1f}" for value in difference.seeds),
+                f"{difference.mean:+.1f}{interval}",
                 expected,
-                "yes" if one.holds else "no",
+                "yes" if difference.holds else "no",
             ]
         )
     headings = ["claim", "difference of F1", "each seed", "mean", "expected", "holds"]

@@ -59,7 +59,7 @@ def write(model: Path, facts: Mapping[str, Any]) -> Path:
 def _facts(folder: Path) -> tuple[Path, dict[str, Any]]:
     """Return the folder of the model and its facts: from the run if it is here, with what was added to the card."""
     runs = [Run(folder), *([Run(folder.parent)] if Run(folder.parent).model.name == folder.name else [])]
-    run = next((one for one in runs if (one.folder / LINEAGE).is_file()), None)
+    run = next((run for run in runs if (run.folder / LINEAGE).is_file()), None)
     if run is None:
         facts = read_facts(folder)
         if facts is None:

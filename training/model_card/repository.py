@@ -127,9 +127,9 @@ def _sorted(model: Path) -> tuple[list[Path], list[Path]]:
     """Return the files to copy, and the files and folders to leave out."""
     kept: list[Path] = []
     left_out: list[Path] = []
-    for one in sorted(model.iterdir()):
-        known = one.is_file() and any(fnmatch(one.name, pattern) for pattern in KEPT)
-        (kept if known else left_out).append(one)
+    for path in sorted(model.iterdir()):
+        known = path.is_file() and any(fnmatch(path.name, pattern) for pattern in KEPT)
+        (kept if known else left_out).append(path)
     return kept, left_out
 
 

@@ -82,14 +82,14 @@ def results(scores: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, An
         {
             "task": {"type": TASK_TYPE, "name": "Spectral vetting" if task == "all" else f"Spectral vetting: {task}"},
             "dataset": {
-                "name": one["data"],
-                "type": re.sub(r"[^a-z0-9]+", "-", one["data"].lower()).strip("-"),
-                "config": f"{one['name']}, {task}",
+                "name": score["data"],
+                "type": re.sub(r"[^a-z0-9]+", "-", score["data"].lower()).strip("-"),
+                "config": f"{score['name']}, {task}",
             },
             "metrics": metrics,
         }
-        for one in scores
-        for task, of in [("all", one), *((task["task"], task) for task in one["tasks"])]
+        for score in scores
+        for task, of in [("all", score), *((task["task"], task) for task in score["tasks"])]
         if (metrics := [_metric(kind, of[kind], task) for kind in ("f1", "accuracy") if _has_value(of[kind])])
     ]
     return [{"name": name, "results": rows}] if rows else []

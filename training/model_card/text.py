@@ -98,11 +98,11 @@ def _scores(facts: Mapping[str, Any]) -> Iterator[str]:
         "Percent, with 95 % bootstrap intervals by spectrum. F1 is that of the class YES; in the row *all*, F1 and "
         "accuracy are means over tasks."
     )
-    for one in scores:
-        yield f"### {escaped(one['name'])}"
-        yield _conditions(one)
-        rows = [["all", str(one["questions"]), "", cell(one["f1"]), "", "", cell(one["accuracy"])]]
-        for task in one["tasks"]:
+    for score in scores:
+        yield f"### {escaped(score['name'])}"
+        yield _conditions(score)
+        rows = [["all", str(score["questions"]), "", cell(score["f1"]), "", "", cell(score["accuracy"])]]
+        for task in score["tasks"]:
             measured = [cell(task[name]) for name in ("f1", "precision", "recall", "accuracy")]
             rows.append([escaped(task["task"]), str(task["n"]), str(task["positives"]), *measured])
         yield markdown_table(["task", "questions", "positives", "F1", "precision", "recall", "accuracy"], rows)
@@ -241,7 +241,7 @@ def _limits(facts: Mapping[str, Any]) -> Iterator[str]:
         lines.append("Its scores are those of the tables in this card; nothing more is known about its quality.")
     elif not facts["scores"]:
         lines.append("It has no scores here: nothing is known about its quality.")
-    elif all(one["simulated"] == "yes" for one in facts["scores"]):
+    elif all(fact["simulated"] == "yes" for fact in facts["scores"]):
         lines.append("All scores are of simulated spectra: they say little about real ones.")
     if facts["kind"] in _TEXTS:
         lines.append(

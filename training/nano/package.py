@@ -109,7 +109,7 @@ def about(version: str, judged: Sequence[Judged], failed: dict[str, str]) -> str
 
 
 def _share(some: Sequence[Judged]) -> str:
-    return f"{100 * sum(one.right for one in some) / len(some):.1f} %"
+    return f"{100 * sum(judged.right for judged in some) / len(some):.1f} %"
 
 
 def _write(path: Path, values: dict[str, Any]) -> None:

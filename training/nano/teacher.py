@@ -187,7 +187,7 @@ class Traces(Sequence[Example]):
     def __getitem__(self, at: slice) -> list[Example]: ...
     def __getitem__(self, at: int | slice) -> Example | list[Example]:
         if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(self.length))]
+            return [self[index] for index in range(*at.indices(self.length))]
         if not 0 <= at < self.length:
             raise IndexError(f"{at} of {self.length} traces")
         return taught(simulated(self.part, at), self.shrink)

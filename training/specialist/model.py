@@ -170,7 +170,7 @@ def _held_out(questions: Sequence[Question], yes: NDArray[np.bool_], settings: S
     held_out = np.array([question.source in sources for question in questions])
     for label, which in (("YES", yes), ("NO", ~yes)):
         if not ((which & held_out).any() and (which & ~held_out).any()):
-            there = len({one.source for one, is_one in zip(questions, which, strict=True) if is_one})
+            there = len({question.source for question, is_one in zip(questions, which, strict=True) if is_one})
             raise SpecialistError(
                 tr(
                     "found {there} sources that are {label}, expected enough to hold out {held_out:g} of them "

@@ -354,6 +354,6 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         if isinstance(error, BaseExceptionGroup):
-            for one in error.exceptions:
-                yield from _causes(one)
+            for exception in error.exceptions:
+                yield from _causes(exception)
         error = error.__cause__ or error.__context__

@@ -63,9 +63,9 @@ def _of_records(name: str, records: list[Mapping[str, Any]]) -> Targets:
     if len(records) == 1:
         return Targets.single(name, partial(sparcl.record, name, records[0]))
     found = Targets(name)
-    for number, one in enumerate(records):
-        target = sparcl.target(one, number)
-        found.add(target, partial(sparcl.record, f"{name}#{target}", one))
+    for number, record in enumerate(records):
+        target = sparcl.target(record, number)
+        found.add(target, partial(sparcl.record, f"{name}#{target}", record))
     return found
 
 

@@ -58,10 +58,10 @@ def targets(fits: FitsFile) -> Targets:
     spectra = _read_with_specutils(fits.path, reason, several=True)
     if len(spectra) == 1:
         return Targets.single(fits.name, partial(_spectrum, fits.name, *spectra[0], reason))
-    found = Targets(fits.name)
-    for number, one in enumerate(spectra, start=1):
-        found.add(str(number), partial(_spectrum, f"{fits.name}#{number}", *one, reason))
-    return found
+    targets = Targets(fits.name)
+    for number, arrays in enumerate(spectra, start=1):
+        targets.add(str(number), partial(_spectrum, f"{fits.name}#{number}", *arrays, reason))
+    return targets
 
 
 def read(name: str, path: Path, reason: SpectrumError) -> Spectrum:

@@ -251,7 +251,7 @@ def _named(name: str, which: Roles, values: Mapping[str, Any]) -> Spectrum:
     there = {key.lower(): value for key, value in values.items() if key not in which.columns}
 
     def first(names: Sequence[str]) -> float | None:
-        return next((finite_number(there[one]) for one in names if there.get(one) is not None), None)
+        return next((finite_number(there[name]) for name in names if there.get(name) is not None), None)
 
     return spectrum(
         name,

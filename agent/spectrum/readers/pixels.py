@@ -91,7 +91,7 @@ def spectrum(
         ivar, mask, model = (None if a is None else a[back] for a in (ivar, mask, model))
     flux = _bridged(wavelength, flux)
     fields["model"] = None if model is None else _bridged(wavelength, model)
-    fields["exposures"] = tuple(one for one in exposures if one is not None)
+    fields["exposures"] = tuple(exposure for exposure in exposures if exposure is not None)
     if ivar is None:
         ivar = np.where(seen, _noise(flux, seen), 0.0)
         fields["errors"] = "estimated"
@@ -133,8 +133,13 @@ def _in_f_lambda(found: Spectrum) -> Spectrum:
         ivar=ivar(found.wavelength, found.ivar),
         model=None if found.model is None else flux(found.wavelength, found.model),
         exposures=tuple(
-            Exposure(one.name, one.wavelength, flux(one.wavelength, one.flux), ivar(one.wavelength, one.ivar))
-            for one in found.exposures
+            Exposure(
+                exposure.name,
+                exposure.wavelength,
+                flux(exposure.wavelength, exposure.flux),
+                ivar(exposure.wavelength, exposure.ivar),
+            )
+            for exposure in found.exposures
         ),
         flux_unit=F_LAMBDA,
         meta={**found.meta, "flux_unit_in_file": found.flux_unit},

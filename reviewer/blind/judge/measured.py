@@ -141,9 +141,9 @@ def _chosen(view: Spectrum, window: Window, zoom: Zoom, task: Task | None) -> li
     return list(dict.fromkeys(inside))
 
 
-def _line(one: LineEvidence, medium: Medium, stretch: float) -> str:
+def _line(line_evidence: LineEvidence, medium: Medium, stretch: float) -> str:
     """Describe a line that stands out; the centre is on the axis of the window."""
-    found = one.found
+    found = line_evidence.found
     assert found is not None
     at_centre = convert(found.line.at("vacuum") * stretch, "vacuum", medium)
     scale = at_centre / SPEED_OF_LIGHT
@@ -151,7 +151,7 @@ def _line(one: LineEvidence, medium: Medium, stretch: float) -> str:
     width = "not defined" if isinstance(found.width, Undefined) else plus_minus(found.width)
     resolved = "" if found.resolved else ", not resolved"
     return (
-        f"{found.line.name}: {one.state}, equivalent width {width}, centre {plus_minus(centre)}, "
+        f"{found.line.name}: {line_evidence.state}, equivalent width {width}, centre {plus_minus(centre)}, "
         f"FWHM {plus_minus(found.fwhm)}{resolved}."
     )
 
@@ -168,11 +168,11 @@ def _bands(view: Spectrum, window: Window, task: Task | None) -> Iterator[str]:
 
 
 def _features(task: Task | None, kind: str) -> list[Feature]:
-    return [one for one in (task.features if task else ()) if kind in ("", one.kind)]
+    return [feature for feature in (task.features if task else ()) if kind in ("", feature.kind)]
 
 
-def _significance(one: LineEvidence) -> float:
-    return 0.0 if one.found is None else one.found.amplitude.significance
+def _significance(line_evidence: LineEvidence) -> float:
+    return 0.0 if line_evidence.found is None else line_evidence.found.amplitude.significance
 
 
 def _undefined(value: Undefined) -> str:

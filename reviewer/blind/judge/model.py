@@ -154,9 +154,9 @@ class Judge:
             judge=self.name,
             shown=question.shown,
             answer=answer,
-            reasoning="\n\n".join(one.reasoning for one in answers if one.reasoning),
+            reasoning="\n\n".join(answer.reasoning for answer in answers if answer.reasoning),
             settings=settings,
-            replies=tuple(one.text for one in answers),
+            replies=tuple(answer.text for answer in answers),
             usage=used,
         )
 

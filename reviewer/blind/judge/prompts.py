@@ -174,18 +174,18 @@ class Briefing:
     def _blocks(self, question: Question, shown: Sequence[TraceForJudge]) -> Iterator[Block]:
         question_text = "\n\n".join(filter(None, (question.title, question.question, question.guide)))
         yield _text(f"The question about the spectrum:\n{question_text}\n")
-        for name, one in zip(("",) if len(shown) == 1 else ("left", "right"), shown, strict=True):
+        for name, judge in zip(("",) if len(shown) == 1 else ("left", "right"), shown, strict=True):
             yield _text(f"\n{name.capitalize()}:\n<trace>\n" if name else "\n<trace>\n")
             if self.sees == "measured values":
-                yield _text(_measured(one.values.whole if one.values else prompts().no_values))
-            if one.trace.overview is not None:
-                yield from self._picture("Picture of the whole spectrum", one, one.trace.overview)
-            for step in one.trace.steps:
+                yield _text(_measured(judge.values.whole if judge.values else prompts().no_values))
+            if judge.trace.overview is not None:
+                yield from self._picture("Picture of the whole spectrum", judge, judge.trace.overview)
+            for step in judge.trace.steps:
                 yield _text(_step(step))
-                if one.values is not None and step.id in one.values.windows:
-                    yield _text(_measured(one.values.windows[step.id]))
+                if judge.values is not None and step.id in judge.values.windows:
+                    yield _text(_measured(judge.values.windows[step.id]))
                 if step.picture is not None:
-                    yield from self._picture(f"Picture of {step.id}", one, step.picture)
+                    yield from self._picture(f"Picture of {step.id}", judge, step.picture)
             yield _text("</trace>\n")
 
     def _picture(self, what: str, shown: TraceForJudge, number: int) -> Iterator[Block]:

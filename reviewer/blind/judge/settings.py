@@ -76,7 +76,7 @@ class JudgeSettings:
     @property
     def requests(self) -> tuple[tuple[Dimension, ...], ...]:
         """The dimensions of each request about one trace."""
-        return tuple((one,) for one in self.dimensions) if self.separately else (self.dimensions,)
+        return tuple((dimension,) for dimension in self.dimensions) if self.separately else (self.dimensions,)
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as a judgement records them."""

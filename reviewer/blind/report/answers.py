@@ -37,8 +37,8 @@ def answers_csv(results: Results, names: Names) -> str:
     """Return one row per question to a scorer, by scorer and place; columns of the other kind of question are empty."""
     spectra = spectrum_numbers(results)
     seconds = _seconds(results)
-    places = {one.token: one.place for one in results.responses}
-    primary = {one.token for one in primary_results(results).responses}
+    places = {response.token: response.place for response in results.responses}
+    primary = {response.token for response in primary_results(results).responses}
     rows = (
         (
             *(results.session, names.scorers[one.scorer], one.kind, one.place, use(one)),
@@ -97,29 +97,29 @@ def _r_text(text: str) -> str:
     return f'"{"".join(plain)}"'
 
 
-def use(one: Response) -> str:
+def use(response: Response) -> str:
     """Return what a question is for: ``training``, ``gold``, ``repeat``, or ``result``, which is all that counts."""
-    if one.training:
+    if response.training:
         return "training"
-    return "gold" if one.gold is not None else "repeat" if one.repeat_of is not None else "result"
+    return "gold" if response.gold is not None else "repeat" if response.repeat_of is not None else "result"
 
 
 def _in_order(results: Results, names: Names) -> list[Response]:
     # Not in the plan's order of scorers, which would reveal who is who.
     order = {initials: place for place, initials in enumerate(names.scorers)}
-    return sorted(results.responses, key=lambda one: (order[one.scorer], one.place))
+    return sorted(results.responses, key=lambda response: (order[response.scorer], response.place))
 
 
-def _of_spectrum(results: Results, one: Response, spectra: Mapping[str, int]) -> tuple[object, ...]:
-    trace = results.traces[one.shown[0]]
+def _of_spectrum(results: Results, response: Response, spectra: Mapping[str, int]) -> tuple[object, ...]:
+    trace = results.traces[response.shown[0]]
     number = None if trace.spectrum is None else spectra[trace.spectrum]
     return number, trace.task, trace.survey, trace.snr, _flag(trace.simulated)
 
 
-def _of_scores(results: Results, names: Names, one: Response) -> tuple[object, ...]:
-    trace = results.traces[one.shown[0]]
-    latest = one.answer if isinstance(one.answer, ScoreAnswer) else None
-    first = one.first_answer if isinstance(one.first_answer, ScoreAnswer) else None
+def _of_scores(results: Results, names: Names, response: Response) -> tuple[object, ...]:
+    trace = results.traces[response.shown[0]]
+    latest = response.answer if isinstance(response.answer, ScoreAnswer) else None
+    first = response.first_answer if isinstance(response.first_answer, ScoreAnswer) else None
     return (
         *(names.traces[trace.version], trace.source, trace.text, trace.verdict, trace.label, _flag(trace.correct)),
         _flag(trace.reveals),
@@ -130,10 +130,10 @@ def _of_scores(results: Results, names: Names, one: Response) -> tuple[object, .
     )
 
 
-def _of_pair(results: Results, names: Names, one: Response) -> tuple[object, ...]:
-    left, right = (results.traces[version] for version in one.shown)
-    latest = one.answer if isinstance(one.answer, PreferenceAnswer) else None
-    first = one.first_answer if isinstance(one.first_answer, PreferenceAnswer) else None
+def _of_pair(results: Results, names: Names, response: Response) -> tuple[object, ...]:
+    left, right = (results.traces[version] for version in response.shown)
+    latest = response.answer if isinstance(response.answer, PreferenceAnswer) else None
+    first = response.first_answer if isinstance(response.first_answer, PreferenceAnswer) else None
     chosen = {"left": left.source, "right": right.source}.get(latest.preference) if latest else None
     return (
         *(None for _ in _TRACE[:-1]),
@@ -148,7 +148,11 @@ def _seconds(results: Results) -> dict[str, float]:
     """Return by token the time between a scorer's first answer to it and their previous first answer, in seconds."""
     found: dict[str, float] = {}
     for scorer in results.plan.scorers:
-        answered = [(one.first_at, one.place, one.token) for one in results.responses if one.scorer == scorer]
+        answered = [
+            (response.first_at, response.place, response.token)
+            for response in results.responses
+            if response.scorer == scorer
+        ]
         times = sorted((at, place, token) for at, place, token in answered if at is not None)
         for (before, _, _), (at, _, token) in pairwise(times):
             found[token] = (at - before).total_seconds()

@@ -112,24 +112,24 @@ def all_claims(results: Results, names: Names) -> Claims:
     return Claims(primary, margin, analyses, unchanged, _others(of, names, primary))
 
 
-def claimed(one: Estimate, p: float | None, neutral: float) -> int:
+def claimed(estimate: Estimate, p: float | None, neutral: float) -> int:
     """Return 1 where the first source is shown to be higher, -1 where the second is, 0 where neither is.
 
     :param p: own or adjusted p value
     :param neutral: the value of no difference
     """
-    if one.value is None or one.low is None or one.high is None or p is None or p >= LEVEL:
+    if estimate.value is None or estimate.low is None or estimate.high is None or p is None or p >= LEVEL:
         return 0
-    return 1 if one.low > neutral else -1 if one.high < neutral else 0
+    return 1 if estimate.low > neutral else -1 if estimate.high < neutral else 0
 
 
-def in_words(dimension: Dimension | None, first: str, second: str, one: Estimate, p: float | None) -> str:
+def in_words(dimension: Dimension | None, first: str, second: str, estimate: Estimate, p: float | None) -> str:
     """Return what may be claimed of two sources; the population is not in it."""
-    if one.value is None:
-        return f"cannot be compared: {one.reason}"
-    if one.low is None:
-        return f"no interval, so nothing is claimed: {one.reason}"
-    which = claimed(one, p, 0.0 if dimension is not None else 0.5)
+    if estimate.value is None:
+        return f"cannot be compared: {estimate.reason}"
+    if estimate.low is None:
+        return f"no interval, so nothing is claimed: {estimate.reason}"
+    which = claimed(estimate, p, 0.0 if dimension is not None else 0.5)
     if not which:
         return "no difference shown" if dimension is not None else "no preference shown"
     above, below = (first, second) if which > 0 else (second, first)
@@ -148,14 +148,26 @@ def _others(results: Results, names: Names, primary: Comparison | None) -> tuple
         found += [Comparison(None, a, b, _preference(votes, a, b).widest, None, "") for a, b in combinations(arms, 2)]
     if primary is not None:
         same = {(primary.first, primary.second), (primary.second, primary.first)}
-        found = [one for one in found if (one.first, one.second) not in same or one.dimension != primary.dimension]
-    tested = [one for one in found if one.estimate.low is not None and p_value(one.estimate) is not None]
+        found = [
+            comparison
+            for comparison in found
+            if (comparison.first, comparison.second) not in same or comparison.dimension != primary.dimension
+        ]
+    tested = [
+        comparison
+        for comparison in found
+        if comparison.estimate.low is not None and p_value(comparison.estimate) is not None
+    ]
     adjusted = dict(zip(map(id, tested), holm([p_value(one.estimate) or 0.0 for one in tested]), strict=True))
-    return tuple(_adjusted(one, adjusted.get(id(one))) for one in found)
+    return tuple(_adjusted(comparison, adjusted.get(id(comparison))) for comparison in found)
 
 
-def _adjusted(one: Comparison, p: float | None) -> Comparison:
-    return replace(one, adjusted=p, claim=in_words(one.dimension, one.first, one.second, one.estimate, p))
+def _adjusted(comparison: Comparison, p: float | None) -> Comparison:
+    return replace(
+        comparison,
+        adjusted=p,
+        claim=in_words(comparison.dimension, comparison.first, comparison.second, comparison.estimate, p),
+    )
 
 
 def _preference(votes: Votes, first: str, second: str) -> ByPopulation:
@@ -192,12 +204,12 @@ class _Primary:
             return _preference(tables.pair_votes(results), self.first, self.second)
         return differences(ratings(results, self.names, self.dimension), self.first, self.second)
 
-    def claim(self, one: Estimate, results: Results) -> str:
-        words = in_words(self.dimension, self.first, self.second, one, p_value(one))
-        if one.low is None or self.dimension is None or self.margin is None:
+    def claim(self, estimate: Estimate, results: Results) -> str:
+        words = in_words(self.dimension, self.first, self.second, estimate, p_value(estimate))
+        if estimate.low is None or self.dimension is None or self.margin is None:
             return words
         scores = ratings(results, self.names, self.dimension).of(self.first, self.second)
-        these = population(one) == POPULATION_SPECTRA
+        these = population(estimate) == POPULATION_SPECTRA
         found = fitted(scores, these_scorers=not these).equivalence(self.first, self.second, self.margin)
         if found.detail["equivalent"]:
             ends = f"{two_decimals(found.low or 0.0)} to {two_decimals(found.high or 0.0)}"
@@ -253,33 +265,37 @@ class _Primary:
                 "Without revealing traces",
                 "without traces whose text may reveal the author",
                 without_revealing,
-                any(not revealing.isdisjoint(one.shown) for one in rows),
+                any(not revealing.isdisjoint(row.shown) for row in rows),
             ),
             (
                 "Without traces seen before",
                 "without answers about traces that the scorer saw in an earlier session",
                 without_exposed,
-                any(one.exposed for one in rows),
+                any(row.exposed for row in rows),
             ),
             (
                 "First answers",
                 "the first answer to each question instead of the last",
                 _first_answers,
-                any(one.changes > 0 for one in rows),
+                any(row.changes > 0 for row in rows),
             ),
         ]
         if self.dimension is not None:
-            unable = any(self._unable(one) for one in rows)
+            unable = any(self._unable(row) for row in rows)
             for name, about, scores in worst:
                 found.append((name, about, partial(with_cannot_tell, scores=scores), unable))
         return found
 
-    def _unable(self, one: Response) -> bool:
+    def _unable(self, response: Response) -> bool:
         assert self.dimension is not None
-        ours = self.results.traces[one.shown[0]].source in (self.first, self.second)
-        return ours and isinstance(one.answer, ScoreAnswer) and getattr(one.answer, self.dimension) == CANNOT_TELL
+        ours = self.results.traces[response.shown[0]].source in (self.first, self.second)
+        return (
+            ours
+            and isinstance(response.answer, ScoreAnswer)
+            and getattr(response.answer, self.dimension) == CANNOT_TELL
+        )
 
-    def _analysis(self, name: str, one: Estimate, results: Results, about: str) -> Analysis:
+    def _analysis(self, name: str, estimate: Estimate, results: Results, about: str) -> Analysis:
         if self.dimension is None:
             votes = tables.pair_votes(results).between(self.first, self.second)
             counts = (len(set(votes.pairs)), len(set(votes.scorers)), len(votes.pairs))
@@ -288,9 +304,11 @@ class _Primary:
             counts = (len(set(scores.spectra)), len(set(scores.scorers)), len(scores.values))
         ranks = name == ORDINAL
         claim = (
-            in_words(self.dimension, self.first, self.second, one, p_value(one)) if ranks else self.claim(one, results)
+            in_words(self.dimension, self.first, self.second, estimate, p_value(estimate))
+            if ranks
+            else self.claim(estimate, results)
         )
-        return Analysis(name, one, *counts, claim, about)
+        return Analysis(name, estimate, *counts, claim, about)
 
 
 _EVERYBODY = "All scorers"
@@ -300,7 +318,7 @@ def _first_answers(results: Results) -> Results:
     return replace(
         results,
         responses=tuple(
-            one if one.answer is None else replace(one, answer=one.first_answer or one.answer)
-            for one in results.responses
+            response if response.answer is None else replace(response, answer=response.first_answer or response.answer)
+            for response in results.responses
         ),
     )

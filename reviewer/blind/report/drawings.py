@@ -106,7 +106,7 @@ def intervals(
     below = _LINE * max((name.count("<br>") + 1 for name in names), default=0)
     figure = _figure(tops[-1], bottom=30 + below)
     _rows(figure, tops[-1])
-    given = [v for _, one in rows for v in (one.low, one.value, one.high) if v is not None] + list(band or ())
+    given = [v for _, row in rows for v in (row.low, row.value, row.high) if v is not None] + list(band or ())
     start, stop = min([low, *given]), max([high, *given])
     edge = 0.03 * (stop - start)
     figure.update_xaxes(range=[start - edge, stop + edge], nticks=6)
@@ -171,20 +171,20 @@ def preferences(rates: Mapping[str, Preference]) -> go.Figure:
     """Draw the shares of the answers as parts of one bar, for each heading; the shares in words above it."""
     parts: list[tuple[Preference, float, tuple[tuple[str, float], ...]]] = []
     top, texts = 0.0, []
-    for heading, one in rates.items():
+    for heading, rate in rates.items():
         shares = (
-            (f"{one.source} better", one.wins.value or 0.0),
-            ("equal", one.equal.value or 0.0),
-            ("both bad", one.both_bad.value or 0.0),
-            (f"{one.other} better", one.losses.value or 0.0),
+            (f"{rate.source} better", rate.wins.value or 0.0),
+            ("equal", rate.equal.value or 0.0),
+            ("both bad", rate.both_bad.value or 0.0),
+            (f"{rate.other} better", rate.losses.value or 0.0),
         )
         said = ", ".join(f"{words} {percent(share)}" for words, share in shares)
-        about = f"{said}, of {one.wins.n} answers" if one.wins.value is not None else str(one.wins)
+        about = f"{said}, of {rate.wins.n} answers" if rate.wins.value is not None else str(rate.wins)
         title, lines = _lines(heading, _BOLD), _lines(about)
         texts.append((top, "<br>".join([*(f"<b>{line}</b>" for line in title), *lines])))
         top += _LINE * (len(title) + len(lines)) + 8
-        if one.wins.value is not None:
-            parts.append((one, top + _BAR / 2, shares))
+        if rate.wins.value is not None:
+            parts.append((rate, top + _BAR / 2, shares))
             top += _BAR
         top += 16
     figure = _figure(max(top, 24.0), barmode="stack", bottom=8)

@@ -19,22 +19,22 @@ def exclusions(material: ReportData) -> str:
     """Return what is not in the results, or may weaken them, with reasons and numbers."""
     results, plan = material.results, material.results.plan
     firsts = [one for kind in plan.kinds for one in results.first(kind)]
-    training = [one for one in results.responses if one.training]
+    training = [response for response in results.responses if response.training]
     gold = results.gold()
     unable = {
         what.lower(): sum(
-            getattr(one.answer, key) == CANNOT_TELL for one in firsts if isinstance(one.answer, ScoreAnswer)
+            getattr(first.answer, key) == CANNOT_TELL for first in firsts if isinstance(first.answer, ScoreAnswer)
         )
         for key, what in TITLES.items()
     }
     revealing = sum(trace.reveals for trace in results.traces.values())
     rule = "excluded from the sample" if plan.giveaways == "leave out" else "included and flagged"
     primary = "excluded from" if plan.analysis.without_revealing else "part of"
-    exposed = sum(one.exposed for one in firsts)
-    silent = sum(one.answer is None for one in firsts)
-    repeats = sum(one.repeat_of is not None for one in results.responses)
+    exposed = sum(first.exposed for first in firsts)
+    silent = sum(first.answer is None for first in firsts)
+    repeats = sum(response.repeat_of is not None for response in results.responses)
     items, trained = (len({one.shown[0] for one in shown}) for shown in (gold, training))
-    scored = sum(isinstance(one.answer, ScoreAnswer) for one in firsts)
+    scored = sum(isinstance(first.answer, ScoreAnswer) for first in firsts)
     rows: list[Sequence[object]] = [
         ("traces barred from a scorer", len(material.barred), "the scorer worked on the trace before it was sampled"),
         ("questions without an answer", silent, f"of {len(firsts)}; they have no score"),
@@ -60,11 +60,11 @@ def exclusions(material: ReportData) -> str:
         ),
         (
             "answers that were changed",
-            sum(one.changes > 0 for one in firsts),
+            sum(first.changes > 0 for first in firsts),
             f"of {len(firsts) - silent}; the last one counts",
         ),
     ]
-    notes = "".join(f"<li>{escape(material.names.note(one))}</li>" for one in results.notes)
+    notes = "".join(f"<li>{escape(material.names.note(note))}</li>" for note in results.notes)
     notes_html = f"<h3>Notes of the sampling</h3><ul>{notes}</ul>" if notes else ""
     counts = table(["what", "number", "treatment"], [list(map(str, row)) for row in rows])
     return f"{counts}{_excluded_scorers(material)}{_history(material)}{notes_html}"
@@ -103,11 +103,15 @@ def _number(called: str) -> int:
 def fingerprint_tables(found: Fingerprints) -> str:
     """Return how well a program tells the sources apart, and the features that it uses, by source."""
 
-    def auc(one: Separation) -> str:
-        if one.auc is None:
-            return f"undefined: {one.reason}"
-        ends = "" if one.low is None or one.high is None else f" ({one.low:.2f} to {one.high:.2f})"
-        return f"{one.auc:.2f}{ends}"
+    def auc(separation: Separation) -> str:
+        if separation.auc is None:
+            return f"undefined: {separation.reason}"
+        ends = (
+            ""
+            if separation.low is None or separation.high is None
+            else f" ({separation.low:.2f} to {separation.high:.2f})"
+        )
+        return f"{separation.auc:.2f}{ends}"
 
     kinds = (("layout", found.layout), ("wording", found.wording), ("both", found.both))
     named = [*found.traces]
@@ -116,7 +120,7 @@ def fingerprint_tables(found: Fingerprints) -> str:
     return (
         f"<p>{escape(found.sentence)} Scorers see the same things, and may learn which traces are of one source. The "
         "AUC is of a logistic regression for spectra that it was not trained on: 0.5 is chance, 1 is perfect.</p>"
-        f"{table(['from', 'AUC (95 % interval)'], [[name, auc(one)] for name, one in kinds])}"
+        f"{table(['from', 'AUC (95 % interval)'], [[name, auc(kind)] for name, kind in kinds])}"
         f"{table(head, features)}"
     )
 

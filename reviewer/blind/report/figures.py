@@ -25,14 +25,14 @@ def all_figures(material: ReportData, found: Statistics) -> Iterator[str]:
     """Yield the figures of the section Figures, the most important first."""
     results = material.results
     yield from _primary(found.claims)
-    for one in found.scores:
-        yield from _by_scorer(one)
-    for one in found.scores:
-        title = f"{TITLES[one.dimension]}: how often each score was given, and “cannot tell” (?)"
+    for score in found.scores:
+        yield from _by_scorer(score)
+    for score in found.scores:
+        title = f"{TITLES[score.dimension]}: how often each score was given, and “cannot tell” (?)"
         note = "Height: share of a source's answers. Above each bar: number of answers."
-        yield figure(drawings.distributions(one.distributions), title, note)
+        yield figure(drawings.distributions(score.distributions), title, note)
     if found.pairs is not None:
-        rates = {f"{one.source} and {one.other}": one for one in found.pairs.rates}
+        rates = {f"{rate.source} and {rate.other}": rate for rate in found.pairs.rates}
         rates |= {
             f"{one.source} and {one.other}, {survey or 'no survey'}": one
             for survey, own in found.pairs.by_survey.items()
@@ -40,19 +40,19 @@ def all_figures(material: ReportData, found: Statistics) -> Iterator[str]:
         }
         yield figure(drawings.preferences(rates), "Preferences: shares of the answers to pairs")
     groups = _items(results)
-    for one in found.scores:
-        title = f"{TITLES[one.dimension]}: every score, by trace and scorer"
+    for score in found.scores:
+        title = f"{TITLES[score.dimension]}: every score, by trace and scorer"
         note = "One column per trace, sorted by its mean score; a gap is a trace that the scorer did not score."
-        yield figure(drawings.score_map(one.table, groups), title, note)
+        yield figure(drawings.score_map(score.table, groups), title, note)
     yield from _judges(results, found)
-    for one in found.scores:
-        if one.order.quarters:
-            title = f"{TITLES[one.dimension]}: scores along the order of each scorer"
+    for score in found.scores:
+        if score.order.quarters:
+            title = f"{TITLES[score.dimension]}: scores along the order of each scorer"
             note = (
                 "Mean residual in points (score less the levels of trace and scorer) in the four quarters of a "
                 "scorer's order. Without drift it is 0 throughout."
             )
-            yield figure(drawings.residuals(one.order.quarters), title, note)
+            yield figure(drawings.residuals(score.order.quarters), title, note)
 
 
 def section_figures(key: str, rows: Sequence[Row]) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _forests(
 def _primary(found: Claims) -> Iterator[str]:
     if found.primary is None:
         return
-    rows = [(one.name, one.estimate) for one in found.analyses if one.name != ORDINAL]
+    rows = [(analysis.name, analysis.estimate) for analysis in found.analyses if analysis.name != ORDINAL]
     title = f"Primary comparison and other analyses of it. {found.primary.subject}"
     first, second = found.primary.first, found.primary.second
     if found.primary.dimension is None:
@@ -136,21 +136,21 @@ def _by_scorer(found: DimensionStatistics) -> Iterator[str]:
 def _items(results: Results) -> dict[str, list[str]]:
     """Return the items of each source."""
     traces = [results.traces[version] for version in counted_versions(results)]
-    return {one: [trace.key for trace in traces if trace.source == one] for one in sources(results)}
+    return {source: [trace.key for trace in traces if trace.source == source] for source in sources(results)}
 
 
 def _judges(results: Results, found: Statistics) -> Iterator[str]:
     """Yield each judge's scores against the mean scores of people, a figure per dimension, with the human ceiling."""
     for judge in found.judges:
-        for one in found.scores:
-            panel = _panel(results, one, judge.judge)
-            if panel is None or one.dimension not in judge.scores:
+        for score in found.scores:
+            panel = _panel(results, score, judge.judge)
+            if panel is None or score.dimension not in judge.scores:
                 continue
-            note = f"Rank correlation {value_with_interval(judge.scores[one.dimension].correlation)}"
-            if one.dimension in found.together:
-                note += f", one person with the others {value_with_interval(found.together[one.dimension].ceiling)}"
+            note = f"Rank correlation {value_with_interval(judge.scores[score.dimension].correlation)}"
+            if score.dimension in found.together:
+                note += f", one person with the others {value_with_interval(found.together[score.dimension].ceiling)}"
             note += ". One mark per trace; on the dashed line, the judge's score is that of the people."
-            title = f"{TITLES[one.dimension]}: judge {judge.judge} against the people"
+            title = f"{TITLES[score.dimension]}: judge {judge.judge} against the people"
             yield figure(drawings.against_people(panel, sources(results)), title, note)
 
 

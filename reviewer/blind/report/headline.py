@@ -53,17 +53,19 @@ def _primary_table(found: Claims) -> str:
     return f"{html_table(_HEAD, rows, caption, 'headline')}<p class='faint'>{escape(text)}</p>"
 
 
-def _row(one: Analysis, first: bool) -> HtmlRow:
-    about = Markup("<small>{}</small>").format(one.about) if one.about else ""
-    unit = Markup(" <small>log odds</small>") if one.name == ORDINAL and one.estimate.value is not None else ""
-    cells = (
-        _value(one.estimate, unit),
-        _p(p_value(one.estimate)),
-        _where(one.estimate).removeprefix("for "),
-        *(f"{n}" for n in (one.spectra, one.scorers, one.answers)),
-        _sentence(one.claim),
+def _row(analysis: Analysis, first: bool) -> HtmlRow:
+    about = Markup("<small>{}</small>").format(analysis.about) if analysis.about else ""
+    unit = (
+        Markup(" <small>log odds</small>") if analysis.name == ORDINAL and analysis.estimate.value is not None else ""
     )
-    return HtmlRow(cells, Markup("{}{}").format(one.name, about), "first-row" if first else "")
+    cells = (
+        _value(analysis.estimate, unit),
+        _p(p_value(analysis.estimate)),
+        _where(analysis.estimate).removeprefix("for "),
+        *(f"{n}" for n in (analysis.spectra, analysis.scorers, analysis.answers)),
+        _sentence(analysis.claim),
+    )
+    return HtmlRow(cells, Markup("{}{}").format(analysis.name, about), "first-row" if first else "")
 
 
 def _others(others: Sequence[Comparison]) -> str:
@@ -72,16 +74,16 @@ def _others(others: Sequence[Comparison]) -> str:
     rows = [
         HtmlRow(
             (
-                _value(one.estimate),
-                *(_p(p_value(one.estimate)), _p(one.adjusted)),
-                _where(one.estimate).removeprefix("for "),
-                *(f"{one.estimate.n} {one.estimate.n_of}", _sentence(one.claim)),
+                _value(comparison.estimate),
+                *(_p(p_value(comparison.estimate)), _p(comparison.adjusted)),
+                _where(comparison.estimate).removeprefix("for "),
+                *(f"{comparison.estimate.n} {comparison.estimate.n_of}", _sentence(comparison.claim)),
             ),
-            one.subject,
+            comparison.subject,
         )
-        for one in others
+        for comparison in others
     ]
-    tested = sum(one.adjusted is not None for one in others)
+    tested = sum(comparison.adjusted is not None for comparison in others)
     text = (
         "All other comparisons of the session: differences of scores in points of the scale from 0 to 5, preferences "
         "as the share of decided answers (0.5 is no preference). Their p values are adjusted together by Holm's "
@@ -91,11 +93,11 @@ def _others(others: Sequence[Comparison]) -> str:
     return f"{html_table(_HEAD_OTHERS, rows, 'Other comparisons', 'headline')}<p class='faint'>{escape(text)}</p>"
 
 
-def _value(one: Estimate, unit: str = "") -> Markup:
+def _value(estimate: Estimate, unit: str = "") -> Markup:
     """Return the value with its interval; ``unit`` is markup behind it."""
-    if one.value is None:
+    if estimate.value is None:
         return Markup("<span>undefined</span>")
-    value, _, interval = value_with_interval(one).partition(" ")
+    value, _, interval = value_with_interval(estimate).partition(" ")
     return Markup('<span><span class="value">{}</span> {}{}</span>').format(value, interval, unit)
 
 
@@ -103,8 +105,8 @@ def _p(p: float | None) -> str:
     return "" if p is None else p_text(p).removeprefix("p = ").removeprefix("p ")
 
 
-def _where(one: Estimate) -> str:
-    return IN_WORDS.get(population(one), population(one))
+def _where(estimate: Estimate) -> str:
+    return IN_WORDS.get(population(estimate), population(estimate))
 
 
 def _sentence(words: str) -> str:
@@ -117,16 +119,16 @@ def summary(results: Results, found: Statistics) -> tuple[str, ...]:
         _size(results),
         version_sentence(results),
         *_of_claims(found.claims),
-        *(f"{TITLES[one.dimension]}: {_alpha(one.agreement[''].alpha)}" for one in found.scores),
+        *(f"{TITLES[score.dimension]}: {_alpha(score.agreement[''].alpha)}" for score in found.scores),
         *(() if found.pairs is None else _of_pairs(found.pairs)),
         *_ceiling(found),
-        *(_of_judge(one) for one in found.judges),
+        *(_of_judge(judge) for judge in found.judges),
     )
 
 
 def _size(results: Results) -> str:
     questions = [one for kind in results.plan.kinds for one in results.first(kind)]
-    answered = [one for one in questions if one.answer is not None]
+    answered = [question for question in questions if question.answer is not None]
     scorers = {one.scorer for one in answered}
     if not answered:
         return f"No result: found no answer to any of {many(len(questions), 'question')}."
@@ -179,8 +181,8 @@ def _primary(found: Claims) -> str:
     return f"{one.subject}: {before}{_where(best)}, {one.claim}: {value}{end}."
 
 
-def _neutral(one: Comparison) -> float:
-    return 0.5 if one.dimension is None else 0.0
+def _neutral(comparison: Comparison) -> float:
+    return 0.5 if comparison.dimension is None else 0.0
 
 
 def _alpha(alpha: Estimate) -> str:
@@ -199,9 +201,9 @@ def _alpha(alpha: Estimate) -> str:
 
 
 def _of_pairs(found: PairStatistics) -> Iterator[str]:
-    ties = [one.wins.detail["equal"] + one.wins.detail["both_bad"] for one in found.rates]
-    if any(one.wins.n for one in found.rates):
-        yield f"Preferences: {many(sum(ties), 'tie')} in {many(sum(one.wins.n for one in found.rates), 'answer')}."
+    ties = [rate.wins.detail["equal"] + rate.wins.detail["both_bad"] for rate in found.rates]
+    if any(rate.wins.n for rate in found.rates):
+        yield f"Preferences: {many(sum(ties), 'tie')} in {many(sum(rate.wins.n for rate in found.rates), 'answer')}."
     bias = found.position
     if bias.value is not None:
         yield f"Preferences: {_percent(bias)} of {many(bias.n, 'decided answer')} chose the left trace."
@@ -220,10 +222,10 @@ def _ceiling(found: Statistics) -> Iterator[str]:
 
 def _of_judge(found: JudgeStatistics) -> str:
     """Return the rank correlations of a judge with people, and its flips, as one sentence."""
-    ranks = {TITLES[dimension].lower(): one.correlation for dimension, one in found.scores.items()}
+    ranks = {TITLES[dimension].lower(): score.correlation for dimension, score in found.scores.items()}
     words = [
-        f"{one if one.value is None or one.low is None else value_with_interval(one)} in {name}"
-        for name, one in ranks.items()
+        f"{rank if rank.value is None or rank.low is None else value_with_interval(rank)} in {name}"
+        for name, rank in ranks.items()
     ]
     parts = [f"rank correlation with the people {' and '.join(words)}"] if words else []
     if found.pairs is not None and found.pairs.flips.value is not None:
@@ -235,9 +237,13 @@ def _of_judge(found: JudgeStatistics) -> str:
     return f"Judge {found.judge}: {'; '.join(parts) or 'no readable answer'}."
 
 
-def _percent(one: Estimate) -> str:
+def _percent(estimate: Estimate) -> str:
     """Return ``63 % (51 to 74)``."""
-    if one.value is None:
-        return str(one)
-    ends = "" if one.low is None or one.high is None else f" ({100 * one.low:.0f} to {100 * one.high:.0f})"
-    return f"{100 * one.value:.0f} %{ends}"
+    if estimate.value is None:
+        return str(estimate)
+    ends = (
+        ""
+        if estimate.low is None or estimate.high is None
+        else f" ({100 * estimate.low:.0f} to {100 * estimate.high:.0f})"
+    )
+    return f"{100 * estimate.value:.0f} %{ends}"

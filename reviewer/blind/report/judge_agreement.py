@@ -79,9 +79,9 @@ def judges_together(results: Results) -> dict[Dimension, JudgesTogether]:
 def judge_scores(results: Results, dimension: Dimension) -> Scores:
     """(n_items, n_judges): the mean over its samples of each item that a judge scored in this dimension."""
     given: dict[tuple[str, str], list[float]] = {}
-    for one in results.judgements:
-        if isinstance(one.answer, JudgeScore) and (score := getattr(one.answer, dimension)) is not None:
-            samples = given.setdefault((results.traces[one.shown[0]].key, one.judge), [])
+    for judgement in results.judgements:
+        if isinstance(judgement.answer, JudgeScore) and (score := getattr(judgement.answer, dimension)) is not None:
+            samples = given.setdefault((results.traces[judgement.shown[0]].key, judgement.judge), [])
             samples += [] if score == CANNOT_TELL else [float(score)]
     return Scores.of((item, judge, fmean(own) if own else None) for (item, judge), own in given.items())
 
@@ -120,7 +120,7 @@ def rank_correlation(x: FloatArray, y: FloatArray, spectra: Sequence[str]) -> Es
     for name, given in (("first", x[both]), ("second", y[both])):
         if np.ptp(given) == 0:
             return Estimate.undefined(f"the {name} of the two is {given[0]:g} every time", n, _SPEARMAN, n_of="traces")
-    kept = [one for one, use in zip(spectra, both, strict=True) if use]
+    kept = [spectrum for spectrum, use in zip(spectra, both, strict=True) if use]
     return by_spectrum(_SPEARMAN, _correlation(x[both], y[both]), kept, correlation=True)
 
 
@@ -198,7 +198,7 @@ def _select(scores: Scores, items: Sequence[str]) -> Scores:
         if item in place:
             values[row] = scores.values[place[item]]
     chosen = Scores(tuple(items), scores.raters, values)
-    return chosen.only([one for one in scores.raters if not np.isnan(chosen.by(one)).all()])
+    return chosen.only([rater for rater in scores.raters if not np.isnan(chosen.by(rater)).all()])
 
 
 def _of_items(kept: NDArray[np.bool_], statistic: Weighted) -> Weighted:

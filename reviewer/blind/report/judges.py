@@ -118,16 +118,22 @@ def judge_statistics(results: Results) -> tuple[JudgeStatistics, ...]:
     """Return the statistics of every judge, by name; gold items are left out."""
     by_judge: dict[str, list[Judgement]] = {}
     kept = set(counted_versions(results))
-    for one in results.judgements:
-        if kept.issuperset(one.shown):
-            by_judge.setdefault(one.judge, []).append(one)
+    for judgement in results.judgements:
+        if kept.issuperset(judgement.shown):
+            by_judge.setdefault(judgement.judge, []).append(judgement)
     return tuple(_one_judge(results, judge, by_judge[judge]) for judge in sorted(by_judge))
 
 
 def _one_judge(results: Results, judge: str, judgements: Sequence[Judgement]) -> JudgeStatistics:
-    scored = [(one.shown[0], _sample(one), one.answer) for one in judgements if isinstance(one.answer, JudgeScore)]
+    scored = [
+        (judgement.shown[0], _sample(judgement), judgement.answer)
+        for judgement in judgements
+        if isinstance(judgement.answer, JudgeScore)
+    ]
     preferred = {
-        (_sample(one), one.shown): one.answer for one in judgements if isinstance(one.answer, PreferenceAnswer)
+        (_sample(judgement), judgement.shown): judgement.answer
+        for judgement in judgements
+        if isinstance(judgement.answer, PreferenceAnswer)
     }
     return JudgeStatistics(
         judge=judge,
@@ -135,26 +141,26 @@ def _one_judge(results: Results, judge: str, judgements: Sequence[Judgement]) ->
         scores={dimension: _judge_scores(results, dimension, scored) for dimension in DIMENSIONS} if scored else {},
         pairs=_judge_pairs(results, preferred) if preferred else None,
         judgements=len(judgements),
-        unread=sum(one.answer is None for one in judgements),
-        with_reasoning=sum(bool(one.reasoning) for one in judgements),
+        unread=sum(judgement.answer is None for judgement in judgements),
+        with_reasoning=sum(bool(judgement.reasoning) for judgement in judgements),
     )
 
 
-def _sample(one: Judgement) -> int:
+def _sample(judgement: Judgement) -> int:
     """Return the number of the sample; judgements of earlier releases have none."""
-    return int(one.settings.get("sample", 1))
+    return int(judgement.settings.get("sample", 1))
 
 
 def _setup(judgements: Sequence[Judgement]) -> dict[str, tuple[Any, ...]]:
     """Return the values of each setting as the judgements recorded it, by its name: one, or several if they differ."""
     found: dict[str, dict[Any, None]] = {}
-    for one in judgements:
-        for name, value in one.settings.items():
+    for judgement in judgements:
+        for name, value in judgement.settings.items():
             if value is not None:
                 found.setdefault(name, {})[_hashable(value)] = None
     values = {name: tuple(own) for name, own in found.items()}
     # Earlier releases recorded whether there were pictures; without them a judge saw text alone.
-    before = tuple({True: "pictures", False: "text"}[one] for one in values.get("pictures", ()))
+    before = tuple({True: "pictures", False: "text"}[value] for value in values.get("pictures", ()))
     return ({"sees": before} if before else {}) | values
 
 
@@ -213,7 +219,7 @@ def _mean(definition: str, values: FloatArray, spectra: Sequence[str], none: str
     there = ~np.isnan(values)
     if not there.any():
         return Estimate.undefined(none, 0, definition, n_of="traces")
-    kept = [one for one, use in zip(spectra, there, strict=True) if use]
+    kept = [spectrum for spectrum, use in zip(spectra, there, strict=True) if use]
     return by_spectrum(definition, weighted_mean(values[there]), kept)
 
 
@@ -255,16 +261,18 @@ def _judge_pairs(results: Results, preferred: Mapping[tuple[int, tuple[int, ...]
         if back is not None and arms.index(left.source) < arms.index(right.source):
             both.append((shown, _verdict(answer.preference), _verdict(back.preference, swapped=True)))
     traces = [[results.traces[version] for version in shown] for shown, _, _ in both]
-    pairs = tuple(tables.pair_name(*one) for one in traces)
+    pairs = tuple(tables.pair_name(*trace) for trace in traces)
     together = tuple(in_both_orders(one, other) for _, one, other in both)
-    votes = Votes(pairs, tuple(one[0].source for one in traces), tuple(one[1].source for one in traces), together)
+    votes = Votes(
+        pairs, tuple(trace[0].source for trace in traces), tuple(trace[1].source for trace in traces), together
+    )
     every = [tables.pair_name(*(results.traces[v] for v in shown)) for _, shown in preferred]
     return JudgePairs(
         rates=preference_rates(votes, arms),
         flips=_flips(pairs, [one for _, one, _ in both], [other for _, _, other in both]),
         position=position_bias(every, [answer.preference for answer in preferred.values()]),
         length=length_bias(
-            pairs, together, [one[0].characters for one in traces], [one[1].characters for one in traces]
+            pairs, together, [trace[0].characters for trace in traces], [trace[1].characters for trace in traces]
         ),
         majority=_majority(results, pairs, together),
     )
@@ -275,7 +283,7 @@ def _flips(pairs: Sequence[str], first: Sequence[Verdict], second: Sequence[Verd
     found = flip_rate(first, second)
     if len(set(pairs)) == len(pairs):
         return found
-    flipped = [{one, other} == {"a", "b"} for one, other in zip(first, second, strict=True)]
+    flipped = [{verdict, other} == {"a", "b"} for verdict, other in zip(first, second, strict=True)]
     hits, counts = by_item(pairs, flipped, np.ones(len(pairs)))
     kept = {name: found.detail[name] for name in ("flipped", "wavered")}
     return share(

@@ -147,7 +147,7 @@ def method(material: ReportData) -> str:
         f"with percentiles at {100 * DEFAULT.confidence:.0f} %. Where there is no value or no interval, the reason "
         "is given.",
     ]
-    list_ = "".join(f"<li>{escape(one)}</li>" for one in sentences)
+    list_ = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
     return f"<ul>{list_}</ul>{_analysis_plan(material)}<h3>Answers</h3>{_progress(material)}"
 
 
@@ -269,21 +269,21 @@ def _hash(material: ReportData) -> str:
 
 def judge_settings(judges: Sequence[JudgeStatistics]) -> str:
     """Return what each judge saw and how its answers were sampled: a row per setting and a column per judge."""
-    columns = [_settings(one) for one in judges]
+    columns = [_settings(judge) for judge in judges]
     names = dict.fromkeys(name for column in columns for name in column)
     rows = [[name, *(column[name] for column in columns)] for name in names]
     return (
-        f"{table(['setting', *(one.judge for one in judges)], rows, 'Settings, as each judgement recorded them')}"
+        f"{table(['setting', *(judge.judge for judge in judges)], rows, 'Settings, as each judgement recorded them')}"
         '<p class="faint">A judge that sees neither pictures nor measured values judges the text alone. Reasoning is '
         "kept separately from the verdict. Training items, repeats and gold items are not judged.</p>"
     )
 
 
-def _settings(one: JudgeStatistics) -> dict[str, str]:
+def _settings(statistics: JudgeStatistics) -> dict[str, str]:
     """Return a judge's settings by name; several values where its judgements differ."""
 
     def values(name: str, of: Callable[[Any], object] = str) -> list[object]:
-        return [of(value) for value in one.setup.get(name, ())]
+        return [of(value) for value in statistics.setup.get(name, ())]
 
     named = {
         "sees": values("sees"),
@@ -311,9 +311,13 @@ def _settings(one: JudgeStatistics) -> dict[str, str]:
     }
     unable = {
         f"“cannot tell”, {TITLES[dimension].lower()}": str(sum(scores.unable.values()))
-        for dimension, scores in one.scores.items()
+        for dimension, scores in statistics.scores.items()
     }
-    counts = {"judgements": one.judgements, "unreadable answers": one.unread, "with reasoning": one.with_reasoning}
+    counts = {
+        "judgements": statistics.judgements,
+        "unreadable answers": statistics.unread,
+        "with reasoning": statistics.with_reasoning,
+    }
     return words | {name: str(number) for name, number in counts.items()} | unable
 
 
@@ -326,15 +330,20 @@ def rubric_text(rubric: Rubric, questions: Mapping[str, Question]) -> str:
             table(
                 ["score", "words", "origin of the words", "meaning (ours)"],
                 [
-                    [str(one.score), one.short, "published, quoted second-hand" if one.published else "ours", one.text]
-                    for one in scale.anchors
+                    [
+                        str(anchor.score),
+                        anchor.short,
+                        "published, quoted second-hand" if anchor.published else "ours",
+                        anchor.text,
+                    ]
+                    for anchor in scale.anchors
                 ],
             )
         )
     unable = rubric.cannot_tell
     html.append(f"<p><b>{escape(unable.short)}</b>: {escape(unable.text)}</p>")
     html.append(f"<h3>Pairs</h3><p>{escape(rubric.preference_question)}</p>")
-    html.append(table(["answer", "meaning"], [[one.short, one.text] for one in rubric.choices]))
+    html.append(table(["answer", "meaning"], [[choice.short, choice.text] for choice in rubric.choices]))
     for key, question in sorted(questions.items()):
         text = question.question.replace("**", "")  # bold in a prompt, asterisks here
         html.append(f"<h3>The question of {escape(question.title or key)}</h3><p>{escape(text)}</p>")
@@ -356,20 +365,20 @@ def _progress(material: ReportData) -> str:
     results, names = material.results, material.names
     rows = []
     for initials, called in names.scorers.items():
-        own = [one for one in results.responses if one.scorer == initials]
+        own = [response for response in results.responses if response.scorer == initials]
         rows.append([called, *(f"{_answered(own, kind)}" for kind in results.plan.kinds)])
     head = ["scorer", *(f"{_KINDS[kind]}: answered" for kind in results.plan.kinds)]
     return table(head, rows)
 
 
 def _answered(own: Sequence[Response], kind: Kind) -> str:
-    responses = [one for one in own if one.kind == kind]
-    repeats = sum(one.repeat_of is not None for one in responses)
-    gold = sum(one.gold is not None for one in responses)
-    training = sum(one.training for one in responses)
+    responses = [response for response in own if response.kind == kind]
+    repeats = sum(response.repeat_of is not None for response in responses)
+    gold = sum(response.gold is not None for response in responses)
+    training = sum(response.training for response in responses)
     also = [f"{n} {what}" for n, what in ((repeats, "repeats"), (gold, "gold"), (training, "training")) if n]
     more = f" ({', '.join(also)} among them)" if also else ""
-    return f"{sum(one.answer is not None for one in responses)} of {len(responses)}{more}"
+    return f"{sum(response.answer is not None for response in responses)} of {len(responses)}{more}"
 
 
 def _and(words: Sequence[str]) -> str:

@@ -47,25 +47,27 @@ class ByPopulation:
         return self.these_scorers if one.low is None and self.these_scorers.low is not None else one
 
 
-def population(one: Estimate) -> str:
+def population(estimate: Estimate) -> str:
     """Return what an interval holds for; empty where there is none. A bootstrap takes the scorers as given."""
-    if one.low is None:
+    if estimate.low is None:
         return ""
-    return str(one.detail.get("population", POPULATION_SPECTRA))
+    return str(estimate.detail.get("population", POPULATION_SPECTRA))
 
 
-def p_value(one: Estimate) -> float | None:
+def p_value(estimate: Estimate) -> float | None:
     """Return the two-sided p value; None where there is none."""
-    found = one.detail.get("p_value")
+    found = estimate.detail.get("p_value")
     return None if found is None else float(found)
 
 
-def without_interval(one: Estimate, reason: str) -> Estimate:
+def without_interval(estimate: Estimate, reason: str) -> Estimate:
     """Return the value alone, with the reason why no interval is given."""
     return (
-        one
-        if one.value is None
-        else Estimate(one.value, None, None, one.n, one.definition, reason, one.detail, one.n_of)
+        estimate
+        if estimate.value is None
+        else Estimate(
+            estimate.value, None, None, estimate.n, estimate.definition, reason, estimate.detail, estimate.n_of
+        )
     )
 
 
@@ -126,13 +128,13 @@ def means(scores: Ratings, sources: Sequence[str]) -> dict[str, ByPopulation]:
     """Return the mean of each source."""
     none = Estimate.undefined("nobody gave a score", 0, _MEAN, n_of="spectra")
     if not len(scores.values):
-        return {one: ByPopulation(none, none) for one in sources}
+        return {source: ByPopulation(none, none) for source in sources}
     found, these = fitted(scores), fitted(scores, these_scorers=True)
     return {
-        one: ByPopulation(_mean(found, scores, one), replace(_mean(these, scores, one), definition=_MEAN))
-        if one in found.sources
+        source: ByPopulation(_mean(found, scores, source), replace(_mean(these, scores, source), definition=_MEAN))
+        if source in found.sources
         else ByPopulation(none, none)
-        for one in sources
+        for source in sources
     }
 
 

@@ -31,9 +31,9 @@ class Names:
         """Return a text with the initials (whole words in capitals) and names of scorers replaced."""
         # In one pass: a new name may be the initials of another scorer.
         called = {initials: self.scorers[initials] for initials in self.scorers}
-        called |= {one.casefold(): self.scorers[who] for who, one in self.people.items() if one.strip()}
-        people = sorted((one for one in self.people.values() if one.strip()), key=len, reverse=True)
-        either = [f"(?i:{re.escape(one)})" for one in people] + [re.escape(one) for one in self.scorers]
+        called |= {person.casefold(): self.scorers[who] for who, person in self.people.items() if person.strip()}
+        people = sorted((person for person in self.people.values() if person.strip()), key=len, reverse=True)
+        either = [f"(?i:{re.escape(person)})" for person in people] + [re.escape(scorer) for scorer in self.scorers]
         pattern = rf"(?<!\w)(?:{'|'.join(either)})(?!\w)"
         return re.sub(pattern, lambda hit: called.get(hit[0]) or called[hit[0].casefold()], text)
 
@@ -63,7 +63,7 @@ class Names:
             )
             for version, trace in results.traces.items()
         }
-        plan = replace(results.plan, sources=tuple(called.get(one, one) for one in results.plan.sources))
+        plan = replace(results.plan, sources=tuple(called.get(source, source) for source in results.plan.sources))
         return replace(results, traces=traces, plan=plan)
 
     def table(self, scores: Scores) -> Scores:
@@ -84,7 +84,7 @@ def report_names(results: Results, people: Mapping[str, str]) -> Names:
     :param people: full names by initials
     """
     order = sorted(results.plan.scorers)
-    secret = hashlib.sha256("\n".join(sorted(one.token for one in results.responses)).encode()).hexdigest()
+    secret = hashlib.sha256("\n".join(sorted(response.token for response in results.responses)).encode()).hexdigest()
     Random(f"{secret}: names in the report").shuffle(order)
     traces = sorted(results.traces.values(), key=lambda trace: (trace.item, trace.version))
     numbers = {trace.version: number for number, trace in enumerate(traces, start=1)}

@@ -62,8 +62,8 @@ def order_statistics(results: Results, names: Names, dimension: Dimension) -> Or
     scores = _scores(results, names, dimension)
     people = tuple(names.scorers.values())
     effects = _effects(scores, people)
-    slopes = {one: _one(effects.get(("slope", one)), _SLOPE, scores, one) for one in people}
-    second = {one: _one(effects.get(("second", one)), _SECOND, scores, one) for one in people}
+    slopes = {person: _one(effects.get(("slope", person)), _SLOPE, scores, person) for person in people}
+    second = {person: _one(effects.get(("second", person)), _SECOND, scores, person) for person in people}
     return OrderStatistics(
         {**slopes, "": _pooled(list(slopes.values()), _SLOPE)},
         {**second, "": _pooled(list(second.values()), _SECOND)},
@@ -107,7 +107,7 @@ def _effects(scores: _Scores, people: tuple[str, ...]) -> dict[tuple[str, str], 
     rest = float(((scores.values - design @ means) ** 2).sum()) / freedom
     projection = inverse @ gram
     found = {}
-    for number, key in enumerate((what, one) for what in ("slope", "second") for one in people):
+    for number, key in enumerate((what, person) for what in ("slope", "second") for person in people):
         column = levels.shape[1] + number
         unit = np.eye(len(gram))[column]
         if gram[column, column] > 0 and np.abs(projection[column] - unit).max() < 1e-6:
@@ -140,7 +140,7 @@ def _one(found: tuple[float, float, int] | None, definition: str, scores: _Score
 def _pooled(each: list[Estimate], definition: str) -> Estimate:
     from scipy.stats import t
 
-    values = np.array([one.value for one in each if one.value is not None])
+    values = np.array([estimate.value for estimate in each if estimate.value is not None])
     n, words = len(values), definition + _POOLED
     if not n:
         return Estimate.undefined("no scorer has a value", 0, words, n_of="scorers")
@@ -165,11 +165,11 @@ def _quarters(scores: _Scores, people: tuple[str, ...]) -> dict[str, FloatArray]
     gram = levels.T @ levels
     rest = scores.values - levels @ (np.linalg.pinv(gram, rcond=1e-10, hermitian=True) @ levels.T @ scores.values)
     found = {}
-    for one in people:
-        own = np.flatnonzero([who == one for who in scores.scorers])
+    for person in people:
+        own = np.flatnonzero([who == person for who in scores.scorers])
         if len(own) < QUARTERS:
             continue
         ranks = np.argsort(np.argsort(scores.places[own], kind="stable"), kind="stable")
         quarter = ranks * QUARTERS // len(own)
-        found[one] = np.array([rest[own[quarter == number]].mean() for number in range(QUARTERS)])
+        found[person] = np.array([rest[own[quarter == number]].mean() for number in range(QUARTERS)])
     return found

@@ -179,7 +179,7 @@ def _table(caption: str, rows: Sequence[Row]) -> str:
     for row in rows:
         cells.setdefault(row.of, {})[row.dimension, row.statistic] = row
     dimensions = dict(Counter(dimension for dimension, _ in columns))
-    groups = [(TITLES[one], n) for one, n in dimensions.items()] if len(dimensions) > 1 else []  # type: ignore[index]
+    groups = [(TITLES[dimension], n) for dimension, n in dimensions.items()] if len(dimensions) > 1 else []  # type: ignore[index]
     head = ["", *(name for _, name in columns)]
     body = (HtmlRow([_cell(given.get(column)) for column in columns], of) for of, given in cells.items())
     return html_table(head, body, caption, groups=groups)

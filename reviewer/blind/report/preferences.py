@@ -55,7 +55,7 @@ def pair_statistics(results: Results, names: Names) -> PairStatistics | None:
     if "pair" not in results.plan.kinds:
         return None
     votes, primary = tables.pair_votes(results), tables.pair_votes(primary_results(results))
-    scorers = [names.scorers[one] for one in votes.scorers]
+    scorers = [names.scorers[scorer] for scorer in votes.scorers]
     shown = [one.shown for one in _answered(results)]
     arms = sources(results)
     return PairStatistics(
@@ -86,12 +86,12 @@ def _by_survey(results: Results, arms: tuple[str, ...]) -> dict[str, tuple[Prefe
 def _select(votes: Votes, wanted: Sequence[bool]) -> Votes:
     kept = np.flatnonzero(wanted)
     fields = (votes.pairs, votes.a, votes.b, votes.verdicts, votes.scorers)
-    return Votes(*(tuple(one[i] for i in kept) for one in fields))  # type: ignore[arg-type]
+    return Votes(*(tuple(field[i] for i in kept) for field in fields))  # type: ignore[arg-type]
 
 
 def preference_rates(votes: Votes, arms: tuple[str, ...]) -> tuple[Preference, ...]:
     """Return every source against every other, also those that were never compared."""
-    return tuple(preference_rate(votes, one, other) for one, other in combinations(arms, 2))
+    return tuple(preference_rate(votes, combination, other) for combination, other in combinations(arms, 2))
 
 
 def _lengths(results: Results, votes: Votes, shown: list[tuple[int, ...]]) -> tuple[list[float], list[float]]:
@@ -122,12 +122,12 @@ def _pair_repeats(results: Results, names: Names) -> dict[str, Estimate]:
     return found
 
 
-def _chosen_version(one: Response) -> tuple[str, ...]:
+def _chosen_version(response: Response) -> tuple[str, ...]:
     """Return the choice independent of the side: a version, or the kind of tie."""
-    assert isinstance(one.answer, PreferenceAnswer)
-    chosen = one.answer.preference
+    assert isinstance(response.answer, PreferenceAnswer)
+    chosen = response.answer.preference
     if chosen in _SWAPPED:
-        return (str(one.shown[0 if chosen == "left" else 1]),)
+        return (str(response.shown[0 if chosen == "left" else 1]),)
     return ("tie", chosen)
 
 

@@ -130,7 +130,7 @@ def score_statistics(results: Results, names: Names) -> tuple[DimensionStatistic
 def _of_dimension(results: Results, names: Names, dimension: Dimension) -> DimensionStatistics:
     arms = sources(results)
     every = names.table(tables.score_table(results, dimension))
-    by_source = {one: names.table(tables.score_table(results, dimension, one)) for one in arms}
+    by_source = {arm: names.table(tables.score_table(results, dimension, arm)) for arm in arms}
     parts = {"": every} | (by_source if len(arms) > 1 else {})
     primary, scores = ratings(primary_results(results), names, dimension), ratings(results, names, dimension)
     return DimensionStatistics(
@@ -190,7 +190,7 @@ def _by_scorer(scores: Ratings, names: Names, first: str, second: str) -> dict[s
     found = fitted(kept, these_scorers=True) if len(kept.values) else None
     own: dict[str, Estimate] = {}
     for scorer in names.scorers.values():
-        n = len({one for one, who in zip(kept.spectra, kept.scorers, strict=True) if who == scorer})
+        n = len({spectrum for spectrum, who in zip(kept.spectra, kept.scorers, strict=True) if who == scorer})
         cells = found.cells if found is not None else ()
         if found is None or not {(scorer, first), (scorer, second)} <= set(cells):
             reason = "no score of one of the sources"
@@ -250,7 +250,7 @@ def _consistency(results: Results, names: Names, dimension: Dimension) -> dict[s
 
 def _few_without(found: SelfConsistency) -> SelfConsistency:
     parts = {
-        name: without_interval(one, FEW_REPEATS) if one.n < FEWEST_REPEATS else one for name, one in vars(found).items()
+        name: without_interval(var, FEW_REPEATS) if var.n < FEWEST_REPEATS else var for name, var in vars(found).items()
     }
     return SelfConsistency(**parts)
 

@@ -102,9 +102,9 @@ class Statistics:
     def rows(self) -> tuple[Row, ...]:
         return (
             *_claim_rows(self.claims),
-            *(row for one in self.scores for row in _dimension_rows(one)),
+            *(row for score in self.scores for row in _dimension_rows(score)),
             *(() if self.pairs is None else _pair_rows(self.pairs)),
-            *(row for one in self.judges for row in _judge_rows(one)),
+            *(row for judge in self.judges for row in _judge_rows(judge)),
             *(row for dimension, one in self.together.items() for row in _together_rows(dimension, one)),
         )
 
@@ -125,8 +125,10 @@ def all_statistics(results: Results, names: Names) -> Statistics:
 def _claim_rows(found: Claims) -> Iterator[Row]:
     primary = found.primary
     if primary is not None:
-        for one in found.analyses:
-            yield Row("primary", primary.pair, primary.dimension or "", one.name, one.estimate, None, one.claim)
+        for analysis in found.analyses:
+            yield Row(
+                "primary", primary.pair, primary.dimension or "", analysis.name, analysis.estimate, None, analysis.claim
+            )
     for other in found.others:
         statistic = "preferred, of decided" if other.dimension is None else "difference"
         dimension = other.dimension or ""
@@ -135,11 +137,11 @@ def _claim_rows(found: Claims) -> Iterator[Row]:
 
 def _dimension_rows(found: DimensionStatistics) -> Iterator[Row]:
     of = found.dimension
-    for source, one in found.distributions.items():
+    for source, distribution in found.distributions.items():
         yield Row("scores", source, of, "mean", found.means[source].new_scorers)
         yield Row("scores", source, of, "mean, these scorers", found.means[source].these_scorers)
-        yield Row("scores", source, of, "mean of all scores", one.mean)
-        yield Row("scores", source, of, "median", one.median)
+        yield Row("scores", source, of, "mean of all scores", distribution.mean)
+        yield Row("scores", source, of, "median", distribution.median)
     for (source, task), mean in found.by_task.items():
         yield Row("tasks", f"{source}, {task}", of, "mean", mean)
     for (source, survey), mean in found.by_survey.items():
@@ -206,27 +208,27 @@ def _pair_rows(found: PairStatistics) -> Iterator[Row]:
 
 
 def _rate_rows(rates: Iterable[Preference], section: str, of_what: str) -> Iterator[Row]:
-    for one in rates:
-        of = f"{of_what}: {one.source} over {one.other}" if of_what else f"{one.source} over {one.other}"
-        yield Row(section, of, "", "preferred, of decided", one.preferred)
-        yield Row(section, of, "", "first better", one.wins)
-        yield Row(section, of, "", "second better", one.losses)
-        yield Row(section, of, "", "equal", one.equal)
-        yield Row(section, of, "", "both bad", one.both_bad)
+    for rate in rates:
+        of = f"{of_what}: {rate.source} over {rate.other}" if of_what else f"{rate.source} over {rate.other}"
+        yield Row(section, of, "", "preferred, of decided", rate.preferred)
+        yield Row(section, of, "", "first better", rate.wins)
+        yield Row(section, of, "", "second better", rate.losses)
+        yield Row(section, of, "", "equal", rate.equal)
+        yield Row(section, of, "", "both bad", rate.both_bad)
 
 
 def _judge_rows(found: JudgeStatistics) -> Iterator[Row]:
-    for dimension, one in found.scores.items():
-        yield Row("judges", found.judge, dimension, "rank correlation with people", one.correlation)
-        yield Row("judges", found.judge, dimension, "judge less people", one.above)
-        if one.retest is not None:
-            yield Row("judges", found.judge, dimension, "alpha of its samples", one.retest)
-        for source, mean in one.means.items():
+    for dimension, score in found.scores.items():
+        yield Row("judges", found.judge, dimension, "rank correlation with people", score.correlation)
+        yield Row("judges", found.judge, dimension, "judge less people", score.above)
+        if score.retest is not None:
+            yield Row("judges", found.judge, dimension, "alpha of its samples", score.retest)
+        for source, mean in score.means.items():
             yield Row("judge means", f"{found.judge}: {source}", dimension, "mean", mean)
             yield Row(
-                "judge means", f"{found.judge}: {source}", dimension, "judge less people", one.above_by_source[source]
+                "judge means", f"{found.judge}: {source}", dimension, "judge less people", score.above_by_source[source]
             )
-        for two in one.contrasts:
+        for two in score.contrasts:
             of = f"{found.judge}: {two.first} less {two.second}"
             yield Row("self-preference", of, dimension, "difference of judge less people", two.difference)
     if found.pairs is not None:

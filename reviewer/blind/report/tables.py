@@ -61,20 +61,20 @@ JUDGEMENT_COLUMNS = (
 def judgements_csv(results: Results, names: Names) -> str:
     """Return one row per judgement of a model judge; the reasoning is separate, and all settings are JSON."""
     rows = []
-    for one in results.judgements:
-        shown = [results.traces[version] for version in one.shown]
+    for judgement in results.judgements:
+        shown = [results.traces[version] for version in judgement.shown]
         traces = [part for trace in shown for part in (names.traces[trace.version], trace.source, trace.text)]
-        score = one.answer if isinstance(one.answer, JudgeScore) else None
+        score = judgement.answer if isinstance(judgement.answer, JudgeScore) else None
         scores = (score.coherence, score.consistency) if score else (None, None)
-        side = one.answer.preference if isinstance(one.answer, PreferenceAnswer) else None
+        side = judgement.answer.preference if isinstance(judgement.answer, PreferenceAnswer) else None
         rows.append(
             (
-                *(one.judge, one.kind, one.settings.get("sample", 1)),
-                *((*traces, *[None] * 6) if one.kind == "scores" else (*[None] * 3, *traces)),
+                *(judgement.judge, judgement.kind, judgement.settings.get("sample", 1)),
+                *((*traces, *[None] * 6) if judgement.kind == "scores" else (*[None] * 3, *traces)),
                 *(None if given == CANNOT_TELL else given for given in scores),
                 *(None if given is None else flag(given == CANNOT_TELL) for given in scores),
-                *(side, one.answer.comment if one.answer else None, one.reasoning),
-                *(json.dumps(one.replies, ensure_ascii=False), json.dumps(one.settings, sort_keys=True)),
+                *(side, judgement.answer.comment if judgement.answer else None, judgement.reasoning),
+                *(json.dumps(judgement.replies, ensure_ascii=False), json.dumps(judgement.settings, sort_keys=True)),
             )
         )
     return to_csv(JUDGEMENT_COLUMNS, rows)
@@ -101,7 +101,7 @@ def session_json(
     :param analysis_sha256: of the analysis plan
     """
     spectra = spectrum_numbers(results)
-    place_of = {one.token: one.place for one in results.responses}
+    place_of = {response.token: response.place for response in results.responses}
     data = {
         "format": SESSION_FORMAT,
         "session": results.session,
@@ -118,15 +118,15 @@ def session_json(
         "orders": {
             called: [
                 {
-                    "place": one.place,
-                    "kind": one.kind,
-                    "items": [names.traces[version] for version in one.shown],
-                    "repeat_of": None if one.repeat_of is None else place_of[one.repeat_of],
-                    "gold": one.gold is not None,
-                    "training": one.training,
+                    "place": response.place,
+                    "kind": response.kind,
+                    "items": [names.traces[version] for version in response.shown],
+                    "repeat_of": None if response.repeat_of is None else place_of[response.repeat_of],
+                    "gold": response.gold is not None,
+                    "training": response.training,
                 }
-                for one in results.responses
-                if one.scorer == initials
+                for response in results.responses
+                if response.scorer == initials
             ]
             for initials, called in names.scorers.items()
         },

@@ -113,7 +113,7 @@ def import_annotations(
                     continue
                 comments[made.key] = made
     known = store.imported_comments.known(comments)
-    new = [one for key, one in comments.items() if key not in known]
+    new = [comment for key, comment in comments.items() if key not in known]
     result.known = len(known)
     result.refused = bool(result.problems) and not choices.skip_bad
     if not result.refused:

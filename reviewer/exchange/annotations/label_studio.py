@@ -174,7 +174,7 @@ def of_minimal(file: str, row: Mapping[str, Any], number: int, questions: Sequen
         return
     answers, quoted = (
         Answers(questions),
-        _quoted_words([{"value": one} for cell in row.values() for one in _items(cell)]),
+        _quoted_words([{"value": item} for cell in row.values() for item in _items(cell)]),
     )
     for name, value in row.items():
         ours = name in OUR_FIELDS or name in _TOOL_COLUMNS or name.startswith(_DATA_COLUMN)
@@ -195,8 +195,8 @@ def of_minimal(file: str, row: Mapping[str, Any], number: int, questions: Sequen
 def _of_cell(cell: object, quoted: Mapping[Region, str]) -> list[str] | None:
     """Return the values of a cell: a plain text, or results as JSON where there are several or of other types."""
     found: list[str] = []
-    for one in _items(cell):
-        values = _values({"value": one}, quoted) if isinstance(one, dict) else [str(one)]
+    for item in _items(cell):
+        values = _values({"value": item}, quoted) if isinstance(item, dict) else [str(item)]
         if values is None:
             return None
         found += values

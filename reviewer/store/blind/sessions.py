@@ -216,7 +216,7 @@ class Sessions:
             "at": stamp(self._database.now()),
         }
         session = insert(db, "blind_sessions", row)
-        db.table("blind_assignments").insert_all(_row(session, one) for one in drawn.assignments)
+        db.table("blind_assignments").insert_all(_row(session, assignment) for assignment in drawn.assignments)
         bound = {"blind_sessions": session, **({"blind_assignments": session} if drawn.assignments else {})}
         count = {"assignments": len(drawn.assignments), "scorers": list(drawn.plan.scorers)}
         self._database.log(db, by, "blind session drawn", f"session {session}", count, bound)
@@ -364,19 +364,19 @@ def _refuse_any(session: BlindSession, why: str, found: Collection[tuple[int, st
         raise NotAllowed(text)
 
 
-def _row(session: int, one: Assignment) -> dict[str, object]:
-    left, right = one.shown[0], one.shown[1] if one.kind == "pair" else None
+def _row(session: int, assignment: Assignment) -> dict[str, object]:
+    left, right = assignment.shown[0], assignment.shown[1] if assignment.kind == "pair" else None
     return {
-        "token": one.token,
+        "token": assignment.token,
         "session": session,
-        "scorer": one.scorer,
-        "kind": one.kind,
-        "place": one.place,
+        "scorer": assignment.scorer,
+        "kind": assignment.kind,
+        "place": assignment.place,
         "version": left.version,
         "on_the_right": None if right is None else right.version,
         "spectrum": left.spectrum,
-        "repeat_of": one.repeat_of,
-        "gold": int(one.gold),
+        "repeat_of": assignment.repeat_of,
+        "gold": int(assignment.gold),
     }
 
 

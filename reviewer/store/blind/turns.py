@@ -76,7 +76,7 @@ def require_in_turn(assignment: sqlite3.Row, order: Sequence[sqlite3.Row], ahead
     :raises NotAllowed: an earlier place has no answer, or the answer at this place is final
     """
     place = assignment["place"]
-    present = next((one for one in order if not one["answered"]), None)
+    present = next((row for row in order if not row["answered"]), None)
     first = order[-1]["place"] + 1 if present is None else present["place"]
     if place > first + ahead:
         raise NotAllowed(tr("Place {first} has no answer yet: places are answered in order.", first=first))

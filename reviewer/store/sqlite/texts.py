@@ -131,8 +131,8 @@ def wrong_texts(db: Transaction) -> list[str]:
     for table, rows in wanted.items():
         kept = f"SELECT id FROM {table}_docsize"
         missing, extra = (
-            db.execute(f"SELECT count(*) FROM (SELECT * FROM ({one}) EXCEPT SELECT * FROM ({other}))").fetchone()[0]
-            for one, other in ((rows, kept), (kept, rows))
+            db.execute(f"SELECT count(*) FROM (SELECT * FROM ({row}) EXCEPT SELECT * FROM ({other}))").fetchone()[0]
+            for row, other in ((rows, kept), (kept, rows))
         )
         if missing or extra:
             wrong.append(

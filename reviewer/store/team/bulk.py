@@ -132,13 +132,13 @@ class Bulk:
                 case Reject():
                     facts = self._reject(db, by, bulk, action, plan.items)
                 case Assign():
-                    rows = [(one.item, person) for one in plan.items for person in one.people]
+                    rows = [(item.item, person) for item in plan.items for person in item.people]
                     facts = self._assign(db, bulk, [(*row, action.assigned) for row in rows])
                 case SetBatch():
                     facts = self._rebatch(
-                        db, bulk, [(one.item, one.before, action.batch.strip()) for one in plan.items]
+                        db, bulk, [(item.item, item.before, action.batch.strip()) for item in plan.items]
                     )
-            self._log(db, by, action.kind, bulk, [one.item for one in plan.items], action.logged(), facts)
+            self._log(db, by, action.kind, bulk, [item.item for item in plan.items], action.logged(), facts)
             return _action(db, bulk)
 
     def undo(self, by: str, bulk_id: int, key: str) -> BulkAction:
@@ -213,31 +213,31 @@ class Bulk:
     def _reject(self, db: Transaction, by: str, bulk: int, action: Reject, items: Sequence[Planned]) -> Facts:
         rows = [
             {
-                "item": one.item,
-                "version": one.stands[1],
-                "round": round_of(one.stands[0]),
+                "item": item.item,
+                "version": item.stands[1],
+                "round": round_of(item.stands[0]),
                 "verb": "reject",
                 **action.details(),
                 "withdraws": None,
             }
-            for one in items
+            for item in items
         ]
         at = self._database.now()
         facts = self._decide(db, by, bulk, rows, at)
-        chosen = json.dumps([one.item for one in items])
+        chosen = json.dumps([item.item for item in items])
         db.execute(
             "UPDATE leases SET ended = 'decided' WHERE person = ? AND ended IS NULL "
             "AND item IN (SELECT value FROM json_each(?))",
             (by, chosen),
         )
         rules, (first, _) = self._history.current_rules(db)[1], facts["decisions"]
-        for number, one in enumerate(items, start=first):
-            now = one.now
+        for number, item in enumerate(items, start=first):
+            now = item.now
             assert now is not None
             assert now.round is not None
             decision = Decision(number, now.version_id, by, now.round, "reject", action.reason, rules=rules)
             after = decided(now, decision, rules)
-            self._history.keep(db, one.item, derived_from(after, rules, one.item, at if after.decided_by else None))
+            self._history.keep(db, item.item, derived_from(after, rules, item.item, at if after.decided_by else None))
         return facts
 
     def _decide(self, db: Transaction, by: str, bulk: int, rows: Sequence[Mapping[str, Any]], at: datetime) -> Facts:

@@ -333,8 +333,8 @@ def _require_thread(
 
     :raises NotFound: the item has no such thread, or all its comments are hidden
     """
-    rows = [one for one in map(_comment_from, db.execute(_OF_ITEM, (item_id,))) if one.thread == thread]
-    shown = [one for one in rows if not hides(one)]
+    rows = [row for row in map(_comment_from, db.execute(_OF_ITEM, (item_id,))) if row.thread == thread]
+    shown = [row for row in rows if not hides(row)]
     if not _has_comment(shown):
         raise NotFound(tr("Item {item} has no thread {thread}.", item=item_id, thread=thread))
     return (rows[0], *(one for one in shown if one.id != thread))
@@ -370,24 +370,24 @@ def _read(db: Transaction, person: str, item_id: int) -> int:
     return 0 if found is None else int(found["comment"])
 
 
-def _hidden(one: Comment, now: Standing, person: str, judging: bool, answer_hidden: bool) -> bool:
+def _hidden(comment: Comment, now: Standing, person: str, judging: bool, answer_hidden: bool) -> bool:
     """Return whether a comment is hidden from a person.
 
     Others' comments are if the person may still judge the item independently and they were written on this version in
     the present round (or a later one, before an undo); like the decisions of earlier rounds, earlier comments are not.
     """
-    if one.person == person and not one.source:
+    if comment.person == person and not comment.source:
         return False
     if answer_hidden:
         return True
-    since = one.version_id == now.version_id and _ROUNDS.index(one.round) >= _ROUNDS.index(now.round or "")
+    since = comment.version_id == now.version_id and _ROUNDS.index(comment.round) >= _ROUNDS.index(now.round or "")
     return judging and since
 
 
 def _threads(shown: Sequence[Comment], first: dict[int, Comment]) -> tuple[Thread, ...]:
     rows: dict[int, list[Comment]] = {}
-    for one in shown:
-        rows.setdefault(one.thread, []).append(one)
+    for comment in shown:
+        rows.setdefault(comment.thread, []).append(comment)
     return tuple(_thread(first[number], rows[number]) for number in sorted(rows) if _has_comment(rows[number]))
 
 

@@ -92,7 +92,7 @@ class Finding:
         with self._database.read() as db:
             documents = _documents(db, Seen(find_person(db, person), filter.verdict_first), items)
         found: dict[int, _Found] = {}
-        for document, spans in zip(documents, hits(expression, [one.text for one in documents]), strict=True):
+        for document, spans in zip(documents, hits(expression, [document.text for document in documents]), strict=True):
             of_item = found.setdefault(document.item, _Found())
             (of_item.trace if document.where == "trace" else of_item.remarks).extend(_snippets(document, spans))
         return {item: one.chosen() for item, one in found.items()}

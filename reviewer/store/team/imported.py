@@ -81,8 +81,8 @@ class ImportedComments:
         with self._database.write() as db:
             if by is not None:
                 require_active(db, by)
-            known = _known(db, [one.key for one in comments])
-            new = list({one.key: one for one in comments if one.key not in known}.values())
+            known = _known(db, [comment.key for comment in comments])
+            new = list({comment.key: comment for comment in comments if comment.key not in known}.values())
             if not new:
                 return 0
             now = self._database.now()

@@ -22,7 +22,7 @@ def mentioned(text: str, people: Iterable[str]) -> frozenset[str]:
     if "@" not in text:
         return frozenset()
     # Longest first: "@王明亮" names 王明亮, not 王明.
-    initials = "|".join(re.escape(one) for one in sorted(people, key=lambda one: (-len(one), one)))
+    initials = "|".join(re.escape(person) for person in sorted(people, key=lambda person: (-len(person), person)))
     if not initials:
         return frozenset()
     return frozenset(re.findall(rf"(?<!{_OF_A_WORD})(?<![.+\-@])@({initials})(?!{_OF_A_WORD})", text))

@@ -91,9 +91,9 @@ class Plan:
 
     def preview(self) -> Preview:
         """Return the plan as it is shown. Its token tells nothing of the decisions of others."""
-        rows = [[one.item, *one.stands, one.before, one.after] for one in self.items]
+        rows = [[item.item, *item.stands, item.before, item.after] for item in self.items]
         token = hashlib.sha256(canonical([self.action.kind, self.action.details(), rows])).hexdigest()
-        changes = Counter((one.before, one.after) for one in self.items)
+        changes = Counter((item.before, item.after) for item in self.items)
         reasons = sorted(self.left_out.items(), key=lambda entry: -len(entry[1]))
         left_out = [LeftOut(why, len(items), tuple(items[:FIRST_NAMED])) for why, items in reasons]
         if self.hidden:

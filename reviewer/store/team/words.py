@@ -95,7 +95,7 @@ class Seen:
         else:
             self._answer = "TRUE"
         # As reviewer.rules.workflow.refusal decides: who may still audit or vote is shown nothing that others say.
-        judging = [one for one in _in_rounds("audit", "vote") if _may_act(person, one)]
+        judging = [in_round for in_round in _in_rounds("audit", "vote") if _may_act(person, in_round)]
         self._independent = (
             f"{_any_of(judging)} AND s.item NOT IN (SELECT item FROM barred WHERE person = :person)"
             if judging

@@ -100,7 +100,7 @@ class Exporting:
                 replace=wish.replace,
                 progress=on_progress,
             )
-            made = [one.id for one in self._store.settings.exports() if one.name == wish.name]
+            made = [export.id for export in self._store.settings.exports() if export.name == wish.name]
             self.status = replace(self.status or begun, state="done", export=made[-1])
         except _Stopped:
             self.status = replace(begun, state="failed", error=tr("The app was stopped."))

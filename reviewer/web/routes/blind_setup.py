@@ -71,8 +71,8 @@ class Change(Sent):
 def setup(person: InCharge, context: ContextDep) -> answers.BlindSetup:
     """Return the candidates of a session: items by source and task, how many of them each person was involved in,
     and the values to filter by."""
-    people = [one for one in context.store.accounts.people() if one.active]
-    everything = Plan("all items", tuple(one.initials for one in people))
+    people = [person for person in context.store.accounts.people() if person.active]
+    everything = Plan("all items", tuple(person.initials for person in people))
     barred: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     items: Counter[tuple[str, str]] = Counter()
     drafted: Counter[tuple[str, str]] = Counter()
@@ -124,7 +124,7 @@ def preview(person: InCharge, context: ContextDep, sent: Planned) -> answers.Sam
     plan = Plan.from_json(sent.plan)
     candidates = context.store.blind.sessions.candidates(person.initials, plan)
     drawn = sample(plan, candidates)
-    barred = {one.item: one.barred for one in candidates if one.lacks is None}
+    barred = {candidate.item: candidate.barred for candidate in candidates if candidate.lacks is None}
     return answers.SamplePreview(
         version=plan.version,
         candidates=len(barred),
@@ -268,18 +268,18 @@ def _what(drawn: SampledSession) -> dict[str, Any]:
     """Count what is shown by source and task, each trace once."""
     singles: dict[int, tuple[str, str]] = {}
     pairs: dict[frozenset[int], tuple[str, str]] = {}
-    for one in drawn.assignments:
-        if one.gold or one.training:
+    for assignment in drawn.assignments:
+        if assignment.gold or assignment.training:
             continue
-        if one.kind == "pair":
-            pairs[frozenset(shown.version for shown in one.shown)] = _pair_of(one)
+        if assignment.kind == "pair":
+            pairs[frozenset(shown.version for shown in assignment.shown)] = _pair_of(assignment)
         else:
-            singles[one.shown[0].version] = (one.shown[0].source, one.shown[0].task)
+            singles[assignment.shown[0].version] = (assignment.shown[0].source, assignment.shown[0].task)
     return {
         "scores": _table(Counter(singles.values())),
         "pairs": _table(Counter(pairs.values())),
         **{
-            what: len({one.shown[0].item for one in drawn.assignments if getattr(one, what)})
+            what: len({assignment.shown[0].item for assignment in drawn.assignments if getattr(assignment, what)})
             for what in ("gold", "training")
         },
     }
@@ -288,14 +288,14 @@ def _what(drawn: SampledSession) -> dict[str, Any]:
 def _blocks(drawn: SampledSession) -> dict[str, Any]:
     """Count spectra by stratum, and how many of them every two scorers share. Traces without a spectrum count alone."""
     plan = drawn.plan
-    counted = [one for one in drawn.assignments if not (one.gold or one.training)]
+    counted = [assignment for assignment in drawn.assignments if not (assignment.gold or assignment.training)]
     of = {
         scorer: {block_of(trace) for one in counted if one.scorer == scorer for trace in one.shown}
         for scorer in plan.scorers
     }
     strata = strata_of(plan, (trace for one in counted for trace in one.shown))
     numbers = Counter(stratum_name(plan, stratum) for stratum in strata.values())
-    shared = [len(of[one] & of[other]) for one, other in combinations(plan.scorers, 2)]
+    shared = [len(of[combination] & of[other]) for combination, other in combinations(plan.scorers, 2)]
     return {
         "spectra": len(strata),
         "compared": _compared(counted),
@@ -307,14 +307,14 @@ def _blocks(drawn: SampledSession) -> dict[str, Any]:
 def _compared(counted: Iterable[Assignment]) -> int | None:
     """Return the number of sources, each with a trace of every spectrum; None where some lack spectra of others."""
     spectra: dict[str, set[Block]] = defaultdict(set)
-    for one in counted:
-        for trace in one.shown:
+    for assignment in counted:
+        for trace in assignment.shown:
             spectra[trace.source].add(block_of(trace))
     return len(spectra) if len({frozenset(blocks) for blocks in spectra.values()}) == 1 else None
 
 
-def _pair_of(one: Assignment) -> tuple[str, str]:
-    return joined(sorted(shown.source for shown in one.shown), " and "), one.shown[0].task
+def _pair_of(assignment: Assignment) -> tuple[str, str]:
+    return joined(sorted(shown.source for shown in assignment.shown), " and "), assignment.shown[0].task
 
 
 def _table(counted: Counter[tuple[str, str]]) -> list[dict[str, Any]]:

@@ -65,7 +65,7 @@ def _links(titles: Mapping[str, str], chosen: str = "", to: str = "./") -> str:
 
 
 def _headings(shown: Document) -> str:
-    second = [one for one in shown.headings if one.level == 2]
+    second = [heading for heading in shown.headings if heading.level == 2]
     if len(second) < _FEWEST_HEADINGS:
         return ""
     entries = "".join(f'<li><a href="#{escape(one.id)}">{escape(one.text)}</a></li>' for one in second)

@@ -148,7 +148,7 @@ def _rounds(decisions: Sequence[SharedDecision], tasks: Mapping[str, Task]) -> l
     """Return the agreement per round and task, and over all tasks if there are several."""
     found = []
     for judged in JUDGED:
-        of_round = [one for one in decisions if one.round == judged]
+        of_round = [decision for decision in decisions if decision.round == judged]
         keys = list(dict.fromkeys(one.task for one in of_round))
         for key in [None, *keys] if len(keys) != 1 else keys:
             own = [one for one in of_round if key in (None, one.task)]
@@ -171,8 +171,8 @@ def _with_reason(estimate: Estimate, decisions: Sequence[SharedDecision]) -> Est
 def _gold(verdicts: Sequence[GoldVerdict]) -> list[dict[str, Any]]:
     """Return one row per reviewer, by initials."""
     found = []
-    for person in dict.fromkeys(one.person for one in verdicts):
-        own = [one for one in verdicts if one.person == person]
+    for person in dict.fromkeys(verdict.person for verdict in verdicts):
+        own = [verdict for verdict in verdicts if verdict.person == person]
         decided = [one for one in own if one.verdict != _CANNOT_TELL]
         right = gold_agreement(
             [one.item for one in decided],

@@ -31,7 +31,7 @@ def version(
     if number != current.number:
         if standing_for(found.standing, context.store.settings.rules(), person, waiting=False).withheld:
             raise NotAllowed(tr("Earlier versions are shown once you have decided."))
-        by_number = {one.number: one for one in context.store.items.versions(item_id)}
+        by_number = {version.number: version for version in context.store.items.versions(item_id)}
         if number not in by_number:
             raise NotFound(
                 tr(

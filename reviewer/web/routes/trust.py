@@ -213,7 +213,7 @@ def _first_scored(store: Store, tasks: list[str]) -> str:
 def _policies(store: Store, cache: TrustCache, task: str) -> list[Drafts]:
     """Return the policies with items of a task; those with most scored items come first."""
     found: list[Drafts] = cache.get(store, ("policies", task), lambda: store.trust.drafts(task))
-    return [one for one in found if one.kind in ("baseline", "model")]
+    return [drafts for drafts in found if drafts.kind in ("baseline", "model")]
 
 
 def _certificates(store: Store, task: str) -> tuple[Listed, ...]:

@@ -316,7 +316,7 @@ def test_what_cannot_run_on_ray_is_refused(
 
 def test_ranked_rows_from_a_file_are_those_in_memory(tmp_path: Path) -> None:
     chance = random.Random(4)
-    empty = {one.name: None for one in fields(Candidate)} | {"n": 1, "stage": "", "is_current": True}
+    empty = {field.name: None for field in fields(Candidate)} | {"n": 1, "stage": "", "is_current": True}
     expected = [
         Candidate(
             **empty

@@ -94,7 +94,7 @@ def test_inspect_prints_what_it_skipped(folder, capsys):
     assert "files skipped because they hold no spectrum: 1" in out
     assert "notes.md: found " in out
     app.main([*command, "--out", "b.jsonl", "--json"])
-    assert [Path(one["file"]).name for one in json.loads(capsys.readouterr().out)["skipped"]] == ["notes.md"]
+    assert [Path(load["file"]).name for load in json.loads(capsys.readouterr().out)["skipped"]] == ["notes.md"]
     (folder / "star.oke").unlink()
     app.main([*command, "--out", "c.jsonl"])
     assert "found no file that looks like a spectrum; skipped sky/notes.md: found" in capsys.readouterr().err

@@ -15,9 +15,9 @@ from agent.spectrum import Spectrum
 def test_two_stars_of_one_class_are_nearer_than_two_of_two() -> None:
     seeds = {kind: [simulate(kind, "SDSS", 30.0, seed) for seed in (1, 2)] for kind in ("gm", "wd", "cv", "cc")}
     vectors = {kind: [shape_vector(s) for s in pair] for kind, pair in seeds.items()}
-    for kind, (one, other) in vectors.items():
+    for kind, (vector, other) in vectors.items():
         others = np.stack([other, *(v for k, pair in vectors.items() if k != kind for v in pair)])
-        apart = distances(one, others)
+        apart = distances(vector, others)
         assert np.argmin(apart) == 0, kind
 
 

@@ -134,7 +134,7 @@ def test_many_threads_write_the_same_as_one(original, model):
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda one: text_of(model.write(one, SHORT)), scripts))
     alone = NanoModel.load(original)
-    assert found == [text_of(alone.write(one, SHORT)) for one in scripts]
+    assert found == [text_of(alone.write(script, SHORT)) for script in scripts]
     assert len(model._kept) == KEPT
     after = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
     assert after[: len(before)] == before

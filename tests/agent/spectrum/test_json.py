@@ -141,8 +141,8 @@ def test_sparcl_records_as_parquet_and_fits(tmp_path, count):
     for name in ("r.parquet", "r.fits"):
         spectra = list(read_all(tmp_path / name))
         assert len(spectra) == count
-        for one in spectra:
-            check_sparcl(one)
+        for spectrum in spectra:
+            check_sparcl(spectrum)
 
 
 def test_one_sparcl_record_may_have_one_pixel_per_row(tmp_path):
@@ -159,11 +159,11 @@ def test_every_real_cataclysmic_variable_in_json_is_read(shared):
     folder = shared / "spectra"
     phases = [read(path) for path in sorted((folder / "int_ids_j1948").rglob("*.json"))]
     assert len(phases) > 5
-    for one in phases:
-        assert one.meta["flux_unit_in_file"] == "MILLIJANSKYS"
-        assert 1e-17 < np.median(one.flux) * 1e-17 < 1e-14
+    for phase in phases:
+        assert phase.meta["flux_unit_in_file"] == "MILLIJANSKYS"
+        assert 1e-17 < np.median(phase.flux) * 1e-17 < 1e-14
         # RA is in hours in these files; the name of the object is its position.
-        assert (one.ra, one.dec) == pytest.approx((297.1156, -13.2927), abs=1e-3)
+        assert (phase.ra, phase.dec) == pytest.approx((297.1156, -13.2927), abs=1e-3)
     (catalog,) = (read(path) for path in (folder / "osc_boneyard/CV_low_snr").glob("*.json"))
     assert (catalog.catalogue_class, catalog.flux_unit) == ("CV", "erg/s/cm^2/Angstrom")
     (lamost,) = (read(path) for path in (folder / "faststars").rglob("LMST_HVS7.json"))

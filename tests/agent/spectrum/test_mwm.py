@@ -59,7 +59,7 @@ def test_stacked_visits_are_averaged_and_kept_as_exposures(tmp_path):
     assert (found.frame, found.redshift) == ("rest", pytest.approx(30.0 / 299792.458))
     assert set(found.flux) == {2.0}  # of 1 and 3; the second visit is not at rest
     assert set(found.ivar) == {2.0}
-    assert [one.name for one in found.exposures] == ["BOSS-APO 59800", "BOSS-APO 59802"]
+    assert [exposure.name for exposure in found.exposures] == ["BOSS-APO 59800", "BOSS-APO 59802"]
     visit = read(path, "BOSS-APO-59801")
     assert (visit.frame, visit.redshift, set(visit.flux)) == ("observed", None, {2.0})
     assert (visit.name, visit.exposures) == ("mwmVisit.fits#BOSS-APO-59801", ())

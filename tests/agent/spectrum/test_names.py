@@ -147,7 +147,7 @@ def test_a_catalogue_with_targets_as_floats_is_refused(tmp_path: Path) -> None:
     for targets, is_exact in (([12.0, 13.0], True), ([float(TARGET), 1.0], False)):
         pq.write_table(pa.table({"file": ["a.fits", "a.fits"], "target": targets}), tmp_path / "c.parquet")
         if is_exact:
-            assert [one.target for one in sources_from([str(tmp_path / "c.parquet")], tmp_path)] == ["12", "13"]
+            assert [source.target for source in sources_from([str(tmp_path / "c.parquet")], tmp_path)] == ["12", "13"]
         else:
             with pytest.raises(SourceError, match=r"row 0: target: .* last digits are lost"):
                 list(sources_from([str(tmp_path / "c.parquet")], tmp_path))
@@ -156,7 +156,7 @@ def test_a_catalogue_with_targets_as_floats_is_refused(tmp_path: Path) -> None:
 def test_items_of_a_database_are_found_by_any_spelling(tmp_path: Path) -> None:
     with a_store(tmp_path / "a.db") as store:
         spectra = [a_spectrum(name) for name in (NFD, "b.fits.gz", f"c.fits#{TARGET}", "c.fits", "c.fits.gz")]
-        store.items.add_all([Draft(a_trace(one), one) for one in spectra])
+        store.items.add_all([Draft(a_trace(spectrum), spectrum) for spectrum in spectra])
         named = {
             name: store.imported_comments.items_named(name, None) for name in (NFC, "b.fits", f"c.fits.gz#{TARGET}")
         }

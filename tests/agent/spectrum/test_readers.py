@@ -568,4 +568,4 @@ def test_every_spectrum_has_the_name_of_its_file(tmp_path):
 def test_an_exposure_of_lamost_without_wavelengths_is_left_out(tmp_path):
     path = tmp_path / "med-1.fits"
     path.write_bytes(lamost_medium(table({"FLUX": FLUX, "IVAR": FLUX}, "B-2")))
-    assert [one.name for one in read(path).exposures] == ["B-1", "R-1"]
+    assert [exposure.name for exposure in read(path).exposures] == ["B-1", "R-1"]

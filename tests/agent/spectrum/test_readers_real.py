@@ -317,7 +317,7 @@ def test_a_full_sdss_file_has_its_model_and_one_exposure_per_arm(folder: Path):
         np.testing.assert_allclose(spectrum.model, hdus[1].data["model"])
         names = [hdu.name for hdu in hdus[4:]]
         red = hdus[names[-1]].data
-    assert [one.name for one in spectrum.exposures] == names
+    assert [exposure.name for exposure in spectrum.exposures] == names
     assert len(names) == 8
     np.testing.assert_allclose(spectrum.exposures[-1].wavelength, 10.0 ** red["loglam"].astype(float))
     np.testing.assert_allclose(spectrum.exposures[-1].flux, red["flux"])
@@ -336,7 +336,7 @@ def test_the_arms_of_a_lamost_medium_resolution_file_are_one_spectrum_with_a_gap
         names = [hdu.name for hdu in hdus[3:]]
         last = hdus[-1].data
         np.testing.assert_allclose(found.flux[: len(hdus["COADD_B"].data)], hdus["COADD_B"].data["FLUX"])
-    assert [one.name for one in found.exposures] == names
+    assert [exposure.name for exposure in found.exposures] == names
     assert len(names) == 8
     np.testing.assert_allclose(found.exposures[-1].flux, last["FLUX"][::-1])
     # Hα of a star near zero velocity, in the red arm; the nearest pixels are 0.1 Å apart.

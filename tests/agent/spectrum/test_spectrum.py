@@ -133,12 +133,12 @@ def test_model_and_exposures_travel_in_the_json_form_and_through_pickle():
     for copied in (Spectrum.from_json(form), pickle.loads(pickle.dumps(extras)), copy.deepcopy(extras)):
         assert copied == extras
         np.testing.assert_array_equal(copied.model, FLUX * 0.9)
-        assert [one.name for one in copied.exposures] == ["B-1", "B-2"]
-        for one, other in zip(copied.exposures, extras.exposures, strict=True):
-            np.testing.assert_array_equal(one.wavelength, other.wavelength)
-            np.testing.assert_array_equal(one.flux, other.flux)
+        assert [exposure.name for exposure in copied.exposures] == ["B-1", "B-2"]
+        for exposure, other in zip(copied.exposures, extras.exposures, strict=True):
+            np.testing.assert_array_equal(exposure.wavelength, other.wavelength)
+            np.testing.assert_array_equal(exposure.flux, other.flux)
             with pytest.raises(ValueError, match="read-only"):
-                one.flux[0] = 1
+                exposure.flux[0] = 1
 
 
 def test_model_and_exposures_change_neither_the_hash_nor_the_plain_json_form():

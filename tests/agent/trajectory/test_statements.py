@@ -174,10 +174,10 @@ WINDOWS = st.tuples(st.integers(3000, 8000), st.integers(5, 1500)).map(lambda w:
 
 def written_anew(trajectory: Trajectory, found: tuple[Statement, ...]) -> Trajectory:
     texts = {s.id: text_of_step(s) for s in trajectory.steps}
-    for one in sorted(found, key=lambda s: -s.start):
-        if one.new is not None:
-            text = texts[one.step]
-            texts[one.step] = text[: one.start] + one.new + text[one.end :]
+    for statement in sorted(found, key=lambda s: -s.start):
+        if statement.new is not None:
+            text = texts[statement.step]
+            texts[statement.step] = text[: statement.start] + statement.new + text[statement.end :]
     return trajectory.with_steps(
         tuple(Think(s.id, texts[s.id]) if isinstance(s, Think) else s for s in trajectory.steps)
     )
@@ -186,8 +186,8 @@ def written_anew(trajectory: Trajectory, found: tuple[Statement, ...]) -> Trajec
 @given(st.lists(PIECES, max_size=5).map("".join), st.lists(PIECES, max_size=5).map("".join), WINDOWS)
 def test_places_are_those_of_the_text_and_a_text_written_anew_agrees(before, after, window):
     trajectory = around(before, after, window)
-    for one in statements(trajectory):
-        text = text_of_step(trajectory.step(one.step))
-        assert text[one.start : one.end].upper() == one.says.upper()
+    for statement in statements(trajectory):
+        text = text_of_step(trajectory.step(statement.step))
+        assert text[statement.start : statement.end].upper() == statement.says.upper()
     again = written_anew(trajectory, disagreements(trajectory))
-    assert [one for one in disagreements(again) if one.new is not None] == []
+    assert [disagreement for disagreement in disagreements(again) if disagreement.new is not None] == []

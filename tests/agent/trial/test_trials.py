@@ -36,7 +36,7 @@ def of_baseline(cv: Spectrum) -> Trial:
 
 def test_the_baseline_follows_every_edit(of_baseline: Trial) -> None:
     assert of_baseline.necessity.n >= 3
-    assert {one.edit for one in of_baseline.outcomes} >= {"remove", "flip", "shift", "placebo"}
+    assert {outcome.edit for outcome in of_baseline.outcomes} >= {"remove", "flip", "shift", "placebo"}
     assert of_baseline.necessity.value == 1.0
     assert of_baseline.placebo.k == 0
     assert of_baseline.still_claims.k == 0
@@ -44,7 +44,7 @@ def test_the_baseline_follows_every_edit(of_baseline: Trial) -> None:
 
 
 def test_what_was_written_before_and_after_is_kept(of_baseline: Trial) -> None:
-    removed = next(one for one in of_baseline.outcomes if one.edit == "remove" and one.subject == "Hα")
+    removed = next(outcome for outcome in of_baseline.outcomes if outcome.edit == "remove" and outcome.subject == "Hα")
     assert (removed.claimed_before, removed.claimed_after) == (True, False)
     assert "yes (" in removed.text_before
     assert "Hα emission: equivalent width" in removed.text_after
@@ -73,7 +73,7 @@ def test_a_trial_repeats(cv: Spectrum, of_baseline: Trial) -> None:
     again = trial(run(cv, CV, Baseline()), None, cv, CV, Baseline())
     assert again == of_baseline
     other = trial(run(cv, CV, Baseline()), None, cv, CV, Baseline(), seed=1, edits=("remove",))
-    assert {one.edit for one in other.outcomes} == {"remove"}
+    assert {outcome.edit for outcome in other.outcomes} == {"remove"}
     assert other.outcomes[0].energy != next(o for o in of_baseline.outcomes if o.edit == "remove").energy
 
 
@@ -133,7 +133,7 @@ def test_what_a_call_is_about(task: str, zoom: Zoom, thought: str, name: str | N
     ],
 )
 def test_what_a_text_states(text: str, stated: bool | None, cv: Spectrum) -> None:
-    subject = next(one for one in subjects_of_task(CV, cv.medium) if one.name == "Hα")
+    subject = next(subject for subject in subjects_of_task(CV, cv.medium) if subject.name == "Hα")
     assert states(text, subject) is stated
 
 
@@ -201,7 +201,7 @@ def test_the_json_form_gives_back_the_trial(of_baseline: Trial) -> None:
 
 
 def test_shares_and_faithfulness_are_counted_from_the_outcomes(of_baseline: Trial) -> None:
-    removed = next(one for one in of_baseline.outcomes if one.edit == "remove")
+    removed = next(outcome for outcome in of_baseline.outcomes if outcome.edit == "remove")
 
     def outcome(edit: str, followed: bool) -> EditOutcome:
         return replace(removed, edit=edit, followed=followed, claimed_after=not followed)  # type: ignore[arg-type]

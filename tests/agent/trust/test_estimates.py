@@ -116,8 +116,8 @@ def test_intervals_become_shorter_and_keep_what_is_known() -> None:
     widths = [one.high - one.low for one in found]
     assert widths[1] < widths[0] < 1
     everything = estimates(Labelled(p, yes), p, FLAGGED)
-    for one, true in zip(shares(everything), truth(p, yes), strict=True):
-        assert (one.value, one.low, one.high) == pytest.approx((true, true, true))
+    for share, true in zip(shares(everything), truth(p, yes), strict=True):
+        assert (share.value, share.low, share.high) == pytest.approx((true, true, true))
 
 
 def test_without_a_label_nothing_is_known() -> None:

@@ -45,7 +45,7 @@ def test_too_few_labels_are_not_fitted_and_it_says_so(n: int, yes: int, fitted: 
     assert (found.model.kind != "raw") == fitted
     if not fitted:
         assert found.why == f"not fitted: {yes} spectra are YES and {n - yes} are NO; a fit needs 10 of each"
-        assert found.cross_fitted == pytest.approx([RAW.p_yes(one) for one in features])
+        assert found.cross_fitted == pytest.approx([RAW.p_yes(feature) for feature in features])
 
 
 def test_cases_of_one_spectrum_do_not_count_as_many() -> None:
@@ -99,11 +99,11 @@ def test_a_missing_value_has_its_own_weight() -> None:
 
 def test_the_applied_model_is_that_of_scikit_learn() -> None:
     features, labels, _ = sample(300, 0.8, coverage=1.0)
-    x = np.array([one.answer for one in features])
+    x = np.array([feature.answer for feature in features])
     made = module._fitted("scaled", features, np.array(labels))
     z = ((x - x.mean()) / x.std())[:, None]
     expected = LogisticRegression(C=1.0).fit(z, labels).predict_proba(z)[:, 1]
-    assert [made.p_yes(one) for one in features] == pytest.approx(expected, abs=1e-4)
+    assert [made.p_yes(feature) for feature in features] == pytest.approx(expected, abs=1e-4)
     made = module._fitted("isotonic", features, np.array(labels))
     other = IsotonicRegression(y_min=1 / 302, y_max=301 / 302, out_of_bounds="clip").fit(x, labels)
     wider = np.linspace(-20, 20, 400)
@@ -140,7 +140,7 @@ def test_the_json_form_is_plain_and_read_back(kind) -> None:
     back = ScoreModel.from_json(json.loads(json.dumps(made.to_json())))
     assert back == made
     assert back.sha256 == made.sha256 != RAW.sha256
-    assert [back.p_yes(one) for one in features] == [made.p_yes(one) for one in features]
+    assert [back.p_yes(feature) for feature in features] == [made.p_yes(feature) for feature in features]
 
 
 @pytest.mark.parametrize(

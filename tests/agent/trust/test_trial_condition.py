@@ -175,7 +175,7 @@ def test_a_run_tries_what_it_would_certify_and_resumes(
     assert "evidence trials: 2 traces in this run, 0 before" in text
     assert [row["verdict"] for row in table(out)] == ["YES", "NO"]
     kept = trials_path(out).read_bytes()
-    assert [one.passed for one in read_trials(trials_path(out))] == [True, True]
+    assert [trial.passed for trial in read_trials(trials_path(out))] == [True, True]
 
     # As after a kill in the second trial: its line was begun. Only this one is made again, with the same result.
     first = kept.splitlines(keepends=True)[0]

@@ -130,8 +130,8 @@ def test_an_action_without_an_answer_says_so_and_can_be_sent_again(page: Page, s
     wait_for(page, routes, 2)
     routes[1].continue_()
     expect(row(page, 2).locator(".batch")).to_have_text("once")
-    assert [(one.details, one.items) for one in store.bulk.actions(1)] == [({"batch": "once"}, 1)]
-    assert "once" not in [one.details.get("batch") for one in store.bulk.actions()[1:]]
+    assert [(action.details, action.items) for action in store.bulk.actions(1)] == [({"batch": "once"}, 1)]
+    assert "once" not in [action.details.get("batch") for action in store.bulk.actions()[1:]]
 
 
 def test_people_who_come_late_can_be_chosen(page: Page) -> None:

@@ -49,7 +49,7 @@ def main(model: str, data: str, output: str) -> None:
         vllm=VllmSettings("colocate", options={"enforce_eager": True}),
         gradient_checkpointing=False,
     )
-    given = [one for one in questions([data]) for _ in range(2)]
+    given = [question for question in questions([data]) for _ in range(2)]
     trainer = trainer_of(settings, load(settings.model), given, Run(Path(output)), arguments_of(settings, 1))
     trainer.model_wrapped = trainer.model
     own = TransformersGenerator(trainer, 16, 1.0, 1.0, 0)

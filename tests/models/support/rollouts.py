@@ -136,11 +136,11 @@ def largest_gap(loaded: Loaded, rollouts: Sequence[Rollout]) -> tuple[float, int
 
     forbidden = forbidden_ids(loaded.processor.tokenizer)
     gaps = []
-    for one in rollouts:
-        assert one.logprobs is not None
-        spoken = torch.tensor(one.completion.spoken)
-        expected = log_probabilities(loaded.model, loaded.processor, one, forbidden)
-        gaps.append((torch.tensor(one.logprobs) - expected)[spoken].abs())
+    for rollout in rollouts:
+        assert rollout.logprobs is not None
+        spoken = torch.tensor(rollout.completion.spoken)
+        expected = log_probabilities(loaded.model, loaded.processor, rollout, forbidden)
+        gaps.append((torch.tensor(rollout.logprobs) - expected)[spoken].abs())
     joined = torch.cat(gaps)
     return float(joined.max()), len(joined)
 

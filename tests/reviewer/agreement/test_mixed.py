@@ -91,9 +91,9 @@ def test_these_scorers_are_less_uncertain_than_scorers_like_these() -> None:
     assert wide.value == pytest.approx(narrow.value)
     assert (wide.detail["population"], narrow.detail["population"]) == (POPULATION_BOTH, POPULATION_SPECTRA)
     assert width(wide) > width(narrow)
-    by_scorer = [these.difference_by(one, "A", "B").value for one in sorted(set(ratings.scorers))]
+    by_scorer = [these.difference_by(scorer, "A", "B").value for scorer in sorted(set(ratings.scorers))]
     assert np.mean([one for one in by_scorer if one is not None]) == pytest.approx(narrow.value)
-    assert sum(these.severity(one).value or 0 for one in set(ratings.scorers)) == pytest.approx(0, abs=1e-9)
+    assert sum(these.severity(scorer).value or 0 for scorer in set(ratings.scorers)) == pytest.approx(0, abs=1e-9)
 
 
 def test_equivalence_needs_the_whole_interval_within_the_margin() -> None:
@@ -105,8 +105,8 @@ def test_equivalence_needs_the_whole_interval_within_the_margin() -> None:
 @pytest.mark.parametrize(
     ("kept", "why"),
     [
-        (lambda r: [one in "01" for one in r.scorers], "found 2 scorers, expected 3 or more"),
-        (lambda r: [int(one) < 9 for one in r.spectra], "fewer than 10 spectra"),
+        (lambda r: [scorer in "01" for scorer in r.scorers], "found 2 scorers, expected 3 or more"),
+        (lambda r: [int(spectrum) < 9 for spectrum in r.spectra], "fewer than 10 spectra"),
     ],
 )
 def test_too_little_has_a_value_and_no_interval(kept, why: str) -> None:

@@ -47,14 +47,14 @@ def test_estimates_are_those_of_clmm(seed: int, effect: float, error: float, dev
     # R's is from the Hessian of all parameters; here the variances are taken as known.
     assert apart.detail["standard_error"] == pytest.approx(error, rel=0.02)
     names = ("spectrum", "trace", "scorer", "scorer by source")
-    assert [found.deviations[one] for one in names] == pytest.approx(deviations, rel=5e-3)
+    assert [found.deviations[name] for name in names] == pytest.approx(deviations, rel=5e-3)
     assert apart.low is not None
     assert apart.low < effect
 
 
 def test_scores_at_one_end_only_have_no_odds() -> None:
     ratings = simulated_ratings(1, spectra=20, scorers=3, **SPREAD)
-    values = np.where([one == "A" for one in ratings.sources], 5.0, np.minimum(ratings.values, 4))
+    values = np.where([source == "A" for source in ratings.sources], 5.0, np.minimum(ratings.values, 4))
     found = fit_ordinal(Ratings(values, ratings.spectra, ratings.items, ratings.scorers, ratings.sources))
     apart = found.difference("A", "B")
     assert apart.value is None

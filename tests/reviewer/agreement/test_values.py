@@ -303,9 +303,9 @@ def test_the_interval_needs_spectra_of_both_kinds_of_verdict() -> None:
     assert (few.difference.low, few.difference.reason) == (few.auc.low, few.auc.reason) == (None, why)
     assert few.correct.low is not None
     assert (few.incorrect.low, few.incorrect.reason) == (None, "fewer than 10 spectra")
-    for one in vars(enough).values():
-        assert one.low < one.value < one.high
-        assert one.detail["population"] == POPULATION_SPECTRA
+    for var in vars(enough).values():
+        assert var.low < var.value < var.high
+        assert var.detail["population"] == POPULATION_SPECTRA
 
 
 def test_traces_of_one_spectrum_are_one_unit_of_correctness() -> None:

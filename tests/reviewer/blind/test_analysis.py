@@ -63,7 +63,7 @@ def test_a_scorer_far_from_gold_is_excluded() -> None:
     found = session(gold_within=0.75)
     assert excluded_scorers(found) == {"AU": "1 of 2 scores of gold items within the tolerance (50 %, 75 % required)"}
     assert {scorer for scorer, _ in asked(primary_results(found))} == {"RE", "VO"}
-    assert not [one for one in primary_results(found).responses if one.scorer == "AU"]
+    assert not [response for response in primary_results(found).responses if response.scorer == "AU"]
     # Just the required share is enough.
     assert excluded_scorers(session(gold_within=0.5)) == {}
 
@@ -96,7 +96,7 @@ def test_revealing_traces_are_excluded_by_the_plan_alone_and_gold_stays() -> Non
     # The repeat of an excluded trace is gone with it, and gold items are as they were.
     assert len(primary.repeats("scores")) == len(found.repeats("scores")) - 1 == 1
     assert primary.gold() == found.gold()
-    assert [one.shown for one in primary.judgements] == [(101,)]
+    assert [judgement.shown for judgement in primary.judgements] == [(101,)]
     assert primary_results(primary) == primary
 
 
@@ -116,8 +116,8 @@ def test_cannot_tell_becomes_the_score_of_its_source() -> None:
     assert (by["AU", 2].coherence, by["AU", 2].consistency) == (0, 5)  # type: ignore[union-attr]
     assert tables.count_cannot_tell(found, "coherence") == tables.count_cannot_tell(found, "consistency") == 0
     # The repeat keeps its answer, and the other source alone can be replaced.
-    assert [one.answer for one in found.responses if one.repeat_of] == [
-        one.answer for one in session().responses if one.repeat_of
+    assert [response.answer for response in found.responses if response.repeat_of] == [
+        response.answer for response in session().responses if response.repeat_of
     ]
     assert tables.count_cannot_tell(with_cannot_tell(session(), {B: 0}), "coherence", A) == 2
 

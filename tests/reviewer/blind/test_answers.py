@@ -167,7 +167,7 @@ def test_the_r_script_finds_the_difference_of_the_means(tmp_path) -> None:
     found = replace(
         found,
         plan=plan,
-        traces={n: replace(one, source=odd if one.source == A else B) for n, one in found.traces.items()},
+        traces={n: replace(trace, source=odd if trace.source == A else B) for n, trace in found.traces.items()},
     )
     by = [tables.score_table(found, "consistency", source) for source in (odd, B)]
     out = run_script(tmp_path, found)

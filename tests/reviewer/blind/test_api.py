@@ -347,7 +347,7 @@ def test_the_power_of_a_plan_is_calculated_or_refused_with_a_message(app: Any) -
         return client.post("/api/v1/blind/power", json={"spectra": 10, "scorers": 3, "each": 3} | other)
 
     sentences = ask().json()["sentences"]
-    assert [re.search(r"a difference of (\S+)\.$", one)[1] for one in sentences] == ["0.3", "0.5"]
+    assert [re.search(r"a difference of (\S+)\.$", sentence)[1] for sentence in sentences] == ["0.3", "0.5"]
     assert "spec-o3 blind power" in ask(spectra=121).json()["sentences"][0]
     assert (ask(spectra=4).status_code, ask(each=4).status_code, ask(scorers=-1).status_code) == (422, 422, 422)
     assert "spectra: found 4" in ask(spectra=4).json()["error"]

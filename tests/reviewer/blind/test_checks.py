@@ -109,7 +109,7 @@ def test_a_picture_with_a_title_that_cannot_be_found_is_a_leak(store: Store) -> 
     (found,) = store.blind.sessions.leaks("CO", session.id)
     assert (found.item, found.step, found.giveaway.kind) == (added.item_id, 2, "picture")
     traces = store.blind.checks.traces("CO", session.id)
-    counts = count_states(store.spectra, ((one.source, one.spectrum, one.trajectory) for one in traces))
+    counts = count_states(store.spectra, ((trace.source, trace.spectrum, trace.trajectory) for trace in traces))
     assert counts == {GPT: {"drawn anew": 2, "unchanged": 1}}
 
 

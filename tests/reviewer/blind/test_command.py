@@ -144,7 +144,7 @@ def test_the_hash_of_the_analysis_plan_is_printed_at_the_opening(capsys, path) -
     assert status == 0
     assert out.splitlines()[-1] == f"analysis plan frozen, SHA-256 {digest}"
     with Store.open(path) as store:
-        (entry,) = [one for one in store.log.entries() if one.what == "blind session opened"]
+        (entry,) = [entry for entry in store.log.entries() if entry.what == "blind session opened"]
     assert entry.details["analysis_plan_sha256"] == digest
 
 

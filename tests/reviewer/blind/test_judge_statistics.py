@@ -53,13 +53,13 @@ def some_results(
         for version in range(1, number + 1)
     }
     scored = [
-        Response(f"{who}-{version}", who, "scores", version, (version,), None, None, ScoreAnswer(one, one), NOON, 0)
+        Response(f"{who}-{version}", who, "scores", version, (version,), None, None, ScoreAnswer(score, score), NOON, 0)
         for who, scores in people.items()
-        for version, one in enumerate(scores, start=1)
+        for version, score in enumerate(scores, start=1)
     ]
     preferred = [
-        Response(f"P-{shown}", "P", "pair", 50 + n, shown, None, None, PreferenceAnswer(one), NOON, 0)
-        for n, (shown, one) in enumerate((preferences or {}).items())
+        Response(f"P-{shown}", "P", "pair", 50 + n, shown, None, None, PreferenceAnswer(preference), NOON, 0)
+        for n, (shown, preference) in enumerate((preferences or {}).items())
     ]
     mode = "both" if preferences else "scores"
     return Results(
@@ -81,13 +81,13 @@ def some_results(
 def judged(scores: Sequence[Any], name: str = "J", **settings: Any) -> list[Judgement]:
     """A judge's scores of coherence, in the order of the versions; None: unreadable."""
     return [
-        Judgement(name, (version,), None if one is None else JudgeScore(one, 3), "", settings)
-        for version, one in enumerate(scores, start=1)
+        Judgement(name, (version,), None if score is None else JudgeScore(score, 3), "", settings)
+        for version, score in enumerate(scores, start=1)
     ]
 
 
 def random_scores(seed: int, number: int) -> list[int]:
-    return [int(one) for one in np.random.default_rng(seed).integers(0, 6, number)]
+    return [int(integer) for integer in np.random.default_rng(seed).integers(0, 6, number)]
 
 
 def test_rank_correlation_is_scipys_with_gaps_and_ties() -> None:
@@ -225,9 +225,9 @@ def test_judges_are_compared_with_each_other_and_together_with_people() -> None:
     scores = {name: random_scores(seed, 20) for name, seed in (("J", 19), ("K", 20), ("L", 21))}
     judge = [one for name, own in scores.items() for one in judged(own, name)]
     together = judges_together(some_results(people, judge))["coherence"]
-    assert [(one.a, one.b) for one in together.pairs] == [("J", "K"), ("J", "L"), ("K", "L")]
-    for one in together.pairs:
-        assert one.spearman.value == pytest.approx(spearmanr(scores[one.a], scores[one.b]).statistic, abs=1e-12)
+    assert [(pair.a, pair.b) for pair in together.pairs] == [("J", "K"), ("J", "L"), ("K", "L")]
+    for pair in together.pairs:
+        assert pair.spearman.value == pytest.approx(spearmanr(scores[pair.a], scores[pair.b]).statistic, abs=1e-12)
     means = np.mean(list(scores.values()), axis=0)
     theirs = np.mean(list(people.values()), axis=0)
     assert together.mean is not None

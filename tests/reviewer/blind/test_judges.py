@@ -627,7 +627,7 @@ def test_an_interrupted_run_with_samples_resumes_without_repeating_one(store) ->
         assert (tally.before, tally.judged, len(server.chats)) == (8, 4, 4)
         # The first sample of every trace came before the second of any.
         assert {chat.body["seed"] for chat in server.chats} == {2}
-    every = [(one.shown, one.settings["sample"]) for one in judgements(store, session)]
+    every = [(judgement.shown, judgement.settings["sample"]) for judgement in judgements(store, session)]
     assert len(every) == len(set(every)) == 12
 
 

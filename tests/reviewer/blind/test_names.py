@@ -32,7 +32,9 @@ def store(tmp_path: Path):
 def renewed(results: Results, seed: int) -> Results:
     """The same session with other random tokens."""
     rng = Random(seed)
-    return replace(results, responses=tuple(replace(one, token=f"{rng.random()}") for one in results.responses))
+    return replace(
+        results, responses=tuple(replace(response, token=f"{rng.random()}") for response in results.responses)
+    )
 
 
 def test_the_order_follows_from_the_tokens_and_not_from_the_seed(store: Store) -> None:
@@ -45,7 +47,7 @@ def test_the_order_follows_from_the_tokens_and_not_from_the_seed(store: Store) -
 
 
 def test_no_file_of_the_report_holds_a_token(store: Store) -> None:
-    tokens = [one.token for one in store.blind.results.of_session(None, 1).responses]
+    tokens = [response.token for response in store.blind.results.of_session(None, 1).responses]
     assert len(tokens) > 20
     with zipfile.ZipFile(io.BytesIO(as_zip(store, "CO", 1))) as packed:
         names = packed.namelist()

@@ -128,7 +128,7 @@ def test_without_its_spectrum_the_title_of_a_kept_picture_is_removed() -> None:
     assert others
     assert all(one.state == "unchanged" and one.may_reveal for one in others)
     zooms = [number for number, step in enumerate(trajectory.steps, start=1) if isinstance(step, Zoom)]
-    assert [one.step for one in revealing_pictures(stored, None, trajectory)] == zooms
+    assert [revealing_picture.step for revealing_picture in revealing_pictures(stored, None, trajectory)] == zooms
     counts = count_states(stored, [("A", None, trajectory)])
     assert counts == {"A": {"title removed": 1, "unchanged": len(zooms)}}
 

@@ -161,7 +161,7 @@ def test_a_report_has_every_file(made) -> None:
 
 
 def clusters(results: Results, scores: Scores) -> list[str]:
-    spectra = {str(one.item): f"{one.task} {one.spectrum}" for one in results.traces.values()}
+    spectra = {str(trace.item): f"{trace.task} {trace.spectrum}" for trace in results.traces.values()}
     return [spectra[item] for item in scores.items]
 
 
@@ -179,7 +179,7 @@ def test_the_numbers_are_those_of_the_statistics(made, dimension) -> None:
         for value, rater in zip(own, every.raters, strict=True)
         if not np.isnan(value)
     ]
-    source_of = {str(one.item): one.source for one in results.traces.values()}
+    source_of = {str(trace.item): trace.source for trace in results.traces.values()}
     values, spectra, items, scorers = zip(*rows, strict=True)
     rated = Ratings(np.array(values), spectra, items, scorers, tuple(source_of[item] for item in items))
     expected = {
@@ -267,8 +267,10 @@ def test_judgements_have_numbers_and_flags_in_their_columns(made) -> None:
     assert pairs[["item", "source", "coherence"]].isna().all(axis=None)
     results = store.blind.results.of_session(None, session)
     unable = tuple(
-        replace(one, answer=replace(one.answer, coherence="cannot tell")) if one.kind == "scores" else one
-        for one in results.judgements
+        replace(judgement, answer=replace(judgement.answer, coherence="cannot tell"))
+        if judgement.kind == "scores"
+        else judgement
+        for judgement in results.judgements
     )
     text = judgements_csv(replace(results, judgements=unable), names_of(store, session))
     found = pd.read_csv(io.StringIO(text)).query("kind == 'scores'")

@@ -55,7 +55,7 @@ def page_of(found: Results) -> str:
 
 
 def with_answers(found: Results, change) -> Results:
-    return replace(found, responses=tuple(change(one) for one in found.responses))
+    return replace(found, responses=tuple(change(response) for response in found.responses))
 
 
 def table_of(found: Results) -> pd.DataFrame:
@@ -63,10 +63,10 @@ def table_of(found: Results) -> pd.DataFrame:
 
 
 def without(found: Results, kept) -> Results:
-    responses = tuple(one for one in found.responses if kept(one))
-    shown = {version for one in responses for version in one.shown}
+    responses = tuple(response for response in found.responses if kept(response))
+    shown = {version for response in responses for version in response.shown}
     return replace(
-        found, responses=responses, traces={n: one for n, one in found.traces.items() if n in shown}, judgements=()
+        found, responses=responses, traces={n: trace for n, trace in found.traces.items() if n in shown}, judgements=()
     )
 
 
@@ -222,7 +222,7 @@ def test_the_plan_names_the_primary_comparison() -> None:
 
 
 def names_of_analyses(found: Results) -> list[str]:
-    return [one.name for one in claims_of(found).analyses]
+    return [analysis.name for analysis in claims_of(found).analyses]
 
 
 def test_only_analyses_that_change_something_are_rows() -> None:
@@ -233,8 +233,8 @@ def test_only_analyses_that_change_something_are_rows() -> None:
 
 def test_each_sensitivity_analysis_leaves_out_what_it_names() -> None:
     found = simulated(spectra=20, scorers=4, unable=0.1, seed=2)
-    revealing = {n: replace(one, reveals=one.item <= 6) for n, one in found.traces.items()}
-    number = {one.token: i for i, one in enumerate(found.responses)}
+    revealing = {n: replace(trace, reveals=trace.item <= 6) for n, trace in found.traces.items()}
+    number = {response.token: i for i, response in enumerate(found.responses)}
     found = with_answers(
         replace(found, traces=revealing),
         lambda one: replace(
@@ -246,7 +246,7 @@ def test_each_sensitivity_analysis_leaves_out_what_it_names() -> None:
     )
     table = table_of(found)
     table = table[table.consistency.notna()]
-    rows = {one.name: one for one in claims_of(found).analyses}
+    rows = {analysis.name: analysis for analysis in claims_of(found).analyses}
     assert rows[PRIMARY].answers == len(table)
     assert rows["Without revealing traces"].answers == (~table.reveals).sum()
     assert rows["Without traces seen before"].answers == (~table.exposed).sum()
@@ -266,8 +266,10 @@ def test_excluded_scorers_are_in_the_analysis_of_all_scorers_alone() -> None:
     ]
     traces = [*found.traces.values(), trace(90, A, 90), trace(91, A, 91)]
     plan = replace(found.plan, gold=(gold(90, 5), gold(91, 5)), analysis=AnalysisPlan(gold_within=0.6))
-    found = replace(found, plan=plan, responses=(*found.responses, *wrong), traces={one.version: one for one in traces})
-    rows = {one.name: one for one in claims_of(found).analyses}
+    found = replace(
+        found, plan=plan, responses=(*found.responses, *wrong), traces={trace.version: trace for trace in traces}
+    )
+    rows = {analysis.name: analysis for analysis in claims_of(found).analyses}
     assert (rows[PRIMARY].scorers, rows["All scorers"].scorers) == (3, 4)
     names = report_names(found, {})
     (one,) = [part for part in score_statistics(found, names) if part.dimension == "consistency"]
@@ -280,7 +282,7 @@ def test_excluded_scorers_are_in_the_analysis_of_all_scorers_alone() -> None:
 
 def test_two_scorers_have_no_interval_for_scorers_like_these() -> None:
     found = simulated(spectra=30, scorers=2, difference=1.5)
-    rows = {one.name: one for one in claims_of(found).analyses}
+    rows = {analysis.name: analysis for analysis in claims_of(found).analyses}
     assert rows[PRIMARY].estimate.low is None
     assert "found 2 scorers, expected 3 or more" in rows[PRIMARY].estimate.reason
     assert population(rows[THESE].estimate) == POPULATION_SPECTRA
@@ -298,7 +300,7 @@ def test_a_session_of_pairs_alone_compares_preferences() -> None:
     assert claims.primary.dimension is None
     assert claims.primary.claim == f"{A} preferred to {B}"
     assert claims.others == ()
-    assert [one.name for one in claims.analyses] == [PRIMARY, THESE]
+    assert [analysis.name for analysis in claims.analyses] == [PRIMARY, THESE]
     assert (claims.analyses[0].scorers, claims.analyses[0].answers) == (4, 120)
     assert population(claims.analyses[0].estimate) == POPULATION_BOTH
     assert population(claims.analyses[1].estimate) == POPULATION_SPECTRA
@@ -309,7 +311,7 @@ def test_a_session_of_pairs_alone_compares_preferences() -> None:
 def test_pairs_of_two_scorers_hold_for_these_alone() -> None:
     found = without(simulated(spectra=30, scorers=2, difference=1.5, mode="both"), lambda one: one.kind == "pair")
     found = replace(found, plan=replace(found.plan, mode="pairs"))
-    rows = {one.name: one for one in claims_of(found).analyses}
+    rows = {analysis.name: analysis for analysis in claims_of(found).analyses}
     assert rows[PRIMARY].estimate.low is None
     assert rows[PRIMARY].claim.startswith("no interval, so nothing is claimed: found 2 scorers")
     assert "for spectra like these and only these scorers" in sentences(found)
@@ -342,7 +344,7 @@ def test_preferences_and_means_are_given_by_survey() -> None:
     found = simulated(spectra=24, scorers=3, mode="both")
     # Both traces of a spectrum are of one survey: items 2s + 1 and 2s + 2.
     surveys = {
-        n: replace(one, survey="SDSS" if (one.item - 1) // 2 % 2 else "LAMOST") for n, one in found.traces.items()
+        n: replace(trace, survey="SDSS" if (trace.item - 1) // 2 % 2 else "LAMOST") for n, trace in found.traces.items()
     }
     found = replace(found, traces=surveys)
     names = report_names(found, {})
@@ -375,7 +377,7 @@ def test_repeats_of_all_scorers_are_taken_together() -> None:
     coherence, consistency = score_statistics(found, report_names(found, {}))
     assert (coherence.repeats.alpha.value, coherence.repeats.alpha.n) == (1.0, 24)
     assert coherence.repeats.difference.value == 0
-    before = {one.token: one.answer.consistency for one in found.responses}
+    before = {response.token: response.answer.consistency for response in found.responses}
     apart = [abs(one.answer.consistency - before[one.repeat_of]) for one in again]
     assert consistency.repeats.difference.value == pytest.approx(np.mean(apart))
     assert consistency.repeats.exact.value == pytest.approx(np.mean([one == 0 for one in apart]))
@@ -390,7 +392,7 @@ def drifting(slope: float, second: float, seed: int = 0) -> Results:
     found = simulated(spectra=40, scorers=4, seed=seed)
     responses = []
     for who in found.plan.scorers:
-        own = [one for one in found.responses if one.scorer == who]
+        own = [response for response in found.responses if response.scorer == who]
         random.Random(f"{seed} {who}").shuffle(own)
         seen: set[int] = set()
         for place, one in enumerate(own, start=1):
@@ -421,14 +423,18 @@ def test_drift_and_the_effect_of_the_second_trace_are_found() -> None:
 def test_drift_is_undefined_where_all_have_the_same_order() -> None:
     found = simulated(spectra=10, scorers=3)  # every scorer in the order of the items
     effects = order_statistics(found, report_names(found, {}), "coherence")
-    assert all("do not determine it" in one.reason for name, one in effects.slopes.items() if name)
+    assert all("do not determine it" in slope.reason for name, slope in effects.slopes.items() if name)
     assert effects.slopes[""].reason == "no scorer has a value"
 
 
 def test_repeated_pairs_of_one_scorer_have_an_interval_from_ten_on() -> None:
     found = simulated(spectra=12, scorers=3, mode="both")
-    pairs = [one for one in found.responses if one.kind == "pair" and (one.scorer == "P0" or one.shown[0] < 110)]
-    again = [replace(one, token=f"{one.token} again", place=one.place + 20, repeat_of=one.token) for one in pairs]
+    pairs = [
+        response
+        for response in found.responses
+        if response.kind == "pair" and (response.scorer == "P0" or response.shown[0] < 110)
+    ]
+    again = [replace(pair, token=f"{pair.token} again", place=pair.place + 20, repeat_of=pair.token) for pair in pairs]
     found = replace(found, plan=replace(found.plan, repeats=12), responses=(*found.responses, *again))
     names = report_names(found, {})
     same = pair_statistics(found, names).again

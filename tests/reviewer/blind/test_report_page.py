@@ -39,7 +39,11 @@ def test_the_page_begins_with_the_primary_comparison_and_has_each_definition_onc
     assert "for spectra and scorers like these" in text
     rows = all_statistics(found, report_names(found, {})).rows
     definitions = {row.estimate.definition for row in rows}
-    continued = {one for one in definitions if any(one.startswith(other) for other in definitions - {one})}
+    continued = {
+        definition
+        for definition in definitions
+        if any(definition.startswith(other) for other in definitions - {definition})
+    }
     assert continued
     for definition in definitions - continued:
         assert text.count(f"<dd>{definition} Unit: ") == 1
@@ -59,7 +63,7 @@ LONG = "a model with a name that is much longer than any label of a figure, <b>v
 
 def named(found: Results, first: str) -> Results:
     """The same results with another name of the first source."""
-    traces = {n: replace(one, source=first if one.source == A else B) for n, one in found.traces.items()}
+    traces = {n: replace(trace, source=first if trace.source == A else B) for n, trace in found.traces.items()}
     return replace(found, traces=traces, plan=replace(found.plan, sources=(first, B)))
 
 

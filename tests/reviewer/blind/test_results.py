@@ -19,9 +19,9 @@ from tests.support.campaign import Clock, Desk, a_spectrum, people
 def score_all(store: Store, clock: Clock, person: str, *scores: int) -> None:
     """Give each trace these scores, one after the other, in both dimensions."""
     for token in tokens(store, person):
-        for one in scores:
+        for score in scores:
             clock.turn(seconds=10)
-            store.blind.scoring.score(person=person, token=token, coherence=one, consistency=one, key=key())
+            store.blind.scoring.score(person=person, token=token, coherence=score, consistency=score, key=key())
 
 
 def closed(store: Store, session: int) -> Results:
@@ -30,7 +30,7 @@ def closed(store: Store, session: int) -> Results:
 
 
 def of(results: Results, scorer: str) -> list[Response]:
-    return [one for one in results.responses if one.scorer == scorer]
+    return [response for response in results.responses if response.scorer == scorer]
 
 
 def test_survey_signal_to_noise_and_leaks_of_each_trace(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_survey_signal_to_noise_and_leaks_of_each_trace(tmp_path: Path) -> None:
         store.items.add_all([Draft(telling.with_steps(steps), sdss), Draft(plain, faint)])
         session = opened(store, sources=(SPEC, GPT), design="separate", each=1, scorers=("RE",))
         found = closed(store, session.id)
-    about = {one.source: (one.survey, one.snr, one.reveals) for one in found.traces.values()}
+    about = {trace.source: (trace.survey, trace.snr, trace.reveals) for trace in found.traces.values()}
     assert about == {SPEC: ("SDSS", 7.5, True), GPT: ("LAMOST", 2.0, False)}
 
 
@@ -91,8 +91,10 @@ def test_the_barred_are_those_whom_the_sampling_barred(tmp_path: Path) -> None:
         session = opened(store, items=(3, 4, 5, 6), each=1)
         candidates = store.blind.sessions.candidates(None, session.plan)
         barred = store.blind.results.report_material(None, session.id).barred
-        shown = {one.item for one in store.blind.checks.traces(None, session.id)}
-    assert barred == {(who, one.item) for one in candidates for who in one.barred if one.item in shown}
+        shown = {trace.item for trace in store.blind.checks.traces(None, session.id)}
+    assert barred == {
+        (who, candidate.item) for candidate in candidates for who in candidate.barred if candidate.item in shown
+    }
     assert barred == {("VO", 3), ("AU", 4)}
 
 
@@ -101,7 +103,7 @@ def test_what_a_scorer_saw_in_an_earlier_session_is_marked(tmp_path: Path) -> No
         # RE sees items 1 to 4 in a session that was opened; AU is in one that never was.
         before = opened(store, items=(1, 2, 3, 4), scorers=("RE",), each=1).id
         store.blind.sessions.close("CO", before, key())
-        assert not any(one.exposed for one in store.blind.results.of_session(None, before).responses)
+        assert not any(response.exposed for response in store.blind.results.of_session(None, before).responses)
         never = drawn(store, items=(1, 2, 3, 4), scorers=("AU",), each=1).id
         store.blind.sessions.close("CO", never, key())
         session = opened(store, mode="both", each=3).id
@@ -113,7 +115,7 @@ def test_what_a_scorer_saw_in_an_earlier_session_is_marked(tmp_path: Path) -> No
         for one in of(found, scorer):
             seen = any(found.traces[version].item <= 4 for version in one.shown)
             assert one.exposed == (scorer == "RE" and seen), (scorer, one)
-    assert {one.kind for one in found.responses if one.exposed} == {"scores", "pair"}
+    assert {response.kind for response in found.responses if response.exposed} == {"scores", "pair"}
 
 
 def test_a_session_opened_between_sampling_and_opening_of_another_is_an_earlier_one(tmp_path: Path) -> None:
@@ -122,15 +124,15 @@ def test_a_session_opened_between_sampling_and_opening_of_another_is_an_earlier_
         opened(store, items=(1, 2), scorers=("RE",), each=1)
         store.blind.sessions.open("CO", session, key())
         found = closed(store, session)
-    assert {one.scorer for one in found.responses if one.exposed} == {"RE"}
+    assert {response.scorer for response in found.responses if response.exposed} == {"RE"}
 
 
 def test_training_items_are_in_no_result_and_no_judge_gets_them(tmp_path: Path) -> None:
     with a_store(tmp_path / "annotations.db", clock=Clock()) as store:
         session = opened(store, each=3, training=(1, 2)).id
-        judged = {shown for one in store.blind.judging.questions(None, session) for shown in one.shown}
+        judged = {shown for question in store.blind.judging.questions(None, session) for shown in question.shown}
         found = closed(store, session)
-    trained = [one for one in found.responses if one.training]
+    trained = [response for response in found.responses if response.training]
     assert {found.traces[one.shown[0]].item for one in trained} == {1, 2}
     assert len(trained) == 2 * len(SCORERS)
     assert not {one.token for one in trained} & {one.token for one in found.first("scores")}

@@ -366,7 +366,7 @@ def test_a_sampled_spectrum_has_one_trace_of_every_source_and_goes_to_the_same_s
     session = sampled_if_possible(replace(plan, design="same spectra"), candidates)
     arms = set(plan.sources or {c.source for c in candidates})
     blocks: dict[object, list[Assignment]] = defaultdict(list)
-    for assignment in (one for kind in plan.kinds for one in firsts(session, kind)):
+    for assignment in (first for kind in plan.kinds for first in firsts(session, kind)):
         blocks[block_of(assignment.shown[0])].append(assignment)
     questions = (len(arms) if plan.mode != "pairs" else 0) + (
         len(arms) * (len(arms) - 1) // 2 if plan.mode != "scores" else 0
@@ -414,7 +414,7 @@ def test_a_session_has_the_balance_of_its_blocks() -> None:
     """Also in mode both: the pairs of a spectrum go to those who score it."""
     session = sampled(Plan("blocks", SCORERS, mode="both", seed=9), campaign(50))
     mine = {scorer: {block_of(one.shown[0]) for one in session.of(scorer)} for scorer in SCORERS}
-    shared = [len(mine[one] & mine[other]) for one, other in combinations(SCORERS, 2)]
+    shared = [len(mine[combination] & mine[other]) for combination, other in combinations(SCORERS, 2)]
     assert set(shared) == {3, 4}
     assert sorted({len(blocks) for blocks in mine.values()}) == [16, 17]
     assert all(len(session.of(scorer)) == 3 * len(mine[scorer]) for scorer in SCORERS)
@@ -437,8 +437,8 @@ def test_traces_of_one_spectrum_are_kept_apart_and_each_source_comes_first_equal
             for one in mine:
                 if one.repeat_of is None:
                     places[block_of(one.shown[0])].append(one)
-            for one, other in places.values():
-                assert other.place - one.place >= spectrum_distance(spectra)
+            for place, other in places.values():
+                assert other.place - place.place >= spectrum_distance(spectra)
             lead = Counter(min(some, key=lambda one: one.place).shown[0].source for some in places.values())
             assert abs(lead["gpt-5"] - lead["o3"]) <= 1
 
@@ -502,7 +502,7 @@ def test_training_items_come_first_in_the_plans_order_and_are_in_no_stratum() ->
     assert [one.training for one in session.of("AA")[:3]] == [True, True, False]
     assert [one.shown[0].item for one in session.of("BB") if one.training] == [2]
     assert "The training item 5 is not shown to BB, who worked on it." in session.notes
-    counted = {c.item for one in session.assignments if not one.training for c in one.shown}
+    counted = {c.item for assignment in session.assignments if not assignment.training for c in assignment.shown}
     assert counted.isdisjoint({5, 2, 1, 6})  # their spectra lack a trace now
     with pytest.raises(PlanError, match="training"):
         Plan("training", ("AA",), each=1, training=(1,), items=(1, 2)).check()

@@ -231,7 +231,7 @@ def test_the_analysis_plan_is_hashed_and_logged_when_the_session_opens(store) ->
     session = store.blind.sessions.open("CO", session.id, key())
     assert session.rubric is not None
     assert session.analysis_sha256 == analysis_sha256(session.plan, session.rubric)
-    (entry,) = [one for one in store.log.entries() if one.what == "blind session opened"]
+    (entry,) = [entry for entry in store.log.entries() if entry.what == "blind session opened"]
     assert entry.details["analysis_plan_sha256"] == session.analysis_sha256
     other = replace(session.plan, analysis=replace(session.plan.analysis, margin=0.4))
     assert analysis_sha256(other, session.rubric) != session.analysis_sha256

@@ -99,7 +99,10 @@ def closed(store: Store, session: BlindSession) -> int:
 
 def shown(store: Store, session: BlindSession) -> dict[tuple[int, str], str]:
     """The first thought of each trace by item and source."""
-    return {(one.item, one.source): one.trajectory.steps[0].text for one in store.blind.checks.traces("CO", session.id)}
+    return {
+        (trace.item, trace.source): trace.trajectory.steps[0].text
+        for trace in store.blind.checks.traces("CO", session.id)
+    }
 
 
 def test_a_plan_without_a_version_is_of_texts_as_drafted() -> None:
@@ -171,28 +174,28 @@ def test_in_the_separate_design_an_item_keeps_both_of_its_texts(store: Store) ->
     plan = planned("both", mode="both", design="separate", number=2)
     drawn = sample(plan, store.blind.sessions.candidates("CO", plan))
     singles = [one.shown[0] for one in drawn.of("SA") if one.kind == "scores"]
-    assert {(one.item, one.text) for one in singles} == {
-        (item, text) for item in {one.item for one in singles} for text in ("drafted", "revised")
+    assert {(single.item, single.text) for single in singles} == {
+        (item, text) for item in {single.item for single in singles} for text in ("drafted", "revised")
     }
     assert len(singles) == 4
 
 
 def test_a_medium_that_a_person_stated_is_no_edit_and_holds_for_the_draft(store: Store) -> None:
     session = created(store, "both", mode="both")
-    traces = [one for one in store.blind.checks.traces("CO", session.id) if one.item == 8]
-    assert len({one.spectrum for one in traces}) == 1
-    zooms = [zoom.medium for one in traces for zoom in one.trajectory.steps if isinstance(zoom, Zoom)]
+    traces = [trace for trace in store.blind.checks.traces("CO", session.id) if trace.item == 8]
+    assert len({trace.spectrum for trace in traces}) == 1
+    zooms = [zoom.medium for trace in traces for zoom in trace.trajectory.steps if isinstance(zoom, Zoom)]
     assert zooms == ["air", "air"]
     store.blind.sessions.open("CO", session.id, key())
     for work in store.blind.scoring.assignments("SA"):
         sheet = store.blind.scoring.sheet(work.token, "SA")
         spectrum = store.spectra.get(store.blind.scoring.source(work.token, "SA").spectrum)
-        mediums = {step.medium for one in sheet.traces for step in one.steps if step.kind == "zoom"}
+        mediums = {step.medium for trace in sheet.traces for step in trace.steps if step.kind == "zoom"}
         assert mediums == {spectrum.medium}
         answer_one(store, "SA", work)
     for question in store.blind.judging.questions("CO", session.id):
         medium = store.spectra.get(question.spectrum).medium
-        assert {zoom.medium for one in question.trajectories for zoom in one.zooms} == {medium}
+        assert {zoom.medium for trajectory in question.trajectories for zoom in trajectory.zooms} == {medium}
 
 
 def test_a_draft_that_was_restored_is_unchanged(store: Store) -> None:
@@ -222,7 +225,7 @@ def test_a_named_item_without_a_text_of_the_version_is_refused(store: Store, ver
     plan = planned(version, **other.get(use, {"training": [item]}))
     candidates = store.blind.sessions.candidates("CO", plan)
     if version == "both" and use != "items":  # practice and calibration need the draft alone
-        assert item in {one.item for one in sample(plan, candidates).candidates}
+        assert item in {candidate.item for candidate in sample(plan, candidates).candidates}
         return
     with pytest.raises(TooFew, match=message):
         sample(plan, candidates)
@@ -292,7 +295,7 @@ def test_the_report_and_its_files_name_the_versions(store: Store) -> None:
 def test_both_sources_have_a_mean_of_their_own_scores(store: Store) -> None:
     session = created(store, "both")
     store.blind.sessions.open("CO", session.id, key())
-    kinds = {one.version: one.text for one in store.blind.sessions.candidates("CO", session.plan)}
+    kinds = {candidate.version: candidate.text for candidate in store.blind.sessions.candidates("CO", session.plan)}
     tokens = {}
     with sqlite3.connect(store.path) as db:
         tokens = dict(db.execute("SELECT token, version FROM blind_assignments").fetchall())
@@ -366,10 +369,12 @@ def test_what_may_reveal_an_author_is_listed_by_the_source_of_its_text(store: St
     desk.edit("RE", item, "As GPT-5 I see a broad line.")
     desk.until(item, *TO_VOTE[1:], *APPROVED)
     session = created(store, "both")
-    (leak,) = [one for one in store.blind.sessions.leaks("CO", session.id) if one.giveaway.words == "GPT-5"]
+    (leak,) = [leak for leak in store.blind.sessions.leaks("CO", session.id) if leak.giveaway.words == "GPT-5"]
     assert (leak.item, leak.source) == (item, REVISED)
     plan = planned("both", giveaways="leave out")
-    assert item not in {one.item for one in sample(plan, store.blind.sessions.candidates("CO", plan)).candidates}
+    assert item not in {
+        candidate.item for candidate in sample(plan, store.blind.sessions.candidates("CO", plan)).candidates
+    }
 
 
 # ---- sessions from before versions were told apart

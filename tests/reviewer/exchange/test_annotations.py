@@ -67,7 +67,7 @@ def written(tmp_path: Path, rows: object) -> Path:
 def of(store: Store, item: int) -> list[tuple[str | None, str, str]]:
     """Author, source and text of the comments on an item."""
     threads = store.comments.of_item(item, "CO").threads
-    return [(one.person, one.source, one.text) for thread in threads for one in thread.comments]
+    return [(comment.person, comment.source, comment.text) for thread in threads for comment in thread.comments]
 
 
 def read(store: Store, path: Path, **choices: Any) -> ImportedAnnotations:

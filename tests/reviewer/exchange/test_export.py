@@ -389,7 +389,7 @@ def test_an_undone_decision_is_not_in_the_manifest(store, tmp_path):
     assert "reject" not in {d["verb"] for d in item["decisions"]}
 
 
-def kill_process(part: Path, one: ApprovedItem) -> ItemRows:
+def kill_process(part: Path, approved_item: ApprovedItem) -> ItemRows:
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError("a killed process still runs")
 

@@ -26,7 +26,7 @@ CLAIMED = {
 
 @pytest.mark.parametrize("text", CLAIMED)
 def test_a_claim_is_read_with_its_sign(text: str) -> None:
-    found = [(one.line.name, one.sign) for one in stated_lines(text) if one.there]
+    found = [(stated_line.line.name, stated_line.sign) for stated_line in stated_lines(text) if stated_line.there]
     assert found == ([] if CLAIMED[text] is None else [("Hβ", CLAIMED[text])])
 
 
@@ -43,7 +43,7 @@ def test_a_claim_is_read_with_its_sign(text: str) -> None:
     ],
 )
 def test_a_denial_is_no_claim(text: str) -> None:
-    assert [(one.line.name, one.there) for one in stated_lines(text)] == [("Hβ", False)]
+    assert [(stated_line.line.name, stated_line.there) for stated_line in stated_lines(text)] == [("Hβ", False)]
 
 
 @pytest.mark.parametrize(
@@ -73,4 +73,4 @@ def test_each_part_of_a_sentence_is_read_for_itself() -> None:
 
 
 def test_a_line_that_is_only_named_is_told_from_one_that_is_called_visible() -> None:
-    assert [one.seen for one in stated_lines("This is Hβ. I recognise Hγ.")] == [False, True]
+    assert [stated_line.seen for stated_line in stated_lines("This is Hβ. I recognise Hγ.")] == [False, True]

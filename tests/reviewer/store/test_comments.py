@@ -44,7 +44,7 @@ def texts(store: Store, item: int, person: str, **more: bool) -> list[list[str]]
 
 
 def unread(store: Store, person: str) -> list[str]:
-    return [one.comment.text for one in store.comments.unread(person).comments]
+    return [comment.comment.text for comment in store.comments.unread(person).comments]
 
 
 # ---- threads
@@ -344,7 +344,7 @@ def test_a_hidden_comment_is_counted_and_stays_unread(store: Store, item: int, s
     desk.until(item, *TO_AUDIT)
     hidden = say("AX", "What do you think, @AU?")
     found = store.comments.unread("AU")
-    assert (found.total, [(one.hidden, one.mentioned) for one in found.comments]) == (1, [(True, True)])
+    assert (found.total, [(comment.hidden, comment.mentioned) for comment in found.comments]) == (1, [(True, True)])
     # Neither reading nor commenting goes beyond it.
     assert store.comments.read(person="AU", item_id=item, comment=hidden.id) == 0
     say("AU", "Mine.")

@@ -75,6 +75,6 @@ def test_the_last_inspections_are_searched_for_those_that_differ(store: Store, m
             store.inspections.add(item_id=item, inspection=Inspection(person, z=0.1), key=str(number))
     # The last item is in its first round, and only one person has inspected the one before.
     assert store.statistics.compared_inspections() == ({items[0], items[1]}, False)
-    assert [one.item_id for one in store.inspections.of_items(items[1:3])] == items[1:3]
+    assert [of_item.item_id for of_item in store.inspections.of_items(items[1:3])] == items[1:3]
     monkeypatch.setattr(statistics, "COMPARED", 4)
     assert store.statistics.compared_inspections() == ({items[1]}, True)

@@ -326,7 +326,7 @@ def test_the_pipeline_model_and_the_exposures_are_kept_bit_for_bit(empty_store):
     again = empty_store.spectra.get(empty_store.spectra.add(spectrum))
     assert again == plain
     assert again.model.tobytes() == spectrum.model.tobytes()
-    assert [one.name for one in again.exposures] == ["b1", "r1"]
+    assert [exposure.name for exposure in again.exposures] == ["b1", "r1"]
     for kept, given_one in zip(again.exposures, parts, strict=True):
         for what in ("wavelength", "flux", "ivar"):
             assert getattr(kept, what).tobytes() == getattr(given_one, what).tobytes()

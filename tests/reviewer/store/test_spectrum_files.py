@@ -38,9 +38,11 @@ def with_curves(name: str) -> Spectrum:
     return replace(plain, model=np.cos(np.arange(plain.flux.size)), exposures=(exposure,), mask=plain.flux > 1)
 
 
-def same(one: Spectrum, other: Spectrum) -> bool:
-    curves = one.model is None or (other.model is not None and one.model.tobytes() == other.model.tobytes())
-    return one == other and curves and len(one.exposures) == len(other.exposures) and one.meta == other.meta
+def same(spectrum: Spectrum, other: Spectrum) -> bool:
+    curves = spectrum.model is None or (other.model is not None and spectrum.model.tobytes() == other.model.tobytes())
+    return (
+        spectrum == other and curves and len(spectrum.exposures) == len(other.exposures) and spectrum.meta == other.meta
+    )
 
 
 def arrays_in_database(path: Path) -> int:

@@ -367,20 +367,23 @@ def test_snippets_are_of_the_texts_that_match(store: Store, desk: Desk) -> None:
     assert second.text.endswith("after …")
     assert len(second.text) <= 204
     desk.decide("RE", 1, "keep", comment="A broad remark; 宽.")
-    assert [one.where for one in snippets(store, "broad")[1]] == ["trace", "trace", "comment"]
-    assert [(one.where, marked(one)) for one in snippets(store, "宽")[1]] == [("trace", ["宽"]), ("comment", ["宽"])]
-    assert [one.where for one in snippets(store, "broad -remark")[1]] == ["trace"] * 3
-    assert [one.text for one in snippets(store, '"broad remark"')[1]] == ["A broad remark; 宽."]
+    assert [snippet.where for snippet in snippets(store, "broad")[1]] == ["trace", "trace", "comment"]
+    assert [(snippet.where, marked(snippet)) for snippet in snippets(store, "宽")[1]] == [
+        ("trace", ["宽"]),
+        ("comment", ["宽"]),
+    ]
+    assert [snippet.where for snippet in snippets(store, "broad -remark")[1]] == ["trace"] * 3
+    assert [snippet.text for snippet in snippets(store, '"broad remark"')[1]] == ["A broad remark; 宽."]
 
 
 def test_snippets_show_nothing_that_is_hidden(store: Store, desk: Desk) -> None:
     item = an_item(store, think="Auditnote in the trace.")
     desk.until(item, *TO_AUDIT)
     remark(desk, item)
-    assert [one.where for one in snippets(store, "auditnote", "RE")[item]] == ["trace", "comment"]
-    assert [one.where for one in snippets(store, "auditnote", "JU")[item]] == ["trace"]
+    assert [snippet.where for snippet in snippets(store, "auditnote", "RE")[item]] == ["trace", "comment"]
+    assert [snippet.where for snippet in snippets(store, "auditnote", "JU")[item]] == ["trace"]
     assert store.finding.snippets(QueueFilter(words="auditnote", verdict_first=None), "JU", [item]) == {}
-    assert [one.where for one in store.finding.snippets(QueueFilter(words="marknote"), "AX", [item])[item]] == [
+    assert [snippet.where for snippet in store.finding.snippets(QueueFilter(words="marknote"), "AX", [item])[item]] == [
         "comment"
     ]
 
@@ -467,7 +470,7 @@ def talked_about(several: Store, desk: Desk) -> Store:
         desk.until(item, *TO_AUDIT, ("AU", "return"))
     for n in range(90):
         item, person = rng.randrange(1, 23), rng.choice(("RE", "AU", "CO"))
-        there = [one.id for one in several.comments.of_item(item, person).threads]
+        there = [thread.id for thread in several.comments.of_item(item, person).threads]
         thread = rng.choice([None, *there])
         say = {"person": person, "item_id": item, "key": f"k{n}"}
         if n % 3 == 1 and there:
@@ -521,7 +524,10 @@ def test_items_with_comments_are_those_of_a_plain_computation(
                 expected = [item for item in everything if item in items]
                 assert found(talked_about, words, person, discussed=kind, **rest) == expected, (kind, other, most)
     unread = talked_about.comments.unread(person, 200)
-    assert ({one.row.item_id for one in unread.comments}, len(unread.comments)) == (plain["unread"], unread.total)
+    assert ({comment.row.item_id for comment in unread.comments}, len(unread.comments)) == (
+        plain["unread"],
+        unread.total,
+    )
     shared = talked_about.finding.shared(person, range(1, 31))
     assert {item for item, one in shared.items() if one.unread} == plain["unread"]
 

@@ -156,7 +156,7 @@ def test_votes_are_labels_once_three_people_determine_their_skills(store: Store)
 
 def test_cases_are_in_the_order_in_which_they_were_decided(store: Store) -> None:
     spectra = [spectrum(number) for number in range(3)]
-    items = add(store, *(Draft(trace(one, 3.0), one) for one in spectra))
+    items = add(store, *(Draft(trace(spectrum, 3.0), spectrum) for spectrum in spectra))
     for item in reversed(items):
         decide(store, "AA", item, "keep")
         revise(store, "AA", item)

@@ -139,11 +139,11 @@ def call_sure_answers_wrong(store: Store) -> list[str]:
             store.marks.commit_verdict(
                 person=person, item_id=item, version_id=found.version.id, verdict=found.version.trajectory.label
             )
-    return [one.content_hash() for one in traces]
+    return [trace.content_hash() for trace in traces]
 
 
 def record(store: Store, trials: Iterable[Trial]) -> None:
-    store.trust.record_trials(None, [TrialRow(one.content_hash, one.passed, one.to_json()) for one in trials])
+    store.trust.record_trials(None, [TrialRow(trial.content_hash, trial.passed, trial.to_json()) for trial in trials])
 
 
 def test_a_check_counts_labels_given_since_and_suspends_after_many_errors(capsys, store: Store) -> None:

@@ -146,7 +146,7 @@ def test_new_scores_are_compared_with_the_list_and_not_with_chosen_cases(store: 
     )
     assert (made.sampling, made.calibration_yes, len(made.calibration)) == ("logged", None, 40)
     assert len(set(made.spectra)) == 40
-    assert {len(one) for one in made.spectra} == {16}
+    assert {len(spectrum) for spectrum in made.spectra} == {16}
     assert set(monitor_of(made).evidence()) == {"scores"}
 
 

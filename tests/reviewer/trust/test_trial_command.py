@@ -168,7 +168,7 @@ def test_a_run_that_ended_between_database_and_file_loses_no_trial(
     assert trial(capsys, *given)[0] == 0
     with Store.open(path) as store:
         recorded = [trial.result["content_hash"] for trial in trials(store)]
-    assert recorded == [one.content_hash for one in read_trials(out)]
+    assert recorded == [trial.content_hash for trial in read_trials(out)]
     assert len(recorded) == 1
 
 
@@ -196,7 +196,7 @@ def test_a_task_of_the_campaign_is_known(capsys, tmp_path: Path) -> None:
 def test_what_cannot_run_gives_status_2(
     arguments: tuple[str, ...], message: str, capsys, results: Path, tmp_path: Path
 ) -> None:
-    given = [{"RESULTS": results, "OUT": tmp_path / "trials.jsonl"}.get(one, one) for one in arguments]
+    given = [{"RESULTS": results, "OUT": tmp_path / "trials.jsonl"}.get(argument, argument) for argument in arguments]
     status, text = trial(capsys, *given, "--policy", "baseline")
     assert status == 2
     assert message in text

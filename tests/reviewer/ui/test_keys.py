@@ -153,12 +153,12 @@ def entries(keymap: Path) -> list[dict[str, Any]]:
 def test_no_decision_hangs_on_the_case_of_a_letter(keymap: Path) -> None:
     """Two actions of one letter are harmless both, or the same decision."""
     single = [entry for entry in entries(keymap) if len(entry["key"]) == 1]
-    for one, other in combinations(single, 2):
-        if one["key"].lower() != other["key"].lower():
+    for combination, other in combinations(single, 2):
+        if combination["key"].lower() != other["key"].lower():
             continue
-        actions = {entry["action"] for entry in (one, other)}
+        actions = {entry["action"] for entry in (combination, other)}
         same_decision = len({action.removesuffix("-stay") for action in actions}) == 1
-        assert same_decision or actions <= HARMLESS, (one["key"], other["key"], actions)
+        assert same_decision or actions <= HARMLESS, (combination["key"], other["key"], actions)
 
 
 def test_every_key_is_taken_from_the_keymap() -> None:

@@ -228,7 +228,7 @@ def test_a_reviewer_states_the_medium_and_everything_follows_but_the_pictures(ap
     query = {"spectrum": shown["row"]["spectrum"], "arguments": json.dumps(zooms[0]["arguments"])}
     assert client.get(f"/api/v1/picture/{zooms[0]['picture']}", params=query).headers["content-type"] == "image/png"
 
-    (entry,) = [one for one in store.log.entries() if one.what == "medium stated"]
+    (entry,) = [entry for entry in store.log.entries() if entry.what == "medium stated"]
     assert (entry.person, entry.subject) == ("RV", f"item {item}")
     assert (entry.details["medium"], entry.details["before"]) == ("vacuum", "air (assumed)")
     assert store.upkeep.verify() == []

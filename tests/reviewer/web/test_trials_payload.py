@@ -47,7 +47,7 @@ def a_trial(trajectory: Trajectory, seed: int = 0) -> Trial:
 
 
 def record(store: Store, *trials: Trial) -> None:
-    rows = [TrialRow(one.content_hash, one.passed, one.to_json()) for one in trials]
+    rows = [TrialRow(trial.content_hash, trial.passed, trial.to_json()) for trial in trials]
     assert store.trust.record_trials("AA", rows).added == len(trials)
 
 
@@ -162,7 +162,7 @@ def test_an_edit_that_cannot_be_repeated_gives_no_picture(
 ) -> None:
     spectrum, trajectory, tried = real
     item = store.items.add_all([Draft(trajectory, spectrum, batch="real")])[0].item_id
-    changed = tuple(replace(one, energy=2 * one.energy) for one in tried.outcomes)
+    changed = tuple(replace(outcome, energy=2 * outcome.energy) for outcome in tried.outcomes)
     record(store, replace(tried, outcomes=changed))
     key = trial_of(client, item)["key"]
     answer = client.get(f"/api/v1/item/{item}/trial/{key}/0/picture")

@@ -197,13 +197,13 @@ def test_a_label_is_not_listed_while_another_item_of_its_spectrum_is_open(store:
     item = wrong_label(store, "rejected")
     score(store)
     client = signed_in(store)
-    assert [one["item"] for one in suspects(client)["items"]] == [item]
+    assert [suspect["item"] for suspect in suspects(client)["items"]] == [item]
     of = spectrum(999_999)
     (other,) = store.items.add_all([Draft(trace(of, 9.0, policy="another"), of, batch="own")])
     found = suspects(client)
     assert (found["items"], found["total"] >= 1) == ([], True)
     decide(store, "BB", other.item_id, "reject", reason="bad_data")
-    assert [one["item"] for one in suspects(client)["items"]] == [item]
+    assert [suspect["item"] for suspect in suspects(client)["items"]] == [item]
 
 
 def test_an_item_that_a_person_scores_blind_is_not_listed_for_them(
@@ -215,7 +215,7 @@ def test_an_item_that_a_person_scores_blind_is_not_listed_for_them(
     hidden = frozenset([item])
     real = store.blind.scoring.hidden_items
     monkeypatch.setattr(store.blind.scoring, "hidden_items", lambda person: hidden if person == "RE" else real(person))
-    assert [one["item"] for one in suspects(signed_in(store))["items"]] == [item]
+    assert [suspect["item"] for suspect in suspects(signed_in(store))["items"]] == [item]
     scorer = suspects(signed_in(store, "RE"))
     assert scorer["items"] == []
     assert "spec-999999" not in json.dumps(scorer)

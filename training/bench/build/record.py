@@ -111,13 +111,13 @@ def markdown(values: Mapping[str, Any], task: Task) -> str:
 def _part(built: Built, part: Part) -> dict[str, Any]:
     rows: list[Selected] = built.part(part)
     return {
-        "YES": sum(one.label == "YES" for one in rows),
+        "YES": sum(row.label == "YES" for row in rows),
         "NO": built.negatives(part),
-        "hard": sum(one.negative == "hard" for one in rows),
-        "random": sum(one.negative == "random" for one in rows),
+        "hard": sum(row.negative == "hard" for row in rows),
+        "random": sum(row.negative == "random" for row in rows),
         "missing": built.missing(part),
-        "simulated": sum(one.simulated for one in rows),
-        "surveys": dict(sorted(Counter(one.survey for one in rows).items())),
+        "simulated": sum(row.simulated for row in rows),
+        "surveys": dict(sorted(Counter(row.survey for row in rows).items())),
     }
 
 
@@ -152,8 +152,8 @@ def write_parquet(path: Path, rows: Sequence[Selected], task: Task, done: Callab
         with pq.ParquetWriter(part, schema, compression="zstd") as file:
             for start in range(0, len(rows), _GROUP):
                 group = []
-                for one in rows[start : start + _GROUP]:
-                    group.append(row(one, task))
+                for selected in rows[start : start + _GROUP]:
+                    group.append(row(selected, task))
                     done()
                 file.write_table(pa.Table.from_pylist(group, schema))
         part.replace(path)

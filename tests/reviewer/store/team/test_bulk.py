@@ -73,7 +73,7 @@ def test_a_rejection_of_many_items_is_a_decision_on_each_in_its_present_round(st
     desk.until(4, *TO_AUDIT, ("AX", "pass"), ("JU", "reject"))
     shown = store.bulk.preview("CO", [4, 3, 2, 1], BAD)
     assert shown.items == 4
-    assert {(one.before, one.after, one.items) for one in shown.changes} == {
+    assert {(change.before, change.after, change.items) for change in shown.changes} == {
         ("screening", "rejected", 1),
         ("revision", "rejected", 1),
         ("audit", "audit", 1),
@@ -111,7 +111,7 @@ def test_cannot_tell_leads_to_its_own_state(store: Store) -> None:
 def test_a_preview_does_not_tell_how_others_decided_in_an_open_round(store: Store, desk: Desk, earlier: str) -> None:
     desk.until(1, *TO_VOTE, ("VO", earlier))
     shown = store.bulk.preview("CO", [1], BAD)
-    assert [(one.before, one.after) for one in shown.changes] == [("vote", None)]
+    assert [(change.before, change.after) for change in shown.changes] == [("vote", None)]
     store.bulk.apply("CO", [1], BAD, shown.token, "a-key-of-the-page")
     assert states(store, 1) == ["adjudication" if earlier == "approve" else "rejected"]
 
@@ -321,7 +321,7 @@ def test_one_undo_brings_every_rejected_item_back(store: Store, desk: Desk) -> N
     undone = store.bulk.undo("CO", action.id, "undo-undo")
     assert derived(store) == before
     assert (undone.kind, undone.undoes, undone.items) == ("undo", action.id, 4)
-    assert [one.undone for one in store.bulk.actions()] == [None, undone.id]
+    assert [action.undone for action in store.bulk.actions()] == [None, undone.id]
     assert store.items.history(1)[-1].decision.verb == "undo"
     (entry,) = store.log.entries(after=end)
     assert (entry.what, entry.subject) == ("bulk action undone", "items 1 to 4")
@@ -395,7 +395,7 @@ def test_assignments_are_changed_by_person_and_undone_as_a_whole(store: Store) -
     first = done(store, "CO", [1, 2], Assign(("AU", "RE")))
     assert store.assignments.of_items([1, 2, 3]) == {1: ("AU", "RE"), 2: ("AU", "RE")}
     shown = store.bulk.preview("CO", [1, 2, 3], Assign(("RE", "VO")))
-    assert {(one.before, one.after, one.items) for one in shown.changes} == {
+    assert {(change.before, change.after, change.items) for change in shown.changes} == {
         ("AU, RE", "AU, RE, VO", 2),
         ("", "RE, VO", 1),
     }

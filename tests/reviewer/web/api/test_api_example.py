@@ -60,7 +60,7 @@ def test_the_example_comments_and_exports(store: Store, tmp_path: Path) -> None:
             assert f"{written.stem}/manifest.json" in names
             time.sleep(1)  # the name of the next export
         found = store.comments.of_item(3, "AA", False)
-        texts = [one.text for thread in found.threads for one in thread.comments]
+        texts = [comment.text for thread in found.threads for comment in thread.comments]
         assert texts == ["S/N below 10: check the continuum."]  # of two runs
         assert store.comments.of_item(4, "AA", False).threads == ()
         refused = run(address, store.tokens.make("AA", "reader", False, 30)[1], tmp_path)

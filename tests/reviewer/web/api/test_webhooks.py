@@ -165,7 +165,10 @@ def exported(store: Store, *names: str) -> None:
 
 
 def kinds(store: Store, webhook: int = 1) -> list[tuple[str, int | None]]:
-    return [(one.event.kind, one.event.item) for one in reversed(store.webhooks.deliveries("CO", webhook, 10_000))]
+    return [
+        (delivery.event.kind, delivery.event.item)
+        for delivery in reversed(store.webhooks.deliveries("CO", webhook, 10_000))
+    ]
 
 
 # ---- events
@@ -198,7 +201,7 @@ def test_an_approval_that_is_undone_and_repeated_is_two_events(store: Store) -> 
     assert kinds(store) == [("approved", item)]
     desk.decide("CO", item, "approve")
     assert kinds(store) == [("approved", item)] * 2
-    ids = {message_id(one.event) for one in store.webhooks.deliveries("CO", 1)}
+    ids = {message_id(delivery.event) for delivery in store.webhooks.deliveries("CO", 1)}
     assert len(ids) == 2
 
 
@@ -391,7 +394,7 @@ def test_messages_are_signed_and_hold_ids_and_links_only(store: Store, receiver:
         "links": {"manifest": f"{APP}/api/v1/exports/1/manifest", "zip": f"{APP}/api/v1/exports/1/zip"},
     }
     assert set(approved.json) == {"type", "timestamp", "data"}
-    until(lambda: all(one.delivered_at for one in store.webhooks.deliveries("CO", 1)))
+    until(lambda: all(delivery.delivered_at for delivery in store.webhooks.deliveries("CO", 1)))
     assert store.webhooks.deliveries("CO", 1)[0].answer == "200 OK thank you"
 
 
@@ -699,10 +702,10 @@ def test_an_app_that_is_killed_before_it_records_delivers_again_with_the_same_id
             exported(store, "recorded", "twice", "later")
             receiver.wait(2, 60)
             first.wait(20)
-        assert [one.delivered_at is None for one in store.webhooks.deliveries("CO", 1)] == [True, True, False]
+        assert [delivery.delivered_at is None for delivery in store.webhooks.deliveries("CO", 1)] == [True, True, False]
         with running(path):
             receiver.wait(4, 60)
-            until(lambda: all(one.delivered_at for one in store.webhooks.deliveries("CO", 1)))
+            until(lambda: all(delivery.delivered_at for delivery in store.webhooks.deliveries("CO", 1)))
         time.sleep(0.2)
     assert [one.json["data"]["name"] for one in receiver.got] == ["recorded", "twice", "twice", "later"]
     assert receiver.got[1].id == receiver.got[2].id
