@@ -34,8 +34,9 @@ lint: $(VENV)/test js
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-# Format, lint and types of the JavaScript modules.
-js: $(JS)/node_modules/.package-lock.json
+# Format, lint and types of the JavaScript modules; the types of the answers are written from the API's description.
+js: $(VENV)/test $(JS)/node_modules/.package-lock.json
+	$(BIN)/python -m tests.js.answer_types
 	$(NPM) run check
 
 $(JS)/node_modules/.package-lock.json: $(JS)/package-lock.json | $(VENV)/test

@@ -1,4 +1,4 @@
-"""TypeScript types of the API's answers, from its OpenAPI description: ``tests/js/answers.d.ts``.
+"""TypeScript types of the API's answers, from its OpenAPI description: ``tests/js/answers.d.ts``, not in git.
 
     python -m tests.js.answer_types
 

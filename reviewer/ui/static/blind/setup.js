@@ -94,7 +94,7 @@ export class SetupForm {
           min: 0,
           title: t('items that are shown to each scorer again later, to measure self-consistency'),
         }),
-        number('seed', t('Seed'), { value: 1, min: 0, title: t('the same seed gives the same sample again') }),
+        number('seed', t('Seed'), { value: 0, min: 0, title: t('the same seed gives the same sample again') }),
       ),
       group(
         t('Scorers'),

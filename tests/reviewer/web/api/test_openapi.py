@@ -142,10 +142,8 @@ def is_described(schema: dict[str, Any], answer: dict[str, Any]) -> bool:
     return any("$ref" in part for part in (shown, *shown.get("anyOf", ()))) and "Any" not in str(shown)
 
 
-def test_the_types_of_the_page_are_those_of_the_description(schema: dict[str, Any]) -> None:
-    types = answer_types.typescript(schema)
-    assert not re.findall(r"interface .*[^\w ].* \{", types)
-    assert types == answer_types.FILE.read_text("utf-8"), "run `python -m tests.js.answer_types`"
+def test_the_names_of_the_answers_are_names_in_typescript(schema: dict[str, Any]) -> None:
+    assert not re.findall(r"interface .*[^\w ].* \{", answer_types.typescript(schema))
 
 
 def test_the_description_needs_a_session_or_a_token(app: FastAPI) -> None:
