@@ -106,7 +106,7 @@ def read_manifest(folder: Path) -> Manifest:
             schema=schema,
             head=Head.parse(data["log_head"]),
             left_out=tuple(map(str, data["left_out"])),
-            tables={str(name): _table_file(str(name), one) for name, one in data["tables"].items()},
+            tables={str(name): _table_file(str(name), table) for name, table in data["tables"].items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadArchive(
@@ -146,7 +146,7 @@ def write_archive(store: Store, target: Path, progress: Callable[[int, int], Non
     try:
         part.mkdir(mode=0o700)
         try:
-            made = _write(store, part, progress)
+            manifest = _write(store, part, progress)
             # This replaces a folder that another program has created meanwhile only if it is empty.
             part.rename(target)
             sync(target.parent)
@@ -156,7 +156,7 @@ def write_archive(store: Store, target: Path, progress: Callable[[int, int], Non
         raise BackupError(
             tr("{target}: {strerror}. No archive was made.", target=target, strerror=error.strerror)
         ) from error
-    return made
+    return manifest
 
 
 def _write(store: Store, folder: Path, progress: Callable[[int, int], None] | None) -> Manifest:
@@ -177,15 +177,15 @@ def _write(store: Store, folder: Path, progress: Callable[[int, int], None] | No
             rows = map(store.spectra.whole, rows) if table.name == "spectra" else rows
             files[table.name] = _write_table(rows, table, folder, on_row)
             done += counts[table.name]
-        made = Manifest(at, moment.schema, moment.head, LEFT_OUT, files)
-    _write_whole(folder / MANIFEST_NAME, (json.dumps(made.to_json(), indent=1) + "\n").encode())
+        manifest = Manifest(at, moment.schema, moment.head, LEFT_OUT, files)
+    _write_whole(folder / MANIFEST_NAME, (json.dumps(manifest.to_json(), indent=1) + "\n").encode())
     for inner in (folder / PICTURES, folder):
         sync(inner)
-    return made
+    return manifest
 
 
 def _write_table(
-    found: Iterable[Mapping[str, Value]], table: Table, folder: Path, on_row: Callable[[int], None]
+    table_rows: Iterable[Mapping[str, Value]], table: Table, folder: Path, on_row: Callable[[int], None]
 ) -> TableFile:
     rows, size, whole = 0, 0, hashlib.sha256()
 
@@ -194,7 +194,7 @@ def _write_table(
         return hashlib.sha256(png).hexdigest()
 
     with open(_create_private(folder / file_of(table.name)), "wb") as file:
-        for rows, row in enumerate(found, start=1):
+        for rows, row in enumerate(table_rows, start=1):
             plain = to_plain(table, row, keep)
             line = json.dumps(plain, ensure_ascii=False, allow_nan=False).encode() + b"\n"
             file.write(line)
@@ -261,29 +261,29 @@ def read_archive(folder: Path, target: Path, progress: Callable[[int, int], None
 def _fill(folder: Path, manifest: Manifest, new: NewDatabase, progress: Callable[[int, int], None] | None) -> None:
     total, done = sum(table.rows for table in manifest.tables.values()), 0
     pictures = _Pictures(folder / PICTURES)
-    for name, wanted in manifest.tables.items():
+    for name, stated in manifest.tables.items():
         table, path, number = new.tables[name], folder / file_of(name), 0
-        for number, line in enumerate(_lines(path, wanted), start=1):
+        for number, line in enumerate(_lines(path, stated), start=1):
             try:
                 new.insert(table, from_plain(table, _parsed(line), pictures.take))
             except (BadArchive, StoreError) as error:
                 raise BadArchive(f"{path}: line {number}: {error}") from error
             if progress is not None:
                 progress(done + number, total)
-        if number != wanted.rows:
+        if number != stated.rows:
             raise BadArchive(
-                tr("{path}: found {number} lines, its manifest says {rows}", path=path, number=number, rows=wanted.rows)
+                tr("{path}: found {number} lines, its manifest says {rows}", path=path, number=number, rows=stated.rows)
             )
         done += number
     pictures.refuse_others()
 
 
-def _lines(path: Path, wanted: TableFile) -> Iterator[bytes]:
+def _lines(path: Path, stated: TableFile) -> Iterator[bytes]:
     """Yield the lines of a file. Its size is checked before the first line, its SHA-256 after the last."""
-    found = _regular_file(path).st_size
-    if found != wanted.bytes:
+    size = _regular_file(path).st_size
+    if size != stated.bytes:
         raise BadArchive(
-            tr("{path}: found {found} bytes, its manifest says {bytes}", path=path, found=found, bytes=wanted.bytes)
+            tr("{path}: found {found} bytes, its manifest says {bytes}", path=path, found=size, bytes=stated.bytes)
         )
     whole = hashlib.sha256()
     with path.open("rb") as file:
@@ -294,7 +294,7 @@ def _lines(path: Path, wanted: TableFile) -> Iterator[bytes]:
                 )
             whole.update(line)
             yield line
-    if whole.hexdigest() != wanted.sha256:
+    if whole.hexdigest() != stated.sha256:
         raise BadArchive(
             tr("{path}: its SHA-256 differs from the one in its manifest: the file was changed", path=path)
         )
@@ -302,12 +302,12 @@ def _lines(path: Path, wanted: TableFile) -> Iterator[bytes]:
 
 def _parsed(line: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        row = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise BadArchive(tr("it is no JSON ({error})", error=error)) from error
-    if not isinstance(found, dict):
-        raise BadArchive(tr("found {found!r:.60}, expected an object", found=found))
-    return found
+    if not isinstance(row, dict):
+        raise BadArchive(tr("found {found!r:.60}, expected an object", found=row))
+    return row
 
 
 class _Pictures:
@@ -334,24 +334,24 @@ class _Pictures:
 
     def refuse_others(self) -> None:
         """Refuse files that no row names. Keys are unique, so counting the files is enough."""
-        found = sum(1 for _ in os.scandir(self._folder))
-        if found != self._taken:
+        number = sum(1 for _ in os.scandir(self._folder))
+        if number != self._taken:
             raise BadArchive(
                 tr(
                     "{folder}: found {found} files, expected the {taken} that rows name",
                     folder=self._folder,
-                    found=found,
+                    found=number,
                     taken=self._taken,
                 )
             )
 
 
 def _refuse_other_files(folder: Path, manifest: Manifest) -> None:
-    wanted = {MANIFEST_NAME, PICTURES, *map(file_of, manifest.tables)}
-    found = {entry.name for entry in os.scandir(folder)}
-    for name in sorted(wanted - found):
+    expected = {MANIFEST_NAME, PICTURES, *map(file_of, manifest.tables)}
+    present = {entry.name for entry in os.scandir(folder)}
+    for name in sorted(expected - present):
         raise BadArchive(tr("{folder}: found no {name:.80}, which belongs to it", folder=folder, name=name))
-    for name in sorted(found - wanted):
+    for name in sorted(present - expected):
         raise BadArchive(tr("{folder}: found {name!r:.80}, which its manifest does not name", folder=folder, name=name))
     if (folder / PICTURES).is_symlink() or not (folder / PICTURES).is_dir():
         raise BadArchive(tr("{folder}: expected a folder", folder=folder / PICTURES))
@@ -370,9 +370,9 @@ def _refuse_other_tables(folder: Path, manifest: Manifest, new: NewDatabase) -> 
 def _regular_file(path: Path) -> os.stat_result:
     """Return a file's status. :raises BadArchive: it is missing, or no plain file: a link could lead anywhere"""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError as error:
         raise BadArchive(f"{path}: {error.strerror}") from error
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise BadArchive(tr("{path}: expected a plain file", path=path))
-    return found
+    return status

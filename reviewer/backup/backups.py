@@ -60,11 +60,11 @@ def backup_name(database: Path, at: datetime) -> str:
 
 def backup_time(database: Path, name: str) -> datetime | None:
     """Return the time of a backup from its name; None if it is not a backup of this database."""
-    found = re.fullmatch(re.escape(database.stem) + r"-(\d{8}T\d{6}Z)", name)
-    if found is None:
+    match = re.fullmatch(re.escape(database.stem) + r"-(\d{8}T\d{6}Z)", name)
+    if match is None:
         return None
     try:
-        return datetime.strptime(found[1], _TIME).replace(tzinfo=UTC)
+        return datetime.strptime(match[1], _TIME).replace(tzinfo=UTC)
     except ValueError:
         return None
 
@@ -181,16 +181,16 @@ def back_up(
         _copy_spectra(database, path.parent, progress)
         copy(database, path, progress)
         try:
-            made = _with_spectra(describe(path, at.replace(microsecond=0), why), database)
+            backup = _with_spectra(describe(path, at.replace(microsecond=0), why), database)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
-        _write_metadata(made)
+        _write_metadata(backup)
     except OSError as error:
         raise BackupError(
             tr("{target}: {strerror}. No backup was made.", target=target, strerror=error.strerror)
         ) from error
-    return made
+    return backup
 
 
 def spectra_of_backups(folder: Path) -> Path:
@@ -210,14 +210,14 @@ def _copy_spectra(database: Path, folder: Path, progress: Callable[[int, int], N
     copy_new(spectra_folder(database), spectra_of_backups(folder), names, on_file)
 
 
-def _with_spectra(made: Backup, database: Path) -> Backup:
+def _with_spectra(backup: Backup, database: Path) -> Backup:
     """Copy the files of spectra that came meanwhile; return how many the backup needs, and how many it lacks."""
-    with open_snapshot(made.path) as moment:
+    with open_snapshot(backup.path) as moment:
         names = moment.spectra_in_files()
     if not names:
-        return made
-    _, missing = copy_new(spectra_folder(database), spectra_of_backups(made.path.parent), names)
-    return replace(made, spectra=len(names), spectra_missing=len(missing))
+        return backup
+    _, missing = copy_new(spectra_folder(database), spectra_of_backups(backup.path.parent), names)
+    return replace(backup, spectra=len(names), spectra_missing=len(missing))
 
 
 def describe(path: Path, at: datetime, why: Reason) -> Backup:
@@ -229,25 +229,27 @@ def describe(path: Path, at: datetime, why: Reason) -> Backup:
 
 def list_backups(database: Path, folder: Path) -> list[Backup]:
     """Return the backups of a database in a folder that have metadata, newest first."""
-    found = []
+    backups = []
     if folder.is_dir():
         for path in folder.glob("*.db"):
             known = read_metadata(path) if backup_time(database, path.stem) else None
             if known is not None:
-                found.append(known)
-    return sorted(found, key=lambda backup: backup.at, reverse=True)
+                backups.append(known)
+    return sorted(backups, key=lambda backup: backup.at, reverse=True)
 
 
 def read_metadata(path: Path) -> Backup | None:
     """Read the metadata of a backup; None if they are missing or unreadable."""
     try:
-        found: Mapping[str, Any] = json.loads(metadata_path(path).read_text(encoding="utf-8"))
-        if found["format"] != SCHEMA or found["file"] != path.name or found["why"] not in ("daily", "by hand"):
+        metadata: Mapping[str, Any] = json.loads(metadata_path(path).read_text(encoding="utf-8"))
+        if metadata["format"] != SCHEMA or metadata["file"] != path.name or metadata["why"] not in ("daily", "by hand"):
             return None
-        head = Head.parse(str(found["log_head"]))
-        at = datetime.fromisoformat(found["at"]).astimezone(UTC)
-        known = Backup(path, at, int(found["bytes"]), str(found["sha256"]), found["why"], int(found["schema"]), head)
-        in_files, missing = int(found.get("spectra_in_files", 0)), int(found.get("spectra_missing", 0))
+        head = Head.parse(str(metadata["log_head"]))
+        at = datetime.fromisoformat(metadata["at"]).astimezone(UTC)
+        known = Backup(
+            path, at, int(metadata["bytes"]), str(metadata["sha256"]), metadata["why"], int(metadata["schema"]), head
+        )
+        in_files, missing = int(metadata.get("spectra_in_files", 0)), int(metadata.get("spectra_missing", 0))
         return replace(known, spectra=in_files, spectra_missing=missing)
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -258,13 +260,13 @@ def check_bytes(path: Path) -> None:
     known = read_metadata(path)
     if known is None:
         return
-    found = path.stat().st_size
-    if found != known.bytes:
+    size = path.stat().st_size
+    if size != known.bytes:
         raise BadBackup(
             tr(
                 "{path}: found {found} bytes, expected the {bytes} in its metadata",
                 path=path,
-                found=found,
+                found=size,
                 bytes=known.bytes,
             )
         )
@@ -393,7 +395,7 @@ class DailyBackups:
             with self._locked(wait=False) as is_ours:
                 if not is_ours or self._has_today():
                     return None
-                made = self._make("daily", None)
+                backup = self._make("daily", None)
                 gone = prune(self._store.path, self.folder, self._clock())
                 if gone:
                     self._store.log.note(None, "backups deleted", "", files=[path.name for path in gone])
@@ -403,7 +405,7 @@ class DailyBackups:
             self._failed(str(error))
             return None
         self.problem = ""
-        return made
+        return backup
 
     def make_now(self, person: str | None) -> Backup:
         """Make one more backup at a person's request; it is kept until a person deletes it.
@@ -412,9 +414,9 @@ class DailyBackups:
         :raises StoreError: not enough space, or the database is damaged
         """
         with self._locked(wait=True):
-            made = self._make("by hand", person)
+            backup = self._make("by hand", person)
         self.problem = ""
-        return made
+        return backup
 
     def start(self) -> None:
         """Check every ten minutes whether a backup is due, in its own thread."""
@@ -443,9 +445,9 @@ class DailyBackups:
         return any(backup.why == "daily" and backup.at.date() == today for backup in self.made)
 
     def _make(self, why: Reason, person: str | None) -> Backup:
-        made = back_up(self._store.path, self.folder, why, self._continue, self._clock)
-        self._store.log.note(person, "backup made", made.path.name, bytes=made.bytes, sha256=made.sha256, why=why)
-        return made
+        backup = back_up(self._store.path, self.folder, why, self._continue, self._clock)
+        self._store.log.note(person, "backup made", backup.path.name, bytes=backup.bytes, sha256=backup.sha256, why=why)
+        return backup
 
     def _continue(self, done: int, of: int) -> None:
         if self._stop.is_set():

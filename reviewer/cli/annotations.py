@@ -74,25 +74,25 @@ def run_import(arguments: ImportOptions) -> int:
     )
     with opened(database_of(arguments), must_exist=True) as store:
         try:
-            found = import_annotations(store, arguments.files, choices, arguments.by)
+            imported = import_annotations(store, arguments.files, choices, arguments.by)
         except AnnotationsError as error:
             raise CannotRun(str(error)) from error
-    lines = in_words(found, arguments.dry_run)
-    if found.refused:
+    lines = in_words(imported, arguments.dry_run)
+    if imported.refused:
         lines.append(tr("Correct the file, or leave such annotations out with --skip-bad."))
-    lines += [str(problem) for problem in found.problems[:SHOWN]]
-    if len(found.problems) > SHOWN:
-        lines.append(tr("and {n} more", n=len(found.problems) - SHOWN))
+    lines += [str(problem) for problem in imported.problems[:SHOWN]]
+    if len(imported.problems) > SHOWN:
+        lines.append(tr("and {n} more", n=len(imported.problems) - SHOWN))
     result = {
-        "added": found.added,
-        "known": found.known,
-        "items": found.items,
-        "left_out": dict(found.left_out),
-        "problems": [asdict(problem) for problem in found.problems],
+        "added": imported.added,
+        "known": imported.known,
+        "items": imported.items,
+        "left_out": dict(imported.left_out),
+        "problems": [asdict(problem) for problem in imported.problems],
         "dry_run": arguments.dry_run,
     }
     print_result(arguments, result, "\n".join(lines))
-    return CHECK_FAILED if found.problems else DONE
+    return CHECK_FAILED if imported.problems else DONE
 
 
 def run_tasks(arguments: TasksOptions) -> int:
@@ -104,7 +104,7 @@ def run_tasks(arguments: TasksOptions) -> int:
     chosen = QueueFilter(task=arguments.task, batch=arguments.batch, states=tuple(arguments.states))
     with opened(database_of(arguments), must_exist=True) as store:
         try:
-            made = write_tasks(
+            written = write_tasks(
                 store,
                 arguments.out,
                 chosen,
@@ -116,16 +116,16 @@ def run_tasks(arguments: TasksOptions) -> int:
             raise CannotRun(tr("{file}: the file exists; give another name", file=arguments.out)) from error
         except OSError as error:
             raise CannotRun(f"{arguments.out}: {error.strerror}") from error
-    lines = [trn("{n} item in {file}", "{n} items in {file}", made.written, file=arguments.out)]
-    if made.blind:
-        lines.append(trn("left out: {n} in a blind session", "left out: {n} in blind sessions", made.blind))
-    if made.verdict_first:
+    lines = [trn("{n} item in {file}", "{n} items in {file}", written.written, file=arguments.out)]
+    if written.blind:
+        lines.append(trn("left out: {n} in a blind session", "left out: {n} in blind sessions", written.blind))
+    if written.verdict_first:
         lines.append(
             trn(
                 "left out: {n} of a batch in which everyone gives a verdict first",
                 "left out: {n} of batches in which everyone gives a verdict first",
-                made.verdict_first,
+                written.verdict_first,
             )
         )
-    print_result(arguments, {"file": str(arguments.out), **asdict(made)}, "\n".join(lines))
+    print_result(arguments, {"file": str(arguments.out), **asdict(written)}, "\n".join(lines))
     return DONE

@@ -46,38 +46,38 @@ def _copy(arguments: Options) -> int:
             bar.at(done)
 
         try:
-            made = back_up(store.path, arguments.out or default_folder(store.path), "by hand", on_progress)
+            backup = back_up(store.path, arguments.out or default_folder(store.path), "by hand", on_progress)
         except BackupError as error:
             raise CannotRun(str(error)) from error
-        store.log.note(None, "backup made", made.path.name, bytes=made.bytes, sha256=made.sha256)
+        store.log.note(None, "backup made", backup.path.name, bytes=backup.bytes, sha256=backup.sha256)
     print_result(
         arguments,
-        {**made.to_json(), "path": str(made.path)},
+        {**backup.to_json(), "path": str(backup.path)},
         tr(
             "{path}: {size:,.1f} MB, checked. Its log ends at {head}",
-            path=made.path,
-            size=made.bytes / 1e6,
-            head=made.head,
+            path=backup.path,
+            size=backup.bytes / 1e6,
+            head=backup.head,
         )
-        + _spectra_line(made),
+        + _spectra_line(backup),
     )
     return DONE
 
 
-def _spectra_line(made: Backup) -> str:
+def _spectra_line(backup: Backup) -> str:
     """Say where the files of spectra are; nothing if all spectra are in the database."""
     from reviewer.backup.backups import spectra_of_backups
 
-    if not made.spectra:
+    if not backup.spectra:
         return ""
-    where = spectra_of_backups(made.path.parent)
+    where = spectra_of_backups(backup.path.parent)
     text = tr(
-        "\nIt needs {spectra:,} files of spectra, in {where}: keep both together.", spectra=made.spectra, where=where
+        "\nIt needs {spectra:,} files of spectra, in {where}: keep both together.", spectra=backup.spectra, where=where
     )
-    if made.spectra_missing:
+    if backup.spectra_missing:
         text += tr(
             "\n{spectra_missing:,} of them are missing: `spec-o3 spectra` lists them.",
-            spectra_missing=made.spectra_missing,
+            spectra_missing=backup.spectra_missing,
         )
     return text
 
@@ -99,20 +99,20 @@ def _plain(arguments: Options) -> int:
             bar.at(done)
 
         try:
-            made = write_archive(store, target, on_progress)
+            archive = write_archive(store, target, on_progress)
         except BackupError as error:
             raise CannotRun(str(error)) from error
-        store.log.note(None, "archive made", target.name, schema=made.schema)
-    rows = sum(table.rows for table in made.tables.values())
+        store.log.note(None, "archive made", target.name, schema=archive.schema)
+    rows = sum(table.rows for table in archive.tables.values())
     print_result(
         arguments,
-        {**made.to_json(), "path": str(target)},
+        {**archive.to_json(), "path": str(target)},
         tr(
             "{target}: {rows:,} rows of {tables} tables. Its log ends at {head}",
             target=target,
             rows=rows,
-            tables=len(made.tables),
-            head=made.head,
+            tables=len(archive.tables),
+            head=archive.head,
         ),
     )
     return DONE

@@ -57,11 +57,11 @@ def run_status(arguments: Session) -> int:
     lines = [
         headline(session),
         *(
-            "  " + tr("{scorer}: {done} of {assigned}", scorer=one.scorer, done=one.done, assigned=one.assigned)
-            for one in progress
+            "  " + tr("{scorer}: {done} of {assigned}", scorer=scorer.scorer, done=scorer.done, assigned=scorer.assigned)
+            for scorer in progress
         ),
     ]
-    rows = [{"scorer": one.scorer, "done": one.done, "assigned": one.assigned} for one in progress]
+    rows = [{"scorer": scorer.scorer, "done": scorer.done, "assigned": scorer.assigned} for scorer in progress]
     result = session_json(session) | {"progress": rows}
     print_result(arguments, result, "\n".join((*lines, *session.notes)))
     return DONE
@@ -101,14 +101,14 @@ def run_giveaways(arguments: Session) -> int:
     from reviewer.blind.pictures import count_states
 
     with opened(database_of(arguments), must_exist=True) as store:
-        found = store.blind.sessions.leaks(arguments.by, arguments.session)
+        leaks = store.blind.sessions.leaks(arguments.by, arguments.session)
         traces = store.blind.checks.traces(arguments.by, arguments.session)
         shown = ((trace.source, trace.spectrum, trace.trajectory) for trace in traces)
         pictures = count_states(store.spectra, shown)
     measured = fingerprints([(trace.source, trace.spectrum, trace.trajectory) for trace in traces if trace.compared])
-    lines = [_leak(one) for one in found[:SHOWN]]
-    if len(found) > SHOWN:
-        lines.append(tr("and {n} more", n=len(found) - SHOWN))
+    lines = [_leak(leak) for leak in leaks[:SHOWN]]
+    if len(leaks) > SHOWN:
+        lines.append(tr("and {n} more", n=len(leaks) - SHOWN))
     lines = lines or [tr("nothing was found; a scorer may still notice other leaks")]
     for source, states in pictures.items():
         counts = ", ".join(f"{number} {tr(state)}" for state, number in states.items())
@@ -116,23 +116,23 @@ def run_giveaways(arguments: Session) -> int:
     lines.append(tr(measured.sentence))
     result = {
         "session": arguments.session,
-        "giveaways": [asdict(one) for one in found],
+        "giveaways": [asdict(leak) for leak in leaks],
         "fingerprints": measured.to_json(),
         "pictures": pictures,
     }
     print_result(arguments, result, "\n".join(lines))
-    return CHECK_FAILED if found else DONE
+    return CHECK_FAILED if leaks else DONE
 
 
-def _leak(found: LeakFound) -> str:
-    where = tr("step {step}", step=found.step) if found.step else tr("first picture")
+def _leak(leak: LeakFound) -> str:
+    where = tr("step {step}", step=leak.step) if leak.step else tr("first picture")
     return tr(
         "item {item}, {where}, by {source}: “{words}” ({kind})",
-        item=found.item,
+        item=leak.item,
         where=where,
-        source=found.source,
-        words=found.giveaway.words,
-        kind=tr(found.giveaway.kind),
+        source=leak.source,
+        words=leak.giveaway.words,
+        kind=tr(leak.giveaway.kind),
     )
 
 

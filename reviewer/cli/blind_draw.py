@@ -130,7 +130,7 @@ def run(arguments: Options) -> int:
             assert plan is not None
             session = store.blind.sessions.create(arguments.by, plan, uuid4().hex, bar.at)
             progress = store.blind.sessions.progress(arguments.by, session.id)
-            revealing = {found.item for found in store.blind.sessions.leaks(arguments.by, session.id)}
+            revealing = {leak.item for leak in store.blind.sessions.leaks(arguments.by, session.id)}
     except PlanError as error:
         file = arguments.plan or arguments.again
         where = f"{file}: " if file else ""
@@ -142,7 +142,7 @@ def run(arguments: Options) -> int:
         print_result(arguments, {"session": None, "reason": str(few)}, nothing)
         return CHECK_FAILED
     result = session_json(session) | {
-        "assigned": {one.scorer: one.assigned for one in progress},
+        "assigned": {scorer.scorer: scorer.assigned for scorer in progress},
         "revealing": sorted(revealing),
     }
     print_result(arguments, result, _drawn_summary(session, progress, len(revealing)))

@@ -178,12 +178,12 @@ def _rank_correlations(store: Store, by: str | None, session: BlindSession, judg
     from reviewer.blind.report.judge_agreement import correlation_with_people, judge_scores
 
     results = store.blind.results.of_session(by, session.id)
-    found: dict[str, Estimate] = {}
+    correlations: dict[str, Estimate] = {}
     for dimension in judge.configuration.dimensions if "scores" in session.plan.kinds else ():
-        found[dimension] = correlation_with_people(results, dimension, judge.name)
+        correlations[dimension] = correlation_with_people(results, dimension, judge.name)
         if len(judges := judge_scores(results, dimension).raters) > 1:
-            found[f"{dimension}, mean of {len(judges)} judges"] = correlation_with_people(results, dimension)
-    return found
+            correlations[f"{dimension}, mean of {len(judges)} judges"] = correlation_with_people(results, dimension)
+    return correlations
 
 
 def _judge(arguments: Options, session: BlindSession) -> Judge:
@@ -254,7 +254,7 @@ def _overrides(arguments: Options, chosen: JudgeSettings, largest: int | None) -
         "seed": arguments.seed,
     }
     given = {
-        "sees": next((name for name, wanted in seen.items() if wanted), None),
+        "sees": next((name for name, is_chosen in seen.items() if is_chosen), None),
         "system": _system(arguments),
         "instructions_in": arguments.instructions_in,
         "template": arguments.chat_template_kwargs,
@@ -265,8 +265,8 @@ def _overrides(arguments: Options, chosen: JudgeSettings, largest: int | None) -
         # With one dimension there is one request anyway.
         "separately": arguments.separately and len(dimensions) > 1,
         "samples": arguments.samples,
-        "sampling": replace(chosen.sampling, **{name: one for name, one in sampling.items() if one is not None}),
-        **{name: one for name, one in given.items() if one is not None},
+        "sampling": replace(chosen.sampling, **{name: value for name, value in sampling.items() if value is not None}),
+        **{name: value for name, value in given.items() if value is not None},
     }
 
 
@@ -371,10 +371,10 @@ def _summary(arguments: Options, judge: Judge, tally: JudgeRun, spending: Budget
     if judge.endpoint.left_out:
         lines.append(tr("the server does not take {names}: left out", names=", ".join(judge.endpoint.left_out)))
     lines += spent_text(spending, arguments.price_out is not None)
-    lines += [tr("not judged: {why}", why=one) for one in tally.failed[:SHOWN]]
+    lines += [tr("not judged: {why}", why=reason) for reason in tally.failed[:SHOWN]]
     if len(tally.failed) > SHOWN:
         lines.append(tr("not judged: {n} more", n=len(tally.failed) - SHOWN))
-    lines += [tr("too long, not sent: {why}", why=one) for one in tally.too_long[:SHOWN]]
+    lines += [tr("too long, not sent: {why}", why=reason) for reason in tally.too_long[:SHOWN]]
     if len(tally.too_long) > SHOWN:
         lines.append(tr("too long, not sent: {n} more", n=len(tally.too_long) - SHOWN))
     if ended := tally.gone or spending.ended:

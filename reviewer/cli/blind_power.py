@@ -55,7 +55,7 @@ def run(arguments: Options) -> int:
     spread = Spread(**{name: getattr(DEFAULT, name) if value is None else value for name, value in given.items()})
     each = arguments.scorers if arguments.each is None else arguments.each
     try:
-        found = [
+        powers = [
             power(
                 arguments.spectra,
                 arguments.scorers,
@@ -78,6 +78,6 @@ def run(arguments: Options) -> int:
             )
         ) from error
     assumed = ", ".join(f"{name} {getattr(spread, name):g}" for name in names)
-    text = "\n".join([*(one.sentence for one in found), tr("standard deviations: {assumed}", assumed=assumed)])
-    print_result(arguments, {"power": [one.to_json() for one in found], "standard_deviations": vars(spread)}, text)
+    text = "\n".join([*(estimated.sentence for estimated in powers), tr("standard deviations: {assumed}", assumed=assumed)])
+    print_result(arguments, {"power": [estimated.to_json() for estimated in powers], "standard_deviations": vars(spread)}, text)
     return DONE

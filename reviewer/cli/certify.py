@@ -48,30 +48,30 @@ def run(arguments: CertifyOptions) -> int:
         if store is not None:
             store.accounts.require_coordinator(arguments.by)
         try:
-            found = cases_from(arguments, task, store)
+            cases = cases_from(arguments, task, store)
         except (CasesError, JournalError) as error:
             raise CannotRun(str(error)) from error
-        own, required = trials_from(arguments, store, found), REQUIRED.get(arguments.require_trial or "", ())
+        own, required = trials_from(arguments, store, cases), REQUIRED.get(arguments.require_trial or "", ())
         try:
-            chosen = scoring(found.cases, arguments.score, ordering_model(store, found))
-            trials, settings = trial_outcomes(found, own) if required else (None, None)
-            made = calibration(found.cases, chosen.model, trials)
+            chosen = scoring(cases.cases, arguments.score, ordering_model(store, cases))
+            trials, settings = trial_outcomes(cases, own) if required else (None, None)
+            calibrated = calibration(cases.cases, chosen.model, trials)
             if required:
-                require_trials(made, required)
+                require_trials(calibrated, required)
         except CalibrationError as refusal:
             print_result(arguments, {"refusal": str(refusal)}, tr("refused: {reason}", reason=refusal))
             return CHECK_FAILED
         if store is not None:
-            record(store, arguments.by, task, chosen, found)
-    return _certified(arguments, found, chosen, made, wanted_from(arguments, made), own, settings)
+            record(store, arguments.by, task, chosen, cases)
+    return _certified(arguments, cases, chosen, calibrated, wanted_from(arguments, calibrated), own, settings)
 
 
 def _certified(
     arguments: CertifyOptions,
-    found: CaseList,
+    cases: CaseList,
     chosen: Scoring,
-    made: Calibration,
-    wanted: Wanted,
+    calibrated: Calibration,
+    requirements: Wanted,
     trials: Mapping[str, Trial],
     settings: TrialSettings | None,
 ) -> int:
@@ -82,18 +82,18 @@ def _certified(
     from reviewer.trust.certificates import certificate_of, evidence_of
 
     evidence = evidence_of(trials.values())
-    sides = certify(made.labelled, made.pool, wanted)
+    sides = certify(calibrated.labelled, calibrated.pool, requirements)
     is_certified = any(side.threshold is not None for side in sides)
     written = arguments.out if is_certified else None
     if written is not None:
         made_at = datetime.now(UTC)
         try:
-            write(certificate_of(found, chosen.model, made, sides, wanted, made_at, evidence, settings), written)
+            write(certificate_of(cases, chosen.model, calibrated, sides, requirements, made_at, evidence, settings), written)
         except OSError as error:
             raise CannotRun(
                 tr("{written}: {strerror}; no certificate was written", written=written, strerror=error.strerror)
             ) from error
-    result = _result(found, chosen, made, sides, wanted, written)
+    result = _result(cases, chosen, calibrated, sides, requirements, written)
     if evidence is not None:
         result["evidence"] = asdict(evidence) | {"text": evidence_text(evidence)}
     print_result(arguments, result, _text(result, is_certified))
@@ -101,34 +101,34 @@ def _certified(
 
 
 def _result(
-    found: CaseList, chosen: Scoring, made: Calibration, sides: Sequence[Side], wanted: Wanted, written: Path | None
+    cases: CaseList, chosen: Scoring, calibrated: Calibration, sides: Sequence[Side], requirements: Wanted, written: Path | None
 ) -> dict[str, Any]:
     from reviewer.trust.statement import assumptions, promise, side_text, verdict_counts, without_label
 
-    sources = Counter(case.label.source for case in found.cases if case.label is not None)
+    sources = Counter(case.label.source for case in cases.cases if case.label is not None)
     return {
         "certificate": None if written is None else str(written),
-        "task": found.task,
-        "policy": {"kind": found.policy.kind, "name": found.policy.name, "samples": found.policy.samples},
-        "cases": len(found.cases),
-        "without_certificate": len(found.cases) - len(made.cases),
+        "task": cases.task,
+        "policy": {"kind": cases.policy.kind, "name": cases.policy.name, "samples": cases.policy.samples},
+        "cases": len(cases.cases),
+        "without_certificate": len(cases.cases) - len(calibrated.cases),
         "labels": dict(sources),
         "calibration": {
-            "n": len(made.decided),
-            "yes": int(made.labelled.yes.sum()),
-            "sampling": made.sampling,
-            "not_counted": dict(made.not_counted),
+            "n": len(calibrated.decided),
+            "yes": int(calibrated.labelled.yes.sum()),
+            "sampling": calibrated.sampling,
+            "not_counted": dict(calibrated.not_counted),
         },
-        "no_label": found.no_label,
-        "not_promised": without_label(found, made, sides),
-        "left_out": {reason: list(names) for reason, names in found.left_out.items()},
+        "no_label": cases.no_label,
+        "not_promised": without_label(cases, calibrated, sides),
+        "left_out": {reason: list(names) for reason, names in cases.left_out.items()},
         "score": {"kind": chosen.model.kind, "sha256": chosen.model.sha256, "why": chosen.why},
-        "wanted": asdict(wanted),
-        "sides": [asdict(side) | {"text": side_text(side, wanted)} for side in sides],
-        "verdicts": verdict_counts(made.p, sides, len(found.cases) - len(made.cases), made.not_passed(wanted.trial)),
-        "trials": dict(Counter(made.trials)) if wanted.trial else None,
-        "promise": promise(sides, wanted),
-        "assumptions": list(assumptions(found, made, wanted)),
+        "wanted": asdict(requirements),
+        "sides": [asdict(side) | {"text": side_text(side, requirements)} for side in sides],
+        "verdicts": verdict_counts(calibrated.p, sides, len(cases.cases) - len(calibrated.cases), calibrated.not_passed(requirements.trial)),
+        "trials": dict(Counter(calibrated.trials)) if requirements.trial else None,
+        "promise": promise(sides, requirements),
+        "assumptions": list(assumptions(cases, calibrated, requirements)),
     }
 
 
@@ -184,7 +184,7 @@ def _text(result: dict[str, Any], is_certified: bool) -> str:
     if result["not_promised"]:
         lines.append(tr("not promised: {what}", what=result["not_promised"]))
     if is_certified:
-        lines += [tr("assumed: {what}", what=one) for one in result["assumptions"]]
+        lines += [tr("assumed: {what}", what=assumption) for assumption in result["assumptions"]]
         written = result["certificate"]
         lines.append(
             tr("certificate: {path}", path=written)
@@ -220,32 +220,32 @@ def _names(names: Sequence[str]) -> str:
     return tr("{names} and {n} more", names=shown, n=len(names) - SHOWN) if len(names) > SHOWN else shown
 
 
-def ordering_model(store: Store | None, found: CaseList) -> ScoreModel | None:
+def ordering_model(store: Store | None, cases: CaseList) -> ScoreModel | None:
     """Return the model that made the latest stored P(YES) of the policy's items; None if they have none."""
     from agent.trust.score import ScoreModel
 
     if store is None:
         return None
-    own = [case for case in store.trust.cases(found.task) if case.drafter_name == found.policy.name]
-    latest = max((one for one in own if one.scored_at is not None), key=attrgetter("scored_at"), default=None)
-    models = {score_model.sha256: score_model.model for score_model in store.trust.score_models(found.task)}
+    own = [case for case in store.trust.cases(cases.task) if case.drafter_name == cases.policy.name]
+    latest = max((scored for scored in own if scored.scored_at is not None), key=attrgetter("scored_at"), default=None)
+    models = {score_model.sha256: score_model.model for score_model in store.trust.score_models(cases.task)}
     return None if latest is None else ScoreModel.from_json(models[str(latest.model)])
 
 
-def record(store: Store, by: str | None, task: Task, chosen: Scoring, found: CaseList) -> None:
+def record(store: Store, by: str | None, task: Task, chosen: Scoring, cases: CaseList) -> None:
     """Store P(YES) of every item, by which the queue can be ordered."""
     from reviewer.store.trust_values import ScoreRow
 
     rows = [
         ScoreRow(item, chosen.model.p_yes(case.features), case.features.to_json(), case.reasons)
-        for case in found.cases
+        for case in cases.cases
         if case.features is not None
         for item in case.items
     ]
     store.trust.record_scores(by, task.key, chosen.model.to_json(), rows)
 
 
-def wanted_from(arguments: CertifyOptions, made: Calibration) -> Wanted:
+def wanted_from(arguments: CertifyOptions, calibrated: Calibration) -> Wanted:
     """Return what is to be certified. Labels with logged probabilities need the method that can weight them."""
     from agent.trust.certify import Wanted
 
@@ -254,7 +254,7 @@ def wanted_from(arguments: CertifyOptions, made: Calibration) -> Wanted:
         no=arguments.error_no,
         delta=arguments.delta,
         joint=arguments.joint,
-        method=arguments.method or ("anytime" if made.sampling == "logged" else "fixed"),
+        method=arguments.method or ("anytime" if calibrated.sampling == "logged" else "fixed"),
         no_risk=arguments.no_risk,
         label_noise=arguments.label_noise,
         trial=REQUIRED.get(arguments.require_trial or "", ()),

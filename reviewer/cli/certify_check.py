@@ -39,18 +39,18 @@ def run_check(arguments: CertifyOptions) -> int:
         with sources(arguments) as (task, store):
             if store is not None:
                 arguments.policy = arguments.policy or certificate.policy.name
-            found = cases_from(arguments, task, store)
-            _require_same_run(certificate, found)
-            new = new_cases(certificate, found, store)
+            cases = cases_from(arguments, task, store)
+            _require_same_run(certificate, cases)
+            new = new_cases(certificate, cases, store)
             trials: Mapping[str, TrialOutcome] = {}
             if certificate.trial is not None:
-                trials, _ = trial_outcomes(found, trials_from(arguments, store, found), certificate.trial)
+                trials, _ = trial_outcomes(cases, trials_from(arguments, store, cases), certificate.trial)
         return _checked(arguments, path, certificate, new, before, trials)
     except Refusal as error:
         raise CannotRun(str(error)) from error
 
 
-def new_cases(certificate: Certificate, found: CaseList, store: Store | None) -> tuple[Case, ...]:
+def new_cases(certificate: Certificate, cases: CaseList, store: Store | None) -> tuple[Case, ...]:
     """Return the covered cases that were decided after the certificate was made, in order.
 
     Of a results file, those are new that the certificate was not made from. Once the ordered queue has shown spectra,
@@ -58,7 +58,7 @@ def new_cases(certificate: Certificate, found: CaseList, store: Store | None) ->
     """
     from agent.trust.certificate import short_hash
 
-    arms = {} if store is None else {showing.item: showing.arm for showing in store.trust.showings(found.task)}
+    arms = {} if store is None else {showing.item: showing.arm for showing in store.trust.showings(cases.task)}
     used = frozenset(certificate.spectra)
     made_at = datetime.fromisoformat(certificate.made_at)
 
@@ -77,7 +77,7 @@ def new_cases(certificate: Certificate, found: CaseList, store: Store | None) ->
         judged = certificate.judge(case.features, case.survey, case.snr, case.reasons)
         return judged.cause not in ("data", "survey", "S/N")
 
-    return tuple(case for case in found.cases if is_new(case))
+    return tuple(case for case in cases.cases if is_new(case))
 
 
 def _checked(
@@ -162,12 +162,12 @@ def _checked(
     return DONE if now is None else CHECK_FAILED
 
 
-def _require_same_run(certificate: Certificate, found: CaseList) -> None:
+def _require_same_run(certificate: Certificate, cases: CaseList) -> None:
     """Check that the cases are of the certificate's policy. :raises CannotRun: they are not"""
     from agent.trust.certificate import CertifiedPolicy
 
-    run = found.policy
+    run = cases.policy
     policy = CertifiedPolicy(run.kind, run.name, run.settings)
-    refusal = certificate.refusal(found.task, run.prompt_sha256, policy, run.samples, run.medium)
+    refusal = certificate.refusal(cases.task, run.prompt_sha256, policy, run.samples, run.medium)
     if refusal:
         raise CannotRun(refusal)

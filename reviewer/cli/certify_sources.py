@@ -48,12 +48,12 @@ def task_from(arguments: CertifyOptions) -> Task:
     known, _ = known_tasks(database_of(arguments))
     if arguments.tasks is not None:
         known = tasks.load_all([arguments.tasks])[0]
-    found = None if arguments.task is None else tasks.find(known, arguments.task)
-    if found is None:
+    task = None if arguments.task is None else tasks.find(known, arguments.task)
+    if task is None:
         raise CannotRun(
             tr("--task: found {task!r}, expected one of {names}", task=arguments.task, names=", ".join(known))
         )
-    return found
+    return task
 
 
 def cases_from(arguments: CertifyOptions, task: Task, store: Store | None) -> CaseList:
@@ -74,8 +74,8 @@ def cases_from(arguments: CertifyOptions, task: Task, store: Store | None) -> Ca
 
     if store is None:
         assert arguments.results is not None
-        found = results_cases(arguments.results, labels_from(arguments, task), task, arguments.simulated)
-        read = file_reader(arguments.results.parent, found.policy.medium)
+        cases = results_cases(arguments.results, labels_from(arguments, task), task, arguments.simulated)
+        read = file_reader(arguments.results.parent, cases.policy.medium)
     else:
         policy = arguments.policy
         if policy is None:
@@ -90,15 +90,15 @@ def cases_from(arguments: CertifyOptions, task: Task, store: Store | None) -> Ca
                     )
                 )
             (policy,) = known
-        found = stored_cases(store, task, policy, arguments.batch, arguments.simulated)
+        cases = stored_cases(store, task, policy, arguments.batch, arguments.simulated)
         read = reader_of(store)
     # A process takes a second or two to start; a few cases are measured sooner without.
-    processes = arguments.processes or min(cores(), 1 + len(found.cases) // 50)
-    with ProgressBar(len(found.cases), tr("measuring")) as bar:
-        return measured(found, task, read, processes, bar.at)
+    processes = arguments.processes or min(cores(), 1 + len(cases.cases) // 50)
+    with ProgressBar(len(cases.cases), tr("measuring")) as bar:
+        return measured(cases, task, read, processes, bar.at)
 
 
-def trials_from(arguments: CertifyOptions, store: Store | None, found: CaseList) -> dict[str, Trial]:
+def trials_from(arguments: CertifyOptions, store: Store | None, cases: CaseList) -> dict[str, Trial]:
     """Return the trials of the cases' traces by content hash: those of the database, and those of --trials.
 
     :raises CannotRun: the file cannot be read
@@ -107,14 +107,14 @@ def trials_from(arguments: CertifyOptions, store: Store | None, found: CaseList)
     from reviewer.trust.certificates import own_trials, stored_trials
 
     try:
-        trials = [] if store is None else list(stored_trials(store, found))
+        trials = [] if store is None else list(stored_trials(store, cases))
         if arguments.trials is not None:
             trials += read_trials(arguments.trials)
     except OSError as error:
         raise CannotRun(f"--trials: {arguments.trials}: {error.strerror}") from error
     except TrialError as error:
         raise CannotRun(f"--trials: {error}") from error
-    return own_trials(found, trials)
+    return own_trials(cases, trials)
 
 
 def labels_from(arguments: CertifyOptions, task: Task) -> Any:
@@ -126,8 +126,8 @@ def labels_from(arguments: CertifyOptions, task: Task) -> Any:
     known, _ = known_tasks(database_of(arguments))
 
     def is_this_task(name: str) -> bool | None:
-        found = tasks.find({**known, task.key: task}, name)
-        return None if found is None else found.key == task.key
+        named = tasks.find({**known, task.key: task}, name)
+        return None if named is None else named.key == task.key
 
     assert arguments.labels is not None
     try:

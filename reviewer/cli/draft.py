@@ -101,8 +101,8 @@ def run(arguments: Options) -> int:
         skipped.append({"file": str(path), "reason": reason})
 
     try:
-        found = list(sources_from(arguments.files, into, sys.stdin, on_skip))
-        summary, stopped = _draft(arguments, task, choice, labels, found)
+        sources = list(sources_from(arguments.files, into, sys.stdin, on_skip))
+        summary, stopped = _draft(arguments, task, choice, labels, sources)
     except Refusal as error:
         raise CannotRun(str(error)) from error
     result = summary.to_json() | ({"skipped_files": skipped} if skipped else {})
@@ -113,7 +113,7 @@ def run(arguments: Options) -> int:
 
 
 def _draft(
-    arguments: Options, task: Task, choice: PolicyChoice, labels: Labels | None, found: list[Source]
+    arguments: Options, task: Task, choice: PolicyChoice, labels: Labels | None, sources: list[Source]
 ) -> tuple[Summary, bool]:
     """Draft what is not drafted yet; return the summary, and whether it was stopped."""
     from agent.batch.journal import PendingJobs
@@ -129,7 +129,7 @@ def _draft(
     with ExitStack() as open_things:
         results = _results(arguments, task, choice, database, open_things)
         work = PendingJobs(
-            found,
+            sources,
             arguments.samples,
             results,
             is_wanted=lambda job: not labels or known.label(job) is not None,
@@ -248,8 +248,8 @@ def _labels(arguments: Options, task: Task, database: Path) -> Labels | None:
     known, _ = _known(arguments, database)
 
     def is_this_task(name: str) -> bool | None:
-        found = tasks.find(known, name)
-        return None if found is None else found.key == task.key
+        named = tasks.find(known, name)
+        return None if named is None else named.key == task.key
 
     try:
         return Labels.read(arguments.labels, is_this_task)

@@ -90,7 +90,7 @@ def run_export(arguments: ExportOptions) -> int:
     with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("items exported")) as bar:
         folder, name = place or (folder_of(store), str(arguments.name))
         try:
-            made = export(
+            exported = export(
                 store,
                 name,
                 person=arguments.by or _alone(store),
@@ -116,12 +116,12 @@ def run_export(arguments: ExportOptions) -> int:
             print(tr("\nno export was made"), file=sys.stderr)
             raise
     result = {
-        "folder": str(made.folder),
-        "counts": made.summary["counts"],
-        "left_out": [asdict(one) for one in made.left_out],
+        "folder": str(exported.folder),
+        "counts": exported.summary["counts"],
+        "left_out": [asdict(row) for row in exported.left_out],
     }
-    print_result(arguments, result, _export_summary(made))
-    return CHECK_FAILED if made.left_out else DONE
+    print_result(arguments, result, _export_summary(exported))
+    return CHECK_FAILED if exported.left_out else DONE
 
 
 def run_tables(arguments: TablesOptions) -> int:
@@ -131,13 +131,13 @@ def run_tables(arguments: TablesOptions) -> int:
         path = store.path.resolve()
         folder = arguments.out or path.with_name(f"{path.stem}-tables")
         try:
-            made = write_all(store, folder, arguments.excel)
+            tables = write_all(store, folder, arguments.excel)
         except OSError as error:
             raise CannotRun(
                 tr("{folder}: {strerror}; not every table was written", folder=folder, strerror=error.strerror)
             ) from error
-    result = {"folder": str(folder), "tables": {file.name: rows for file, rows in made}}
-    text = "\n".join(trn("{n} row in {file}", "{n} rows in {file}", rows, file=file) for file, rows in made)
+    result = {"folder": str(folder), "tables": {file.name: rows for file, rows in tables}}
+    text = "\n".join(trn("{n} row in {file}", "{n} rows in {file}", rows, file=file) for file, rows in tables)
     print_result(arguments, result, text)
     return DONE
 
@@ -156,22 +156,22 @@ def _alone(store: Store) -> str | None:
     return active[0] if len(active) == 1 else None
 
 
-def _export_summary(made: Exported) -> str:
-    counts = made.summary["counts"]
+def _export_summary(exported: Exported) -> str:
+    counts = exported.summary["counts"]
     lines = [
         trn(
             "{n} trajectory with {pictures} pictures in {folder}",
             "{n} trajectories with {pictures} pictures in {folder}",
             counts["items"],
             pictures=counts["pictures"],
-            folder=made.folder,
+            folder=exported.folder,
         )
     ]
-    if made.summary["one_person"]:
+    if exported.summary["one_person"]:
         lines.append(tr("{n} of them approved by one person only", n=counts["by_one_person"]))
     if counts["simulated"]:
         lines.append(tr("{n} of them of simulated spectra", n=counts["simulated"]))
-    lines += [tr("left out: item {item}: {reason}", item=one.item_id, reason=tr(one.reason)) for one in made.left_out]
+    lines += [tr("left out: item {item}: {reason}", item=row.item_id, reason=tr(row.reason)) for row in exported.left_out]
     return "\n".join(lines)
 
 
@@ -202,23 +202,23 @@ def run_import(arguments: ImportOptions) -> int:
                     job = _imported(store, number, bar)
         except ImportFileError as error:
             raise CannotRun(str(error)) from error
-        found = Findings.of(job)
-        states = by_state(store, found.known_items, SHOWN)
+        findings = Findings.of(job)
+        states = by_state(store, findings.known_items, SHOWN)
     result = {
         "import": job.id,
-        "rows": found.rows,
-        "added": list(items_of(found.added_items)) if arguments.json else None,
-        "known": found.known,
-        "known_items": list(items_of(found.known_items)) if arguments.json else None,
-        "others": found.others,
-        "other_texts": [asdict(row) for row in found.other_texts],
-        "control": found.control,
-        "control_texts": found.control_texts,
-        "bad": found.bad,
-        "problems": [asdict(problem) for problem in found.problems],
+        "rows": findings.rows,
+        "added": list(items_of(findings.added_items)) if arguments.json else None,
+        "known": findings.known,
+        "known_items": list(items_of(findings.known_items)) if arguments.json else None,
+        "others": findings.others,
+        "other_texts": [asdict(row) for row in findings.other_texts],
+        "control": findings.control,
+        "control_texts": findings.control_texts,
+        "bad": findings.bad,
+        "problems": [asdict(problem) for problem in findings.problems],
     }
-    print_result(arguments, result, _import_summary(job, found, states))
-    return CHECK_FAILED if found.bad or job.state == "refused" else DONE
+    print_result(arguments, result, _import_summary(job, findings, states))
+    return CHECK_FAILED if findings.bad or job.state == "refused" else DONE
 
 
 def _requested(store: Store, arguments: ImportOptions) -> int:
@@ -236,9 +236,9 @@ def _imported(store: Store, number: int, bar: ProgressBar) -> ImportJob:
     from reviewer.exchange.imports import Findings, continue_import
 
     def on_part(job: ImportJob) -> None:
-        found, at, size = Findings.of(job), job.progress.offset, job.request.size
-        bar.expect(round(found.rows * size / at) if at else None)
-        bar.at(found.rows, tr("checking") if job.progress.step == "check" else tr("writing"))
+        findings, at, size = Findings.of(job), job.progress.offset, job.request.size
+        bar.expect(round(findings.rows * size / at) if at else None)
+        bar.at(findings.rows, tr("checking") if job.progress.step == "check" else tr("writing"))
 
     job = store.imports.get(number)
     if job.progress.line:
@@ -264,15 +264,15 @@ def _end_with_input() -> None:
     os._exit(CANNOT_RUN)
 
 
-def _import_summary(job: ImportJob, found: Findings, states: Mapping[State, tuple[int, list[int]]]) -> str:
-    if job.state == "refused" and not found.bad:
+def _import_summary(job: ImportJob, findings: Findings, states: Mapping[State, tuple[int, list[int]]]) -> str:
+    if job.state == "refused" and not findings.bad:
         lines = [
             trn(
                 "nothing imported: {n} row of a spectrum that is here for the same task with another text; import the "
                 "file again with the choice --same-spectrum import or leave-out",
                 "nothing imported: {n} rows of spectra that are here for the same task with another text; import the "
                 "file again with the choice --same-spectrum import or leave-out",
-                found.others,
+                findings.others,
             )
         ]
     elif job.state == "refused":
@@ -280,48 +280,48 @@ def _import_summary(job: ImportJob, found: Findings, states: Mapping[State, tupl
             trn(
                 "nothing imported: {n} row is bad (--skip-bad imports the others)",
                 "nothing imported: {n} rows are bad (--skip-bad imports the others)",
-                found.bad,
+                findings.bad,
             )
         ]
     else:
-        lines = [tr("{n} imported", n=found.added)]
+        lines = [tr("{n} imported", n=findings.added)]
         lines += [
             tr("{n} already {state} here: items {items}", n=n, state=tr(state), items=_numbers(items, n))
             for state, (n, items) in states.items()
         ]
-        if found.unlisted:
-            lines.append(trn("{n} more row is already here", "{n} more rows are already here", found.unlisted))
-        if found.others and job.request.same_spectrum == "leave out":
+        if findings.unlisted:
+            lines.append(trn("{n} more row is already here", "{n} more rows are already here", findings.unlisted))
+        if findings.others and job.request.same_spectrum == "leave out":
             lines.append(
                 trn(
                     "{n} row of a spectrum that is here for the same task with another text: left out",
                     "{n} rows of spectra that are here for the same task with another text: left out",
-                    found.others,
+                    findings.others,
                 )
             )
-        elif found.others:
+        elif findings.others:
             lines.append(
                 trn(
                     "{n} row of a spectrum that is here for the same task with another text: imported all the same "
                     "(--same-spectrum)",
                     "{n} rows of spectra that are here for the same task with another text: imported all the same "
                     "(--same-spectrum)",
-                    found.others,
+                    findings.others,
                 )
             )
-        if found.control:
+        if findings.control:
             lines.append(
                 trn(
                     "{n} row has control tokens of the tokenizer in its texts and is left out of training until they "
                     "are removed:",
                     "{n} rows have control tokens of the tokenizer in their texts and are left out of training until "
                     "they are removed:",
-                    found.control,
+                    findings.control,
                 )
             )
-            lines += [f"  {text}" for text in found.control_texts[:SHOWN]]
-        if found.bad:
-            lines.append(trn("{n} row left out", "{n} rows left out", found.bad))
-    lines += [str(problem) for problem in found.problems[:SHOWN]]
-    lines += [tr("and {n} more", n=found.bad - SHOWN)] if found.bad > SHOWN else []
+            lines += [f"  {text}" for text in findings.control_texts[:SHOWN]]
+        if findings.bad:
+            lines.append(trn("{n} row left out", "{n} rows left out", findings.bad))
+    lines += [str(problem) for problem in findings.problems[:SHOWN]]
+    lines += [tr("and {n} more", n=findings.bad - SHOWN)] if findings.bad > SHOWN else []
     return "\n".join(lines)

@@ -123,12 +123,12 @@ def _backups(options: checks.DoctorOptions) -> Finding:
     from reviewer.backup.backups import default_folder, list_backups
 
     folder = default_folder(options.database)
-    made = list_backups(options.database, folder)
+    backups = list_backups(options.database, folder)
     again = f"spec-o3 backup --db {options.database}"
-    if not made:
+    if not backups:
         return Finding(tr("last backup"), None, tr("none in {folder}", folder=folder), again)
-    age = datetime.now(UTC) - made[0].at
-    text = tr("{span} ago, {path}, and {n} earlier", span=_span(age), path=made[0].path, n=len(made) - 1)
+    age = datetime.now(UTC) - backups[0].at
+    text = tr("{span} ago, {path}, and {n} earlier", span=_span(age), path=backups[0].path, n=len(backups) - 1)
     return Finding(tr("last backup"), None, text, again if age > _OLD else "")
 
 

@@ -43,7 +43,7 @@ def run(arguments: Options) -> int:
         {"key": task.key, "title": task.title, "prompts": ["trained", "ours"] if task.key in prompts else ["ours"]}
         for task in known.values()
     ]
-    width = max(len(one["title"]) for one in listed)
+    width = max(len(shown["title"]) for shown in listed)
     lines = [f"{tr('task'):6}  {tr('class'):{width}}  {tr('prompts')}"]
     for row in listed:
         imported = prompts.get(str(row["key"]))
@@ -67,11 +67,11 @@ def run_import(arguments: ImportOptions) -> int:
     where = _where(arguments)
     try:
         files = [file for path in arguments.paths for file in files_in(path)]
-        found = import_prompts(progress(files, len(files), tr("reading")), known)
+        imported = import_prompts(progress(files, len(files), tr("reading")), known)
     except TaskError as error:
         raise CannotRun(str(error)) from error
-    if not found.prompts:
-        names = ", ".join(found.unknown)
+    if not imported.prompts:
+        names = ", ".join(imported.unknown)
         raise CannotRun(
             tr(
                 "{paths}: found rows of {names:.200}, expected of {names2}",
@@ -86,10 +86,10 @@ def run_import(arguments: ImportOptions) -> int:
         before = {}  # a damaged file is replaced
     try:
         make_folder(database_of(arguments))
-        save(where, before | dict(found.prompts))
+        save(where, before | dict(imported.prompts))
     except (PlaceError, TaskError) as error:
         raise CannotRun(str(error)) from error
-    print_result(arguments, _result(found, where), _text(found, where))
+    print_result(arguments, _result(imported, where), _text(imported, where))
     return DONE
 
 
@@ -99,21 +99,21 @@ def _where(arguments: Options) -> Path:
     return prompts_file((database_of(arguments)).resolve().parent)
 
 
-def _result(found: Imported, where: Path) -> dict[str, Any]:
-    prompts = {key: prompt.model_dump(mode="json") for key, prompt in found.prompts.items()}
-    return {"prompts_file": str(where), "tasks": prompts, "unknown": dict(found.unknown), "systems": _systems(found)}
+def _result(imported: Imported, where: Path) -> dict[str, Any]:
+    prompts = {key: prompt.model_dump(mode="json") for key, prompt in imported.prompts.items()}
+    return {"prompts_file": str(where), "tasks": prompts, "unknown": dict(imported.unknown), "systems": _systems(imported)}
 
 
-def _systems(found: Imported) -> dict[str, int]:
+def _systems(imported: Imported) -> dict[str, int]:
     """Return the rows whose system text is not the one that this program sends, by that text."""
     from agent.conversation import SYSTEM
 
-    return {text: rows for text, rows in found.systems.items() if text != SYSTEM}
+    return {text: rows for text, rows in imported.systems.items() if text != SYSTEM}
 
 
-def _text(found: Imported, where: Path) -> str:
+def _text(imported: Imported, where: Path) -> str:
     lines = []
-    for key, prompt in sorted(found.prompts.items()):
+    for key, prompt in sorted(imported.prompts.items()):
         lines.append(tr("{key}: {n:,} characters, in {source}", key=key, n=len(prompt.prompt), source=_source(prompt)))
         if prompt.others:
             every = prompt.rows + sum(other.rows for other in prompt.others)
@@ -144,7 +144,7 @@ def _text(found: Imported, where: Path) -> str:
             rows,
             name=name,
         )
-        for name, rows in sorted(found.unknown.items())
+        for name, rows in sorted(imported.unknown.items())
     ]
     lines += [
         trn(
@@ -153,7 +153,7 @@ def _text(found: Imported, where: Path) -> str:
             rows,
             text=text,
         )
-        for text, rows in sorted(_systems(found).items())
+        for text, rows in sorted(_systems(imported).items())
     ]
     return "\n".join([*lines, tr("written to {where}", where=where)])
 

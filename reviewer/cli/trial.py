@@ -93,7 +93,7 @@ def _run(arguments: Options, store: Store | None) -> int:
 
     if store is not None:
         store.accounts.require_coordinator(arguments.by)
-    tasks, wanted = _tasks(arguments)
+    tasks, task = _tasks(arguments)
     choice = choice_from(arguments, roster_from(arguments, None if arguments.db is None else arguments.db.parent))
     drafter, stop = choice().drafter, Stop()
     file = None
@@ -104,17 +104,17 @@ def _run(arguments: Options, store: Store | None) -> int:
         of_drafter = json.loads(json.dumps(made_by))  # as the file gives it back, without tuples
         file = TrialsFile(arguments.out, of_drafter, arguments.edit_seed, arguments.placebos)
     if store is not None:
-        cases = _stored(store, tasks, wanted)
+        cases = _stored(store, tasks, task)
     else:
         assert arguments.results is not None
         cases = cases_in(arguments.results, arguments.medium)
     counts: Counter[str] = Counter()
-    left = list(_wanted(islice(_of_policy(cases, drafter, wanted, counts), arguments.limit), file, counts))
+    left = list(_wanted(islice(_of_policy(cases, drafter, task, counts), arguments.limit), file, counts))
     if file is not None:
         file.create()
     work = Work(tasks, _policy_for(choice), arguments.edit_seed, arguments.placebos)
     processes = (arguments.processes or cores()) if arguments.key in IN_PROCESSES else 1
-    made: list[Trial] = [] if file is None else list(file.done.values())
+    trials: list[Trial] = [] if file is None else list(file.done.values())
     problems: list[str] = []
     tried = 0
     with (
@@ -126,18 +126,18 @@ def _run(arguments: Options, store: Store | None) -> int:
             if outcome.trial is None:
                 problems.append(f"{outcome.case.name}: {outcome.problem}")
             else:
-                made.append(outcome.trial)
+                trials.append(outcome.trial)
                 # The file is last: what it holds is not tried again when the run resumes.
                 if store is not None:
                     _record(store, arguments.by, outcome.trial, outcome.case.item)
                 if file is not None:
                     file.add(outcome.trial)
             bar.at(tried)
-    result = _result(made, problems, counts)
+    result = _result(trials, problems, counts)
     print_result(arguments, result, _text(result))
     if stop.is_set and tried < len(left):
         raise KeyboardInterrupt
-    return CHECK_FAILED if problems or any(trial.passed is False for trial in made) else DONE
+    return CHECK_FAILED if problems or any(trial.passed is False for trial in trials) else DONE
 
 
 def _delete_trials(file: Path) -> None:
@@ -163,12 +163,12 @@ def _tasks(arguments: Options) -> tuple[dict[str, Task], Task | None]:
             tasks = load(arguments.tasks)
     except TaskError as error:
         raise CannotRun(str(error)) from error
-    wanted = None if arguments.task is None else find(tasks, arguments.task)
-    if arguments.task is not None and wanted is None:
+    task = None if arguments.task is None else find(tasks, arguments.task)
+    if arguments.task is not None and task is None:
         raise CannotRun(
             tr("--task: found {task!r}, expected one of {names}", task=arguments.task, names=", ".join(sorted(tasks)))
         )
-    return tasks, wanted
+    return tasks, task
 
 
 def _policy_for(choice: PolicyChoice) -> Callable[[int], Policy]:
@@ -184,11 +184,11 @@ def _policy_for(choice: PolicyChoice) -> Callable[[int], Policy]:
     return choice
 
 
-def _of_policy(cases: Iterator[Case], drafter: Drafter, wanted: Task | None, counts: Counter[str]) -> Iterator[Case]:
+def _of_policy(cases: Iterator[Case], drafter: Drafter, task: Task | None, counts: Counter[str]) -> Iterator[Case]:
     """Yield the traces of the policy, and of the task: another policy would not continue them as they were begun."""
     for case in cases:
         made_by = case.trajectory.drafter
-        if wanted is not None and case.trajectory.task != wanted.key:
+        if task is not None and case.trajectory.task != task.key:
             counts[deferred("of another task")] += 1
         elif (made_by.kind, made_by.name) != (drafter.kind, drafter.name):
             counts[deferred("of another policy")] += 1
@@ -204,35 +204,35 @@ def _wanted(cases: Iterator[Case], file: TrialsFile | None, counts: Counter[str]
             yield case
 
 
-def _stored(store: Store, tasks: dict[str, Task], wanted: Task | None) -> Iterator[Case]:
+def _stored(store: Store, tasks: dict[str, Task], task: Task | None) -> Iterator[Case]:
     """Yield what the drafters wrote, with its spectrum; items without a stored spectrum are left out."""
     from agent.batch.trials import Case
 
-    for key in sorted(tasks) if wanted is None else [wanted.key]:
-        found = {case.item: case for case in store.trust.cases(key)}
-        for item, trajectory in store.trust.trajectories(list(found)):
-            sha256 = found[item].spectrum_sha256
+    for key in sorted(tasks) if task is None else [task.key]:
+        case_of = {case.item: case for case in store.trust.cases(key)}
+        for item, trajectory in store.trust.trajectories(list(case_of)):
+            sha256 = case_of[item].spectrum_sha256
             if sha256 is not None and store.spectra.exists(sha256):
                 yield Case(tr("item {item}", item=item), trajectory, store.spectra.get(sha256), item)
 
 
-def _record(store: Store, by: str | None, made: Trial, item: int | None) -> None:
+def _record(store: Store, by: str | None, trial: Trial, item: int | None) -> None:
     from reviewer.store import TrialRow
 
-    store.trust.record_trials(by, [TrialRow(made.content_hash, made.passed, made.to_json(), item)])
+    store.trust.record_trials(by, [TrialRow(trial.content_hash, trial.passed, trial.to_json(), item)])
 
 
-def _result(made: list[Trial], problems: list[str], counts: Counter[str]) -> dict[str, Any]:
+def _result(trials: list[Trial], problems: list[str], counts: Counter[str]) -> dict[str, Any]:
     from agent.trial.report import summarise
 
-    tested = [trial for trial in made if trial.passed is not None]
+    tested = [trial for trial in trials if trial.passed is not None]
     return {
-        "traces": len(made),
+        "traces": len(trials),
         "tested": len(tested),
-        "passed": sum(bool(one.passed) for one in tested),
+        "passed": sum(bool(row.passed) for row in tested),
         "failed": problems,
         "left_out": dict(counts),
-        "summary": [one.to_json() for one in summarise(made)],
+        "summary": [row.to_json() for row in summarise(trials)],
     }
 
 
@@ -246,10 +246,10 @@ def _text(result: dict[str, Any]) -> str:
             passed=result["passed"],
         )
     ]
-    for one in result["summary"]:
-        if one["task"]:
-            shares = (f"{tr(words)} {_share(one[name])}" for name, words in _NAMES.items())
-            lines.append(f"{one['policy']}, {one['task']}: {', '.join(shares)}")
+    for row in result["summary"]:
+        if row["task"]:
+            shares = (f"{tr(words)} {_share(row[name])}" for name, words in _NAMES.items())
+            lines.append(f"{row['policy']}, {row['task']}: {', '.join(shares)}")
     lines += [
         tr("left out, {reason}: {n}", reason=tr(reason), n=number) for reason, number in result["left_out"].items()
     ]

@@ -63,20 +63,20 @@ def _withdraw(arguments: Options, store: Store) -> int:
         raise CannotRun(str(error)) from error
     chosen = Selection(arguments.batch) if numbers is None else Selection(arguments.batch, *numbers)
     if arguments.dry_run:
-        found = store.withdrawals.preview(chosen, arguments.by)
-        items = found.withdrawn if arguments.restore else found.items
+        untouched = store.withdrawals.preview(chosen, arguments.by)
+        items = untouched.withdrawn if arguments.restore else untouched.items
     elif arguments.restore:
-        found, items = None, store.withdrawals.restore(person_or_only_one(store, arguments.by), chosen)
+        untouched, items = None, store.withdrawals.restore(person_or_only_one(store, arguments.by), chosen)
     else:
-        found = store.withdrawals.withdraw(person_or_only_one(store, arguments.by), chosen)
-        items = found.items
-    stay = {} if found is None or arguments.restore else found.worked_on
+        untouched = store.withdrawals.withdraw(person_or_only_one(store, arguments.by), chosen)
+        items = untouched.items
+    stay = {} if untouched is None or arguments.restore else untouched.worked_on
     result = {"items": list(items), "worked_on": {str(item): what for item, what in stay.items()}}
-    print_result(arguments, result | {"dry_run": arguments.dry_run}, _in_words(arguments, len(items), found))
+    print_result(arguments, result | {"dry_run": arguments.dry_run}, _in_words(arguments, len(items), untouched))
     return CHECK_FAILED if stay else DONE
 
 
-def _in_words(arguments: Options, count: int, found: Untouched | None) -> str:
+def _in_words(arguments: Options, count: int, untouched: Untouched | None) -> str:
     if arguments.restore and arguments.dry_run:
         lines = [trn("{n} item would be restored", "{n} items would be restored", count)]
     elif arguments.restore:
@@ -85,7 +85,7 @@ def _in_words(arguments: Options, count: int, found: Untouched | None) -> str:
         lines = [trn("{n} item would be withdrawn", "{n} items would be withdrawn", count)]
     else:
         lines = [trn("{n} item withdrawn", "{n} items withdrawn", count)]
-    stay = {} if found is None or arguments.restore else found.worked_on
+    stay = {} if untouched is None or arguments.restore else untouched.worked_on
     lines += [tr("stays: item {item} ({what})", item=item, what=tr(what)) for item, what in list(stay.items())[:SHOWN]]
     lines += [tr("and {n} more", n=len(stay) - SHOWN)] if len(stay) > SHOWN else []
     return "\n".join(lines)

@@ -54,7 +54,9 @@ def load_demo(store: Store) -> None:
         if (score := shipped["scores"].get(draft.trajectory.content_hash())) is not None
     ]
     store.trust.record_scores(None, SCORED, shipped["model"], rows)
-    store.trust.record_trials(None, [TrialRow(one["content_hash"], one["passed"], one) for one in shipped["trials"]])
+    store.trust.record_trials(
+        None, [TrialRow(trial["content_hash"], trial["passed"], trial) for trial in shipped["trials"]]
+    )
 
 
 def main() -> None:
@@ -75,8 +77,8 @@ def main() -> None:
         policies: dict[int, Policy] = {PASSED: Baseline(), NOT_PASSED: Repeats(draft)}
         if number in policies:
             trials.append(trial(draft, None, spectrum, task, policies[number]).to_json())
-    found = {"model": RAW.to_json(), "scores": scores, "trials": trials}
-    FILE.write_text(json.dumps(found, ensure_ascii=False, sort_keys=True, indent=1) + "\n", encoding="utf-8")
+    shipped = {"model": RAW.to_json(), "scores": scores, "trials": trials}
+    FILE.write_text(json.dumps(shipped, ensure_ascii=False, sort_keys=True, indent=1) + "\n", encoding="utf-8")
     print(f"wrote {FILE.name}: P(YES) of {len(scores)} drafts, {len(trials)} trials")
 
 

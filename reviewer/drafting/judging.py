@@ -105,7 +105,7 @@ def judge_session(
     every = _ordered_questions(store, by, session_id, judge)
     _check_same_judge(store, by, session_id, judge)
     done = store.blind.judging.recorded_keys(by, session_id, judge.name)
-    to_do = [one for one in every if one.key(session_id, judge.name) not in done]
+    to_do = [question for question in every if question.key(session_id, judge.name) not in done]
     material = _Material(store, judge)
     tally = JudgeRun(questions=len(every), before=len(every) - len(to_do))
     inner, in_a_row = Stop(), 0
@@ -121,7 +121,7 @@ def judge_session(
 
     with (stop or Stop()).waking(inner.set), ThreadPoolExecutor(concurrency, "judge") as pool:
         try:
-            futures = [pool.submit(judge_one, one) for one in to_do]
+            futures = [pool.submit(judge_one, question) for question in to_do]
             for number, future in enumerate(as_completed(futures), start=1):
                 outcome = future.result()
                 if isinstance(outcome, Judgement):
@@ -169,7 +169,7 @@ def _ordered_questions(store: Store, by: str | None, session_id: int, judge: Jud
     chosen = judge.configuration
     every = store.blind.judging.questions(by, session_id)
     if len(chosen.dimensions) == 1:
-        every = tuple(one for one in every if one.kind == "scores")
+        every = tuple(question for question in every if question.kind == "scores")
         if not every:
             raise NothingToJudge(
                 tr(
@@ -184,10 +184,10 @@ def _ordered_questions(store: Store, by: str | None, session_id: int, judge: Jud
         return hashlib.sha256(about.encode()).hexdigest(), to_judge.shown
 
     return [
-        _Request(one, dimensions, sample, chosen.separately)
+        _Request(question, dimensions, sample, chosen.separately)
         for sample in range(1, chosen.samples + 1)
-        for one in sorted(every, key=place)
-        for dimensions in (chosen.requests if one.kind == "scores" else (chosen.dimensions,))
+        for question in sorted(every, key=place)
+        for dimensions in (chosen.requests if question.kind == "scores" else (chosen.dimensions,))
     ]
 
 
@@ -229,8 +229,8 @@ class _Material:
         """
         sheet = trace_of(trajectory)
         if self._sees == "pictures":
-            found = neutral_pictures(self._store.spectra, trajectory, spectrum_sha256)
-            return TraceForJudge(sheet, tuple(one.image for one in found))
+            pictures = neutral_pictures(self._store.spectra, trajectory, spectrum_sha256)
+            return TraceForJudge(sheet, tuple(picture.image for picture in pictures))
         if self._sees == "text" or spectrum_sha256 is None:
             return TraceForJudge(sheet)
         with self._lock:

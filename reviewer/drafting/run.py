@@ -63,7 +63,7 @@ def draft_many(
     known, spending, inner = known or KnownLabels(), spending or Budget(), Stop()
     plan = Plan(task, lambda sample: policy_for(None, sample), min_snr=min_snr, medium=medium)
 
-    def one(job: Job, reading: Reading) -> list[Outcome]:
+    def draft(job: Job, reading: Reading) -> list[Outcome]:
         with spending.one_more(inner) as tab:
             if tab is None:
                 # Nothing is in progress any more, else it would have waited.
@@ -78,7 +78,7 @@ def draft_many(
         return [replace(outcome, trajectory=labelled)]
 
     with (stop or Stop()).waking(inner.set):
-        outcomes = _in_threads(one, readings(jobs, medium), concurrency, inner)
+        outcomes = _in_threads(draft, readings(jobs, medium), concurrency, inner)
         try:
             yield from stop_when_unavailable(outcomes, concurrency + MAX_CONSECUTIVE_FAILURES)
         finally:
@@ -104,10 +104,10 @@ def reveals_label(trajectory: Trajectory) -> bool:
 
 
 def _in_threads(
-    one: Callable[[Job, Reading], list[Outcome]], work: Iterable[tuple[Job, Reading]], threads: int, stop: Stop
+    draft: Callable[[Job, Reading], list[Outcome]], work: Iterable[tuple[Job, Reading]], threads: int, stop: Stop
 ) -> Generator[Outcome, None, None]:
     pool = ThreadPoolExecutor(threads, thread_name_prefix="draft")
-    yield from as_completed_limited(pool, (pool.submit(one, *pair) for pair in work), 2 * threads, stop)
+    yield from as_completed_limited(pool, (pool.submit(draft, *pair) for pair in work), 2 * threads, stop)
 
 
 def contradicting_path(out: Path) -> Path:

@@ -43,18 +43,18 @@ def as_html(store: Store, by: str | None, session_id: int) -> str:
         been open
     :raises NotFound: there is no such session
     """
-    material, found, _ = _collect(store, by, session_id)
-    return with_scripts(page(material, found))
+    material, figures, _ = _collect(store, by, session_id)
+    return with_scripts(page(material, figures))
 
 
 def files(store: Store, by: str | None, session_id: int) -> dict[str, bytes]:
     """Return every file of the report by its name. :raises: as ``as_html``"""
-    material, found, content_hashes = _collect(store, by, session_id)
+    material, figures, content_hashes = _collect(store, by, session_id)
     results, called = material.results, material.names
     texts = {
         "answers.csv": answers_csv(results, called),
-        PAGE: with_scripts(page(material, found)),
-        "statistics.csv": statistics_csv(found.rows),
+        PAGE: with_scripts(page(material, figures)),
+        "statistics.csv": statistics_csv(figures.rows),
         "session.json": session_json(results, called, content_hashes, material.analysis_sha256),
     }
     if "scores" in results.plan.kinds:
@@ -96,8 +96,8 @@ def write(store: Store, by: str | None, session_id: int, folder: Path) -> tuple[
         folder.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         try:
-            for name, one in content.items():
-                (part / name).write_bytes(one)
+            for name, text in content.items():
+                (part / name).write_bytes(text)
             part.chmod(0o755)
             if folder.exists():
                 folder.rmdir()
@@ -138,5 +138,5 @@ def _comparison_renamed(results: Results, renamed: Results) -> Results:
     """Return the renamed results with the sources of the primary comparison renamed too, where they are scorers."""
     called = {trace.source: renamed.traces[version].source for version, trace in results.traces.items()}
     plan = results.plan.analysis
-    first, second = (None if one is None else called.get(one, one) for one in (plan.first, plan.second))
+    first, second = (None if name is None else called.get(name, name) for name in (plan.first, plan.second))
     return replace(renamed, plan=replace(renamed.plan, analysis=replace(plan, first=first, second=second)))

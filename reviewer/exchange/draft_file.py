@@ -151,8 +151,8 @@ class DraftFile:
     def _named_pictures(self, paths: object) -> Pictures:
         if not isinstance(paths, Mapping):
             raise _Bad("pictures", tr("found {name}, expected paths by SHA-256", name=type(paths).__name__))
-        found = self._pictures.sha256_of_each(list(paths.values()))
-        for (sha256, path), pixels in zip(paths.items(), found, strict=True):
+        pixels_of_each = self._pictures.sha256_of_each(list(paths.values()))
+        for (sha256, path), pixels in zip(paths.items(), pixels_of_each, strict=True):
             if pixels != sha256:
                 raise _Bad(
                     "pictures",

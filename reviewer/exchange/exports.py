@@ -158,8 +158,8 @@ class Exported:
     @property
     def manifest(self) -> dict[str, Any]:
         """Return the content of ``manifest.json``, which is as long as the export and read at each call."""
-        found: dict[str, Any] = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
-        return found
+        manifest: dict[str, Any] = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
+        return manifest
 
 
 def folder_of(store: Store) -> Path:
@@ -224,10 +224,10 @@ def export(
         raise ExportError(tr("{target}: no export was made: {lost}", target=target, lost=lost)) from lost
     finally:
         shutil.rmtree(part, ignore_errors=True)
-    made = Exported(target, summary, tuple(left_out))
+    exported = Exported(target, summary, tuple(left_out))
     if person is not None:
-        store.settings.record_export(person, name, made.manifest)
-    return made
+        store.settings.record_export(person, name, exported.manifest)
+    return exported
 
 
 def _approved(
@@ -240,9 +240,9 @@ def _approved(
     for number, item_id in enumerate(items):
         if progress is not None:
             progress(number, len(items))
-        one = read_approved(store, item_id)
-        if one is not None and (include_simulated or not one.trajectory.simulated):
-            yield one
+        rows = read_approved(store, item_id)
+        if rows is not None and (include_simulated or not rows.trajectory.simulated):
+            yield rows
 
 
 def _target(folder: Path, name: str, replace: bool) -> Path:
@@ -263,7 +263,7 @@ def _target(folder: Path, name: str, replace: bool) -> Path:
 def _nothing_to_export(items: int, left_out: Sequence[LeftOut]) -> str:
     if not left_out:
         return tr("found no approved item that matches, expected at least one")
-    why = "; ".join(tr("item {item}: {reason}", item=one.item_id, reason=tr(one.reason)) for one in left_out[:3])
+    why = "; ".join(tr("item {item}: {reason}", item=row.item_id, reason=tr(row.reason)) for row in left_out[:3])
     return tr("found no approved item that can be training data, of {n} approved ({why})", n=items, why=why)
 
 
@@ -273,17 +273,17 @@ def _write_rows(part: Path, written: Iterable[ItemRows | LeftOut], parts: Manife
     names = ("train_sharegpt.json", "train.jsonl", "trajectories.jsonl")
     with ExitStack() as files:
         sharegpt, trl, own = (files.enter_context(_text_file(part / name)) for name in names)
-        for one in written:
-            if isinstance(one, LeftOut):
-                left_out.append(one)
+        for rows in written:
+            if isinstance(rows, LeftOut):
+                left_out.append(rows)
                 continue
-            row = {**one.sharegpt, "sample_index": parts.items, "item": one.item_id}
+            row = {**rows.sharegpt, "sample_index": parts.items, "item": rows.item_id}
             sharegpt.write(",\n" if parts.items else "[\n")
             sharegpt.write(json.dumps(row, ensure_ascii=False))
-            trl.write(one.trl + "\n")
-            own.write(one.own + "\n")
-            parts.add_files(one.files)
-            parts.add_item(one.provenance)
+            trl.write(rows.trl + "\n")
+            own.write(rows.own + "\n")
+            parts.add_files(rows.files)
+            parts.add_item(rows.provenance)
         sharegpt.write("\n]\n")
     _write_text(part / "dataset_info.json", json.dumps(_DATASET_INFO, indent=1) + "\n")
     _write_text(part / README, Path(__file__).with_name("readme.md").read_text(encoding="utf-8"))
@@ -308,7 +308,7 @@ def _summary(store: Store, parts: ManifestParts, left_out: Sequence[LeftOut]) ->
                 for name, spent in store.statistics.time_by_round(parts.ids).items()
             },
         },
-        "left_out": [{"item": one.item_id, "reason": one.reason} for one in left_out],
+        "left_out": [{"item": row.item_id, "reason": row.reason} for row in left_out],
     }
 
 

@@ -201,9 +201,9 @@ def import_file(
     request = request_of(path, spectra, batch, skip_bad, same_spectrum)
     with one_import(store.path):
         job = continue_import(store, start_or_resume(store, request, by).id, progress)
-    found = Findings.of(job)
+    findings = Findings.of(job)
     return Imported(
-        items_of(found.added_items), items_of(found.known_items), tuple(found.problems), tuple(found.other_texts)
+        items_of(findings.added_items), items_of(findings.known_items), tuple(findings.problems), tuple(findings.other_texts)
     )
 
 
@@ -218,12 +218,12 @@ def request_of(
     """Return the request for a file as it is now. :raises ImportFileError: there is no such file or folder"""
     file = file_at(path).resolve()
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError as error:
         raise ImportFileError(f"{file}: {error.strerror}") from error
     folder = None if spectra is None else spectra.resolve()
     name = batch or path.resolve().name
-    return ImportRequest(file, found.st_size, found.st_mtime_ns, folder, name, skip_bad, same_spectrum, uploaded)
+    return ImportRequest(file, status.st_size, status.st_mtime_ns, folder, name, skip_bad, same_spectrum, uploaded)
 
 
 def start_or_resume(store: Store, request: ImportRequest, by: str | None = None) -> ImportJob:
@@ -324,8 +324,8 @@ class _Run:
     def _check(self) -> bool:
         """Check every row; return whether the rows may be written, and begin that step."""
         saved = time.monotonic()
-        for place, found in self._drafts.rows(self._place):
-            self._judge(place, found)
+        for place, draft in self._drafts.rows(self._place):
+            self._judge(place, draft)
             self._place = place
             if time.monotonic() - saved > _SAVED_EVERY:
                 self._save()
@@ -346,7 +346,7 @@ class _Run:
         rows = self._drafts.rows(self._place)
         written = 0.0
         while some := list(islice(rows, PART)):
-            good = [draft for place, found in some if (draft := self._judge(place, found)) is not None]
+            good = [draft for place, read_draft in some if (draft := self._judge(place, read_draft)) is not None]
             self._place = some[-1][0]
             time.sleep(max(0.0, written + _PAUSE - time.monotonic()))
             self._store.imports.add(self._job, good, self._added)
@@ -354,30 +354,30 @@ class _Run:
             self._report()
         self._require_rows()
 
-    def _judge(self, place: Place, found: Draft | ImportProblem) -> Draft | None:
+    def _judge(self, place: Place, draft: Draft | ImportProblem) -> Draft | None:
         """Count a row; return the draft if it is to be written."""
         self._found.rows += 1
-        if isinstance(found, ImportProblem):
-            self._found.add_problem(found)
+        if isinstance(draft, ImportProblem):
+            self._found.add_problem(draft)
             return None
-        recognised = self._recognition.find(found)
+        recognised = self._recognition.find(draft)
         if recognised.same is not None:
             self._found.add_known(recognised.same)
             return None
         if recognised.others:
-            self._found.add_other(OtherText(place.line, found.trajectory.spectrum_name, recognised.others))
+            self._found.add_other(OtherText(place.line, draft.trajectory.spectrum_name, recognised.others))
             if self._request.same_spectrum == "leave out":
                 return None
-        if problems := found.trajectory.control_problems():
+        if problems := draft.trajectory.control_problems():
             self._found.add_control(place.line, problems)
-        return found
+        return draft
 
     def _added(self, added: Sequence[Added]) -> ImportProgress:
-        for one in added:
-            if one.new:
-                self._found.add_new(one.item_id)
+        for added_item in added:
+            if added_item.new:
+                self._found.add_new(added_item.item_id)
             else:
-                self._found.add_known(one.item_id)
+                self._found.add_known(added_item.item_id)
         return self._progress()
 
     def _progress(self) -> ImportProgress:
@@ -399,10 +399,10 @@ class _Run:
 
 def _require_unchanged(request: ImportRequest) -> None:
     try:
-        found = request.file.stat()
+        status = request.file.stat()
     except OSError as error:
         raise ImportFileError(f"{request.file}: {error.strerror}") from error
-    if (found.st_size, found.st_mtime_ns) != (request.size, request.modified):
+    if (status.st_size, status.st_mtime_ns) != (request.size, request.modified):
         raise ImportFileError(
             tr(
                 "{file}: the file was changed since its import began. Import it again: rows that are here "

@@ -77,8 +77,8 @@ def pictures(approved: ApprovedItem) -> tuple[Picture, ...]:
     if reason_unfit:
         raise NotTrainable(joined(reason_unfit))
     calls = [{}, *(zoom.arguments for zoom in trajectory.zooms if zoom.ok)]
-    wanted = zip(calls, trajectory.pictures, strict=True)
-    return tuple(_picture(approved, arguments, sha256) for arguments, sha256 in wanted)
+    drawn = zip(calls, trajectory.pictures, strict=True)
+    return tuple(_picture(approved, arguments, sha256) for arguments, sha256 in drawn)
 
 
 def _unconfirmed(approved: ApprovedItem) -> list[str]:

@@ -75,5 +75,5 @@ def by_state(store: Store, ranges: Iterable[Sequence[int]], listed: int) -> Mapp
     :param ranges: first and last item of each
     :param listed: items to return of each state
     """
-    found = store.queue.states(list(ranges), listed)
-    return {state: found[state] for state in STATES if state in found}
+    listing = store.queue.states(list(ranges), listed)
+    return {state: listing[state] for state in STATES if state in listing}

@@ -163,12 +163,12 @@ def inspections(store: Store, person: str | None = None) -> tuple[Columns, Colum
     :param person: who gets the tables (initials): of items in an open round only their own inspections, none
         of the items that they score in a blind session. None: everything
     """
-    items = [one for item in store.inspections.all() if (one := _open_to(store, item, person)).inspections]
+    items = [opened for item in store.inspections.all() if (opened := _open_to(store, item, person)).inspections]
     ids = sorted({key for item in items for key in item.ids})
-    raw = [(item, found) for item in items for found in item.inspections]
+    raw = [(item, inspection) for item in items for inspection in item.inspections]
     kinds: dict[str, Kind] = {_heading(key): int for key in ids if _is_number(items, key)}
     return (
-        Columns("INSPECTIONS", _about([one for one, _ in raw], ids) | _per_person([found for _, found in raw]), kinds),
+        Columns("INSPECTIONS", _about([opened for opened, _ in raw], ids) | _per_person([inspection for _, inspection in raw]), kinds),
         Columns("MERGED", _about(items, ids) | _merged(store, items), kinds),
     )
 
@@ -186,7 +186,7 @@ def _open_to(store: Store, inspected_item: InspectedItem, person: str | None) ->
     if store.items.get(inspected_item.item_id).standing.round in ("adjudication", "revision", None):
         return inspected_item
     return replace(
-        inspected_item, inspections=tuple(found for found in inspected_item.inspections if found.person == person)
+        inspected_item, inspections=tuple(inspection for inspection in inspected_item.inspections if inspection.person == person)
     )
 
 
@@ -221,15 +221,15 @@ def _about(items: Sequence[InspectedItem], ids: Sequence[str]) -> dict[str, Sequ
     }
 
 
-def _per_person(found: Sequence[Inspection]) -> dict[str, Sequence[Any]]:
-    scales = [scales_of_surveys(inspection.quality, inspection.spectype) for inspection in found]
+def _per_person(inspections: Sequence[Inspection]) -> dict[str, Sequence[Any]]:
+    scales = [scales_of_surveys(inspection.quality, inspection.spectype) for inspection in inspections]
     return {
-        "VI_scanner": [inspection.person for inspection in found],
-        "VI_quality": [NOT_INSPECTED if inspection.quality is None else inspection.quality for inspection in found],
-        "VI_issue": [inspection.issues for inspection in found],
-        "VI_z": [_number(inspection.z) for inspection in found],
-        "VI_spectype": [inspection.spectype for inspection in found],
-        "VI_comment": [inspection.comment for inspection in found],
+        "VI_scanner": [inspection.person for inspection in inspections],
+        "VI_quality": [NOT_INSPECTED if inspection.quality is None else inspection.quality for inspection in inspections],
+        "VI_issue": [inspection.issues for inspection in inspections],
+        "VI_z": [_number(inspection.z) for inspection in inspections],
+        "VI_spectype": [inspection.spectype for inspection in inspections],
+        "VI_comment": [inspection.comment for inspection in inspections],
         **{name: [scale[name] for scale in scales] for name in scales_of_surveys(None, "")},
     }
 
@@ -260,7 +260,7 @@ def _best_quality(inspected_item: InspectedItem, merged: Merged) -> float:
         return merged.quality
     return (
         TOO_DIFFERENT
-        if any(found.quality is not None for found in inspected_item.inspections)
+        if any(inspection.quality is not None for inspection in inspected_item.inspections)
         else float(NOT_INSPECTED)
     )
 
@@ -288,9 +288,9 @@ def write_all(store: Store, folder: Path, excel: bool = False) -> list[tuple[Pat
     """
     folder.mkdir(parents=True, exist_ok=True)
     raw, merged = inspections(store)
-    made = []
+    files = []
     for name, columns in zip(TABLES, (decisions(store), raw, merged), strict=True):
         for kind in FORMATS:
             columns.write(folder / f"{name}.{kind}", kind, excel)
-            made.append((folder / f"{name}.{kind}", len(columns)))
-    return made
+            files.append((folder / f"{name}.{kind}", len(columns)))
+    return files

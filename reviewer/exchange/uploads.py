@@ -52,39 +52,39 @@ def unpacked(paths: Sequence[Path], inside: Path | None = None) -> Iterator[list
         is deleted when the block ends
     :raises ImportFileError: a zip is broken or too large, or there are no rows
     """
-    made = Path(tempfile.mkdtemp(prefix="spec-o3-import-", dir=inside))
+    folder = Path(tempfile.mkdtemp(prefix="spec-o3-import-", dir=inside))
     try:
-        yield _arranged(paths, made)
+        yield _arranged(paths, folder)
     except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
     if inside is None:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _arranged(paths: Sequence[Path], made: Path) -> list[Path]:
-    loose = made / "loose"
+def _arranged(paths: Sequence[Path], target: Path) -> list[Path]:
+    loose = target / "loose"
     (loose / "images").mkdir(parents=True)
-    found: list[Path] = []
+    rows: list[Path] = []
     for number, path in enumerate(paths):
         if path.suffix.lower() == ".zip":
-            folder = made / f"zip{number}"
+            folder = target / f"zip{number}"
             _unpack(path, folder)
-            found += _rows_in(folder, path.name)
+            rows += _rows_in(folder, path.name)
         else:
             where = loose / "images" if path.suffix.lower() in PICTURES else loose
             shutil.copyfile(path, where / path.name)
-    found += [path for path in sorted(loose.iterdir()) if path.suffix.lower() in ROWS]
-    if not found:
+    rows += [path for path in sorted(loose.iterdir()) if path.suffix.lower() in ROWS]
+    if not rows:
         names = ", ".join(path.name for path in paths)
         raise ImportFileError(tr("found no rows in {names}; expected .jsonl, .json or a zip of them", names=names))
-    return found
+    return rows
 
 
 def _rows_in(folder: Path, name: str) -> list[Path]:
     """Return the file to import from an unpacked zip: the first with a known name, else the only one."""
     rows = sorted(path for path in folder.rglob("*") if path.suffix in ROWS and path.is_file())
-    known = [path for wanted in NAMES for path in rows if path.name == wanted]
+    known = [path for chosen in NAMES for path in rows if path.name == chosen]
     if known:
         return known[:1]
     if len(rows) != 1:

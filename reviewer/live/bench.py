@@ -117,15 +117,15 @@ class Bench:
         sha256 = item.row.spectrum_sha256
         if sha256 is None:
             raise SpectrumError(item.row.name, tr("an item that came without its spectrum"), tr("one that has it"))
-        there = self._of_hash(sha256)
-        if there is not None and there.item == item.id:
-            return there
+        known = self._of_hash(sha256)
+        if known is not None and known.item == item.id:
+            return known
         row = replace(_row_of(self._gallery.spectrum(sha256), None), item=item.id)
-        if there is None:
+        if known is None:
             return self._put(row)
-        row = self._put(replace(row, id=there.id))
-        if there.file is not None:
-            self._sweep(there.file.path.parent)
+        row = self._put(replace(row, id=known.id))
+        if known.file is not None:
+            self._sweep(known.file.path.parent)
         return row
 
     def add_file(self, filename: str, content: BinaryIO) -> tuple[list[Row], list[str]]:
@@ -181,12 +181,12 @@ class Bench:
                     too_large = size > LARGEST_FILE or sum(self._sizes.values()) > LARGEST_FOLDER
                 if too_large:
                     most, all_files = LARGEST_FILE / 2**30, LARGEST_FOLDER / 2**30
-                    wanted = tr(
+                    expected = tr(
                         "at most {most:.0f} GiB per file and {all_files:.0f} GiB on a bench",
                         most=most,
                         all_files=all_files,
                     )
-                    raise SpectrumError(path.name, tr("a file that is too large"), wanted)
+                    raise SpectrumError(path.name, tr("a file that is too large"), expected)
                 copy.write(chunk)
 
     def _take(self, path: Path, rows: list[Row], problems: list[str]) -> None:
@@ -222,10 +222,10 @@ class Bench:
     def _put(self, row: Row) -> Row:
         """Add a row and return it, or return the row that already has this spectrum."""
         with self._lock:
-            there = next((r for r in self._rows.values() if r.spectrum == row.spectrum), None)
-            if there is not None and there.id != row.id:
-                return there
-            if there is None and len(self._rows) >= MOST_ROWS:
+            known = next((r for r in self._rows.values() if r.spectrum == row.spectrum), None)
+            if known is not None and known.id != row.id:
+                return known
+            if known is None and len(self._rows) >= MOST_ROWS:
                 raise BenchFull(
                     tr("Your bench is full: found {most_rows} spectra, the maximum. Remove some.", most_rows=MOST_ROWS)
                 )

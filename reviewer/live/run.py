@@ -280,8 +280,8 @@ class Run:
             state = "failed" if all(reason == "policy failed" for reason in reasons) else "done"
         if answered or state == "done":
             try:
-                found = consensus(traces, self.settings.spectrum, self.settings.task)
-                self.consensus = consensus_to_json(found)
+                agreed = consensus(traces, self.settings.spectrum, self.settings.task)
+                self.consensus = consensus_to_json(agreed)
                 self.log.add({"kind": "consensus", **self.consensus})
             except Exception as fault:
                 log.error("no consensus of run %s", self.id, exc_info=fault)

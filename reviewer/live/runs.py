@@ -87,17 +87,17 @@ class Runs:
                     number=sample.number + 1,
                 )
             )
-        made = LiveTrial(
+        trial = LiveTrial(
             sample.trajectory, list(sample.texts.values()), run.settings.spectrum, run.settings.task, sample.policy
         )
         with self._lock:
-            if any(_is_tried(one) for one in self._runs.values() if one.owner == run.owner):
+            if any(_is_tried(run_tried) for run_tried in self._runs.values() if run_tried.owner == run.owner):
                 raise TooManyRunning(
                     tr("A trial of yours is running, the maximum per person. Stop it, or wait until it ends.")
                 )
-            sample.trial = made
-        made.start()
-        return made
+            sample.trial = trial
+        trial.start()
+        return trial
 
     def of(self, owner: str, run_id: str) -> Run:
         """Return a run. :raises NotFound: there is no such run, it belongs to another person, or it was dropped"""
@@ -161,8 +161,8 @@ def last_answered(runs: Sequence[Run]) -> Run | None:
     """Return the newest run that answered YES or NO; if none did, the newest with an outcome."""
     with_outcome = [run for run in runs if run.outcome is not None]
     answered = [run for run in with_outcome if run.has_answer]
-    found = answered or with_outcome
-    return found[-1] if found else None
+    last = answered or with_outcome
+    return last[-1] if last else None
 
 
 def _beyond(most: int, runs: Iterable[Run], keys: Iterable[Hashable]) -> list[Run]:

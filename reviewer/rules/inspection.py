@@ -134,12 +134,12 @@ def merge(inspections: Sequence[Inspection], pipeline_z: float | None = None, pi
 
     :param pipeline_class: the survey's class, e.g. ``STAR M3``; its first word counts if it is a spectral type
     """
-    one = sorted(inspections, key=lambda inspection: inspection.person)
+    ordered = sorted(inspections, key=lambda inspection: inspection.person)
     first = pipeline_class.split()[0].upper() if pipeline_class.split() else ""
     accepted = first if first in SPECTRAL_TYPES else ""
-    redshifts = [z for i in one if (z := i.z if i.z is not None else pipeline_z) is not None]
-    qualities = [i.quality for i in one if i.quality is not None]
-    types = {spectype for i in one if (spectype := i.spectype or accepted)}
+    redshifts = [z for i in ordered if (z := i.z if i.z is not None else pipeline_z) is not None]
+    qualities = [i.quality for i in ordered if i.quality is not None]
+    types = {spectype for i in ordered if (spectype := i.spectype or accepted)}
     same_z = bool(redshifts) and (max(redshifts) - min(redshifts)) / (1 + min(redshifts)) < SAME_REDSHIFT
     spread = max(qualities) - min(qualities) if qualities else 0
     conflict = tuple(
@@ -149,15 +149,15 @@ def merge(inspections: Sequence[Inspection], pipeline_z: float | None = None, pi
             ("z", bool(redshifts) and not same_z),
             ("class", len(types) > 1),
         )
-        if differs and len(one) > 1
+        if differs and len(ordered) > 1
     )
     return Merged(
-        people=tuple(i.person for i in one),
+        people=tuple(i.person for i in ordered),
         z=sum(redshifts) / len(redshifts) if same_z else None,
         quality=sum(qualities) / len(qualities) if qualities and spread <= 1 else None,
         spectype=types.pop() if len(types) == 1 else "",
-        issues="".join(letter for letter in ISSUES if any(letter in i.issues for i in one)),
-        comments="; ".join(f"{i.person}: {i.comment}" for i in one if i.comment),
+        issues="".join(letter for letter in ISSUES if any(letter in i.issues for i in ordered)),
+        comments="; ".join(f"{i.person}: {i.comment}" for i in ordered if i.comment),
         conflict=conflict,
     )
 

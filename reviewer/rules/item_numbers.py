@@ -19,9 +19,9 @@ def item_numbers(text: str) -> tuple[int, int] | None:
     if not text.strip():
         return None
     ends = text.replace("#", "").replace("–", "-").replace("to", "-").split("-")
-    found = [whole_number(end.strip()) for end in ends]
-    first, last = found[0], found[-1]
-    if len(found) > 2 or first is None or last is None or not 0 < first <= last:
+    numbers = [whole_number(end.strip()) for end in ends]
+    first, last = numbers[0], numbers[-1]
+    if len(numbers) > 2 or first is None or last is None or not 0 < first <= last:
         raise ItemNumbersError(
             tr("Items: found {found:.40}, expected one item number, or two as in 12-48", found=repr(text.strip()))
         )

@@ -270,8 +270,8 @@ def _settle(now: Standing, rules: Rules) -> Standing:
     """
     state = _outcome(now.state, [d.verb for d in now.cast], rules)
     if state is None:
-        wanted = rules.wanted(now.state)
-        return now if wanted == now.wanted else replace(now, wanted=wanted)
+        needed = rules.wanted(now.state)
+        return now if needed == now.wanted else replace(now, wanted=needed)
     if state == "rejected" and all(d.reason == CANNOT_TELL for d in now.cast if d.verb == "reject"):
         state = "cannot tell"
     return replace(now, state=state, wanted=rules.wanted(state), cast=())

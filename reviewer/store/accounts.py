@@ -103,10 +103,10 @@ def find_person(db: Transaction, initials: str) -> Person:
 
 def require_active(db: Transaction, person: str) -> Person:
     """Return an active person. :raises NotAllowed: the account is not active"""
-    found = find_person(db, person)
-    if not found.active:
+    account = find_person(db, person)
+    if not account.active:
         raise NotAllowed(tr("{person} is no longer active here.", person=person))
-    return found
+    return account
 
 
 def require_coordinator(db: Transaction, by: str | None) -> None:

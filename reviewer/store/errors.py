@@ -56,14 +56,14 @@ class Damaged(StoreError):
     """The file's content is damaged. Nothing was saved."""
 
 
-def restore_instead(path: Path, found: object) -> str:
+def restore_instead(path: Path, fault: object) -> str:
     """Return the message for a damaged file, with what to do."""
     return tr(
         "{path}: the file is damaged ({found}). Nothing was saved. Stop every program that uses it "
         "and restore a backup with `spec-o3 restore BACKUP`; the damaged file is kept in the same "
         "folder.",
         path=path,
-        found=found,
+        found=fault,
     )
 
 

@@ -74,12 +74,12 @@ class History:
 
     def facts(self, db: Transaction, item_id: int) -> list[tuple[Fact, datetime]]:
         """Return the versions and decisions of an item, oldest first. :raises NotFound: there is no such item"""
-        found = [
+        facts = [
             (self._fact(db, row), datetime.fromisoformat(row["at"])) for row in db.execute(_HISTORY, {"item": item_id})
         ]
-        if not found:
+        if not facts:
             raise NotFound(tr("There is no item {item_id}.", item_id=item_id))
-        return found
+        return facts
 
     def _fact(self, db: Transaction, row: sqlite3.Row) -> Fact:
         if not row["decided"]:

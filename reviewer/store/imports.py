@@ -158,8 +158,8 @@ class Imports:
             row = db.execute(
                 "SELECT * FROM imports WHERE file = ? ORDER BY id DESC LIMIT 1", (str(request.file),)
             ).fetchone()
-            found = None if row is None else _job(row)
-            return found if found is not None and found.state in UNFINISHED and found.request == request else None
+            job = None if row is None else _job(row)
+            return job if job is not None and job.state in UNFINISHED and job.request == request else None
 
     def unfinished_in(self, folder: Path) -> datetime | None:
         """Return the time of the last change of an import of a file in this folder that can be resumed; None if there

@@ -115,8 +115,8 @@ class Inspections:
             spectra = list(db.query(_SPECTRA.format(where=where), {"items": items})) if rows else []
             by_item: dict[int, list[Inspection]] = {}
             for row in rows:
-                if not (found := _from_row(row)).empty:
-                    by_item.setdefault(row["item"], []).append(found)
+                if not (inspected := _from_row(row)).empty:
+                    by_item.setdefault(row["item"], []).append(inspected)
             return [_inspected(about, by_item[about["id"]]) for about in spectra if about["id"] in by_item]
 
 

@@ -206,8 +206,8 @@ class Items:
         with self._database.write() as db:
             if by is not None:
                 require_active(db, by)
-            added = [self._add(db, one, at) for one in prepared]
-            self._log_added(db, by, [one.item_id for one in added if one.new])
+            added = [self._add(db, item, at) for item in prepared]
+            self._log_added(db, by, [item.item_id for item in added if item.new])
             also(db, added)
 
     def _add_in_batches(self, prepared: DiskQueue[_Prepared], by: str | None) -> list[Added]:
@@ -237,8 +237,8 @@ class Items:
         with self._database.write() as db:
             if by is not None:
                 require_active(db, by)
-            added = [self._add(db, one, at) for one in prepared]
-            self._log_added(db, by, [one.item_id for one in added if one.new])
+            added = [self._add(db, item, at) for item in prepared]
+            self._log_added(db, by, [item.item_id for item in added if item.new])
             return added
 
     def _log_added(self, db: Transaction, by: str | None, items: Sequence[int]) -> None:

@@ -243,10 +243,10 @@ def running_leases(db: Transaction, at: datetime, item_id: int | None = None) ->
         "ORDER BY id",
         {"now": stamp(at), "latest": stamp(at + ALLOWANCE), "item": item_id},
     )
-    found: dict[int, list[sqlite3.Row]] = {}
+    leases: dict[int, list[sqlite3.Row]] = {}
     for row in rows:
-        found.setdefault(row["item"], []).append(row)
-    return found
+        leases.setdefault(row["item"], []).append(row)
+    return leases
 
 
 def others_hold(holders: Sequence[str], person: str, missing: int) -> bool:

@@ -122,12 +122,12 @@ class Marks:
         verdict as their own.
         """
         with self._database.read() as db:
-            found = db.execute("SELECT * FROM versions WHERE item = ? ORDER BY id", (item_id,)).fetchall()
-            answers = {row["id"]: version_from(row).trajectory.answer for row in found}
-            present = answers[found[-1]["id"]] if found else None
+            versions = db.execute("SELECT * FROM versions WHERE item = ? ORDER BY id", (item_id,)).fetchall()
+            answers = {row["id"]: version_from(row).trajectory.answer for row in versions}
+            present = answers[versions[-1]["id"]] if versions else None
             if present is None:
                 return False
-            if present != answers[found[0]["id"]]:
+            if present != answers[versions[0]["id"]]:
                 return True
             supported = any(
                 row["mark"] == "supported" and row["step"] == present.id and answers[row["version"]] == present

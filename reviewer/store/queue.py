@@ -70,8 +70,8 @@ class Queue:
             known = db.execute(
                 "SELECT item FROM standings WHERE item IN (SELECT value FROM json_each(?))", (json.dumps(list(items)),)
             )
-            there = {item for (item,) in known}
-            return read_rows(db, [item for item in items if item in there], self._history.current_rules(db)[1], now)
+            existing = {item for (item,) in known}
+            return read_rows(db, [item for item in items if item in existing], self._history.current_rules(db)[1], now)
 
     def first_undone(self, filter: QueueFilter, person: str) -> int | None:
         """Return the first item of the filter on which this person may act now; None if there is none. An item of
@@ -114,13 +114,13 @@ class Queue:
     def states(self, ranges: Sequence[Sequence[int]], listed: int) -> dict[State, tuple[int, list[int]]]:
         """Return the states of the items of ranges: how many are in each, and the first ``listed`` of them."""
         values = {"ranges": json.dumps([list(pair) for pair in ranges]), "listed": listed}
-        found: dict[State, tuple[int, list[int]]] = {}
+        listing: dict[State, tuple[int, list[int]]] = {}
         with self._database.read() as db:
             for state, item, number, count in db.execute(_STATES_OF_RANGES, values):
-                _, items = found.setdefault(state, (count, []))
+                _, items = listing.setdefault(state, (count, []))
                 if number <= listed:
                     items.append(item)
-        return found
+        return listing
 
     def missing(self, items: Sequence[int]) -> list[int]:
         """Return those of the numbers, in order, that are of no item."""

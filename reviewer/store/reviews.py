@@ -385,8 +385,8 @@ def _disagreements(db: Transaction, verb: Verb, version: Version) -> tuple[tuple
     if verb not in SENDS_ON:
         return ()
     draft = draft_of(db, version.item_id) if version.number > 1 else None
-    found = disagreements(version.trajectory, draft)
-    return tuple((one.step, sentence(one, version.trajectory)) for one in found)
+    differences = disagreements(version.trajectory, draft)
+    return tuple((difference.step, sentence(difference, version.trajectory)) for difference in differences)
 
 
 def _submit_problem(verb: Verb, trajectory: Trajectory) -> str | None:

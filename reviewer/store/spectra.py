@@ -137,10 +137,10 @@ class Spectra:
         gone: list[Spectrum] = []
         with self._database.read() as db:
             for spectrum in spectra:
-                found = db.execute(f"SELECT {_IN_FILES} FROM spectra WHERE sha256 = ?", (spectrum.sha256,)).fetchone()
-                if found is None:
+                known = db.execute(f"SELECT {_IN_FILES} FROM spectra WHERE sha256 = ?", (spectrum.sha256,)).fetchone()
+                if known is None:
                     new.append(spectrum)
-                elif found[0] and not self.files.exists(spectrum.sha256):
+                elif known[0] and not self.files.exists(spectrum.sha256):
                     gone.append(spectrum)
             to_files = bool(new) and _last_row(db) >= _files_from(db)
         at = stamp(self._database.now())
@@ -160,13 +160,13 @@ class Spectra:
 
         :raises SpectrumFileError: the file is missing or damaged
         """
-        found = dict(row)
-        if len(found["flux"]) == 0:
-            flux, ivar, mask, curves_text = self.files.read(found["sha256"])
-            details = json.loads(found["details"]) | json.loads(curves_text)
+        filled = dict(row)
+        if len(filled["flux"]) == 0:
+            flux, ivar, mask, curves_text = self.files.read(filled["sha256"])
+            details = json.loads(filled["details"]) | json.loads(curves_text)
             text = json.dumps(details, ensure_ascii=False)
-            found |= {"flux": flux, "ivar": ivar, "mask": mask, "details": text}
-        return found
+            filled |= {"flux": flux, "ivar": ivar, "mask": mask, "details": text}
+        return filled
 
     def move_to_files(self, progress: Callable[[int], None] | None = None) -> int:
         """Move the arrays in the database to files, in short transactions; return how many spectra were moved.
@@ -179,15 +179,15 @@ class Spectra:
         moved = last = 0
         while True:
             with self._database.read() as db:
-                found = db.execute(
+                batch = db.execute(
                     f"SELECT rowid AS number, * FROM spectra WHERE rowid > ? AND NOT {_IN_FILES} "
                     "ORDER BY rowid LIMIT ?",
                     (last, _AT_A_TIME),
                 ).fetchall()
-            if not found:
+            if not batch:
                 return moved
-            last = found[-1]["number"]
-            rows = self._write_files([dict(row) for row in found])
+            last = batch[-1]["number"]
+            rows = self._write_files([dict(row) for row in batch])
             with self._database.write() as db:
                 db.conn.executemany(_MOVE, [{key: row[key] for key in ("details", "sha256")} for row in rows])
             moved += len(rows)

@@ -105,9 +105,9 @@ class SpectrumFiles:
     def make_folder(self, folder: Path) -> None:
         if folder in self._synced:
             return
-        for made in (self.folder, folder):
-            made.mkdir(mode=0o700, exist_ok=True)
-            sync(made.parent)
+        for made_folder in (self.folder, folder):
+            made_folder.mkdir(mode=0o700, exist_ok=True)
+            sync(made_folder.parent)
         self._synced.add(folder)
 
 
@@ -157,30 +157,34 @@ def copy_new(
         disk
     :raises CannotWrite: the disk is full, or the folder cannot be written
     """
-    here, there = SpectrumFiles(source), SpectrumFiles(target)
+    source_files, target_files = SpectrumFiles(source), SpectrumFiles(target)
     copied, missing = 0, []
     linked: set[Path] = set()
     for name in names:
         if on_file is not None:
             on_file()
-        if there.exists(name):
+        if target_files.exists(name):
             continue
-        if not here.exists(name):
+        if not source_files.exists(name):
             missing.append(name)
             continue
         try:
-            there.make_folder(there.path(name).parent)
+            target_files.make_folder(target_files.path(name).parent)
             try:
-                os.link(here.path(name), there.path(name))
-                linked.add(there.path(name).parent)
+                os.link(source_files.path(name), target_files.path(name))
+                linked.add(target_files.path(name).parent)
             except OSError:
-                there.write(name, here.read(name))
+                target_files.write(name, source_files.read(name))
         except SpectrumFileError:
             missing.append(name)
             continue
         except OSError as error:
             raise CannotWrite(
-                tr("{path}: {strerror}. Files before it are copied.", path=there.path(name), strerror=error.strerror)
+                tr(
+                    "{path}: {strerror}. Files before it are copied.",
+                    path=target_files.path(name),
+                    strerror=error.strerror,
+                )
             ) from error
         copied += 1
     for folder in linked:

@@ -65,11 +65,11 @@ class Statistics:
             known = self._counted.get((task, batch))
             if known is not None and known[0] == now:
                 return known[1]
-            found = self._count(db, task, batch)
+            progress = self._count(db, task, batch)
         if len(self._counted) >= _CACHED:
             self._counted.clear()
-        self._counted[task, batch] = now, found
-        return found
+        self._counted[task, batch] = now, progress
+        return progress
 
     def _count(self, db: Transaction, task: str | None, batch: str | None) -> Progress:
         chosen = {name: value for name, value in (("task", task), ("batch", batch)) if value is not None}
@@ -150,9 +150,9 @@ class Statistics:
         with self._database.read() as db:
             values = {"task": task, "batch": batch, "latest": COMPARED}
             rows = db.execute(_INSPECTED.format(_chosen(task, batch)), values)
-            found = frozenset(item for (item,) in rows)
+            compared = frozenset(item for (item,) in rows)
             (number,) = db.execute("SELECT coalesce(max(id), 0) FROM inspections").fetchone()
-            return found, number > COMPARED
+            return compared, number > COMPARED
 
     def gold_verdicts(self, task: str | None = None, batch: str | None = None) -> tuple[GoldVerdict, ...]:
         """Return committed verdicts on items with a known label, once the item is decided."""
@@ -186,13 +186,13 @@ def _table(rows: list[sqlite3.Row], outer: str, inner: str, number: str) -> dict
 
 def _times_by_person(rows: Iterable[sqlite3.Row]) -> dict[str, dict[Round, TimeSpent]]:
     """Return the medians of binned times: the rows of a person and round are in order of time."""
-    found: defaultdict[str, dict[Round, TimeSpent]] = defaultdict(dict)
+    times: defaultdict[str, dict[Round, TimeSpent]] = defaultdict(dict)
     for (person, name), group in groupby(rows, key=lambda row: (str(row["person"]), row["round"])):
         bins = [(row["active"], row["decisions"]) for row in group]
         count = sum(number for _, number in bins)
         middle = _at(bins, (count - 1) // 2), _at(bins, count // 2)
-        found[person][name] = TimeSpent(count, sum(middle) / 2)
-    return dict(found)
+        times[person][name] = TimeSpent(count, sum(middle) / 2)
+    return dict(times)
 
 
 def _at(bins: Sequence[tuple[float, int]], place: int) -> float:
@@ -208,7 +208,7 @@ def _times_by_round(rows: Iterable[sqlite3.Row]) -> dict[Round, TimeSpent]:
     seconds: defaultdict[Round, list[float]] = defaultdict(list)
     for row in rows:
         seconds[row["round"]].append(row["active"])
-    return {name: TimeSpent(len(found), median(found)) for name, found in seconds.items()}
+    return {name: TimeSpent(len(durations), median(durations)) for name, durations in seconds.items()}
 
 
 def _yielded(states: Iterable[Mapping[State, int]]) -> Yielded:

@@ -190,7 +190,7 @@ def _create_private(path: Path) -> None:
 def _identity(path: Path) -> tuple[int, int] | None:
     """Device and inode of the file of that name; None if there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

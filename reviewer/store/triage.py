@@ -111,9 +111,9 @@ class Triage:
             at = stamp(self._database.now())
             number = insert(db, "showings", {"key": key, **row, "plan": text, "at": at})
             self._database.log(db, person, "shown", f"item {row['item']}", facts={"showings": number})
-            found = _by_key(db, key, person)
-            assert found is not None
-            return found
+            shown = _by_key(db, key, person)
+            assert shown is not None
+            return shown
 
     def _plan(self, db: Transaction, task: str, place: tuple[str, QueueFilter], waiting_p: FloatArray) -> Plan:
         """Return a plan that counts these waiting cases.
@@ -123,20 +123,20 @@ class Triage:
         """
         from agent.trust.triage import plan
 
-        share, wanted = _settings(db)
+        share, requirements = _settings(db)
         labelled = self._labelled(db, task)
         with self._lock:
             before = self._plans.get(place)
         last = None if any(labelled.shown) else _last_plan(db, task)
-        if before is not None and before[0] is labelled and before[1] == wanted:
-            found = _counted(replace(before[2], random_share=share), waiting_p)
+        if before is not None and before[0] is labelled and before[1] == requirements:
+            current = _counted(replace(before[2], random_share=share), waiting_p)
         elif last is not None:
-            found = _counted(replace(last, random_share=share), waiting_p)
+            current = _counted(replace(last, random_share=share), waiting_p)
         else:
-            found = plan(waiting_p, labelled, wanted, share)
+            current = plan(waiting_p, labelled, requirements, share)
         with self._lock:
-            self._plans[place] = (labelled, wanted, found)
-        return found
+            self._plans[place] = (labelled, requirements, current)
+        return current
 
     def _labelled(self, db: Transaction, task: str) -> Labelled:
         from agent.trust.certify import Labelled
@@ -198,12 +198,12 @@ def _settings(db: Transaction) -> tuple[float, Wanted]:
     from agent.trust.certify import Wanted
 
     row = db.execute("SELECT value FROM settings WHERE name = ? ORDER BY id DESC LIMIT 1", (SETTING,)).fetchone()
-    found = {} if row is None else json.loads(row[0])
+    settings = {} if row is None else json.loads(row[0])
     try:
-        share = float(found.get("random_share", RANDOM_SHARE))
+        share = float(settings.get("random_share", RANDOM_SHARE))
         if not 0 < share <= 1:
             raise ValueError(tr("found random_share = {share:g}, expected more than 0 and at most 1", share=share))
-        return share, Wanted(**found.get("limits", {}))
+        return share, Wanted(**settings.get("limits", {}))
     except (AttributeError, TypeError, ValueError) as error:
         raise StoreError(f"setting {SETTING!r}: {error}") from None
 

@@ -131,13 +131,13 @@ class Trust:
         """Yield each item with its first version, which is what the drafter wrote, in the given order."""
         for some in _chunks(items, _READ_AT_A_TIME):
             with self._database.read() as db:
-                found = dict(
+                bodies = dict(
                     db.execute(
                         "SELECT item, body FROM versions WHERE number = 1 AND item IN (SELECT value FROM json_each(?))",
                         (json.dumps(some),),
                     ).fetchall()
                 )
-                read = [(item, Trajectory.from_json(json.loads(found[item]))) for item in some if item in found]
+                read = [(item, Trajectory.from_json(json.loads(bodies[item]))) for item in some if item in bodies]
             yield from read
 
     def votes(self, task: str) -> list[Vote]:
@@ -266,10 +266,10 @@ class Trust:
                 require_coordinator(db, by)
                 first, last = 0, 0
                 for row in some:
-                    found = [pair for pair in versions.get(row.content_hash, ()) if row.item in (None, pair[0])]
-                    if not found:
+                    places = [pair for pair in versions.get(row.content_hash, ()) if row.item in (None, pair[0])]
+                    if not places:
                         missing.append(row.content_hash)
-                    for item, version in found:
+                    for item, version in places:
                         number = _insert_trial(db, by, row, item, version, stamp(self._database.now()))
                         added, known = added + (number is not None), known + (number is None)
                         first, last = (first or number, number) if number is not None else (first, last)
@@ -354,12 +354,12 @@ def _versions_with(db: Transaction, rows: Sequence[TrialRow]) -> dict[str, list[
     """Return item and id of the versions with the content hash of each row; of two such versions of an item, the
     first. Where every row names its item, only the versions of these items are read.
     """
-    found: dict[str, dict[int, int]] = {}
+    items_of: dict[str, dict[int, int]] = {}
     sql = _VERSIONS if any(row.item is None for row in rows) else _VERSIONS_OF_ITEMS
     values = {"items": [row.item for row in rows], "hashes": [row.content_hash for row in rows]}
     for content_hash, item, version in db.execute(sql, {name: json.dumps(value) for name, value in values.items()}):
-        found.setdefault(content_hash, {}).setdefault(item, version)
-    return {content_hash: list(items.items()) for content_hash, items in found.items()}
+        items_of.setdefault(content_hash, {}).setdefault(item, version)
+    return {content_hash: list(items.items()) for content_hash, items in items_of.items()}
 
 
 def _insert_trial(db: Transaction, by: str | None, row: TrialRow, item: int, version: int, at: str) -> int | None:
@@ -367,9 +367,9 @@ def _insert_trial(db: Transaction, by: str | None, row: TrialRow, item: int, ver
     text = canonical(dict(row.result)).decode()
     passed = None if row.passed is None else int(row.passed)
     key = sha256_of(f"{item} {version} {passed} {text}")
-    made = db.execute(
+    inserted = db.execute(
         "INSERT INTO trials (key, item, version, passed, person, at, result) VALUES (?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (key) DO NOTHING",
         (key, item, version, passed, by, at, text),
     )
-    return made.lastrowid if made.rowcount else None
+    return inserted.lastrowid if inserted.rowcount else None

@@ -77,19 +77,19 @@ class WaitingLists:
         with self._lock:
             known = self._lists.get(key)
         without_effect = _WITHOUT_EFFECT if filter.trial is not None else (*_WITHOUT_EFFECT, _TRIALS)
-        found = None
+        waiting = None
         # A change elsewhere, e.g. of a list, can change whether an item matches.
         elsewhere = filter.text or filter.words or filter.assigned or filter.listed or filter.discussed
         if known is not None and not elsewhere:
-            found = _updated(db, known, search.scored, head, without_effect)
-        if found is None:
-            found = _listed(search.scored(), head)
+            waiting = _updated(db, known, search.scored, head, without_effect)
+        if waiting is None:
+            waiting = _listed(search.scored(), head)
         with self._lock:
-            self._lists[key] = found
+            self._lists[key] = waiting
             self._lists.move_to_end(key)
             while len(self._lists) > _LISTS:
                 self._lists.popitem(last=False)
-        return found.without(search.held())
+        return waiting.without(search.held())
 
 
 def _updated(

@@ -116,9 +116,9 @@ class Withdrawals:
         """
         with self._database.write() as db:
             self._require(db, by)
-            found = self._preview(db, selection, by)
-            self._decide(db, by, "withdraw", found.items, selection)
-            return found
+            untouched = self._preview(db, selection, by)
+            self._decide(db, by, "withdraw", untouched.items, selection)
+            return untouched
 
     def restore(self, by: str, selection: Selection) -> tuple[int, ...]:
         """Restore the withdrawn items of a selection, and return them.
@@ -147,9 +147,9 @@ class Withdrawals:
             rows = db.execute(f"{_CHOSEN} ORDER BY item", {**values, "withdrawn": withdrawn})
             return [item for (item,) in rows]
 
-        found = db.execute(f"WITH chosen AS ({_CHOSEN}) {_WORKED_ON}", {**values, "withdrawn": False})
+        affected = db.execute(f"WITH chosen AS ({_CHOSEN}) {_WORKED_ON}", {**values, "withdrawn": False})
         worked_on: dict[int, str] = {}
-        for item, what in found:
+        for item, what in affected:
             worked_on.setdefault(item, what)
         free = tuple(item for item in items(withdrawn=False) if item not in worked_on)
         return Untouched(free, dict(sorted(worked_on.items())), tuple(items(withdrawn=True)))

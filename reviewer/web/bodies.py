@@ -141,18 +141,18 @@ def _refusal(path: str, upload: _Upload, length: int | None) -> Response | None:
         return _answer(path, 411, "no_length", text)
     if length > upload.largest:
         return _too_long(path, upload.largest)
-    wanted = length * upload.copies
+    needed = length * upload.copies
     folder = os.environ.get(UPLOAD_FOLDER) or Path(tempfile.gettempdir()) / "gradio"
     try:
         free = shutil.disk_usage(folder if path == UPLOAD else tempfile.gettempdir()).free
     except FileNotFoundError:  # made by the first upload
         free = shutil.disk_usage(tempfile.gettempdir()).free
-    if free >= wanted + SPARE:
+    if free >= needed + SPARE:
         return None
     text = tr(
         "The disk is full: found {free:.0f} MB free for uploads, expected room for {wanted:.0f} MB. "
         "Nothing was saved. Free some space on the server.",
         free=free / 1000000.0,
-        wanted=wanted / 1000000.0,
+        wanted=needed / 1000000.0,
     )
     return _answer(path, 507, "disk_full", text)

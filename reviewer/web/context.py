@@ -107,8 +107,8 @@ class Context:
         )
 
         def measure() -> list[dict[str, str]]:
-            found = measured.hints(spectrum, zoom, task, thought, whole)
-            return [{"level": h.level, "kind": h.kind, "text": h.text, "why": h.why} for h in found]
+            hints = measured.hints(spectrum, zoom, task, thought, whole)
+            return [{"level": h.level, "kind": h.kind, "text": h.text, "why": h.why} for h in hints]
 
         return self.measured.get(key, measure)
 

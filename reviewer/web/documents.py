@@ -114,9 +114,9 @@ class Documents:
 
         :raises KeyError: there is none of this name
         """
-        found = self._files[name].stat()
+        status = self._files[name].stat()
         # The size too: two writes within one tick of the clock have the same time.
-        return self._rendered(name, (found.st_mtime_ns, found.st_size), current())
+        return self._rendered(name, (status.st_mtime_ns, status.st_size), current())
 
     def picture(self, name: str) -> Picture | None:
         return self._pictures.get(name)
@@ -134,8 +134,8 @@ class Documents:
 
     def _title(self, name: str) -> str:
         text = _FENCE.sub("", self._files[name].read_text(encoding="utf-8"))
-        found = re.search(r"^# (.+)$", text, re.MULTILINE)
-        return found[1].replace("`", "").strip() if found else name
+        heading = re.search(r"^# (.+)$", text, re.MULTILINE)
+        return heading[1].replace("`", "").strip() if heading else name
 
     def _render(self, name: str, changed: tuple[int, int], language: str) -> Document:
         """Read a document, with notes on its links in the language of the context. The arguments are a cache's key."""
@@ -184,10 +184,10 @@ class Documents:
             return target
         inside = self._files[name].relative_to(self._root).parent.as_posix()
         path = posixpath.normpath(posixpath.join(inside, unquote(parts.path)))
-        found = path if path in _ABOVE else path.removeprefix("docs/")
-        if found not in self._files and found not in self._pictures:
+        name_here = path if path in _ABOVE else path.removeprefix("docs/")
+        if name_here not in self._files and name_here not in self._pictures:
             return None
-        return above(name) + quote(found) + (f"#{parts.fragment}" if parts.fragment else "")
+        return above(name) + quote(name_here) + (f"#{parts.fragment}" if parts.fragment else "")
 
 
 def above(name: str) -> str:

@@ -57,14 +57,14 @@ def _bad_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     place = [] if first["type"] == "json_invalid" else first["loc"][1:]
-    found, expected = in_words(first)
+    value, expected = in_words(first)
     return plain(
         422,
         "bad_request",
         tr(
             "{field}: found {found}, expected {expected}",
             field=".".join(map(str, place)) or tr("the request"),
-            found=found,
+            found=value,
             expected=expected,
         ),
     )

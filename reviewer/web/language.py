@@ -59,7 +59,7 @@ def without_language(path: str) -> str:
 
 def _by_preference(header: str) -> list[str]:
     """The languages of an ``Accept-Language`` header, the most wanted first."""
-    wanted: list[tuple[float, str]] = []
+    preferred: list[tuple[float, str]] = []
     for part in header.split(",")[:20]:
         tag, _, quality = part.partition(";")
         try:
@@ -67,8 +67,8 @@ def _by_preference(header: str) -> list[str]:
         except ValueError:
             continue
         if weight > 0:
-            wanted.append((-weight, tag.strip()))
-    return [tag for _, tag in sorted(wanted, key=lambda pair: pair[0])]
+            preferred.append((-weight, tag.strip()))
+    return [tag for _, tag in sorted(preferred, key=lambda pair: pair[0])]
 
 
 def choose(response: Response, code: str, path: str) -> None:
@@ -97,13 +97,13 @@ def script(code: str, request: Request) -> Response:
 
 @cache
 def _script(code: str) -> tuple[bytes, str]:
-    found = {} if code in (ENGLISH, PSEUDO) else language.catalogue(code, "page")
+    messages = {} if code in (ENGLISH, PSEUDO) else language.catalogue(code, "page")
     page = {
         "code": code,
         "tag": TAGS[code],
         "pseudo": code == PSEUDO,
         "choices": NAMES,
-        "messages": {key: forms[0] if len(forms) == 1 else forms for key, forms in found.items()},
+        "messages": {key: forms[0] if len(forms) == 1 else forms for key, forms in messages.items()},
     }
     # Gradio's own few words follow the browser's language, also where the person has chosen another one.
     content = (

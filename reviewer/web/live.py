@@ -128,10 +128,10 @@ class Live:
         """Return the spectrum with this hash on the person's bench or in their runs. :raises NotFound: there is none"""
         runs = self.runs.all_of(person.initials)
         known = (run.settings.spectrum for run in runs if run.settings.spectrum.sha256 == sha256)
-        found = self.benches.of(person.initials).with_hash(sha256) or next(known, None)
-        if found is None:
+        spectrum = self.benches.of(person.initials).with_hash(sha256) or next(known, None)
+        if spectrum is None:
             raise NotFound(tr("This spectrum is no longer on your bench; add it again."))
-        return found
+        return spectrum
 
     def close(self) -> None:
         """Stop all runs and delete all files."""

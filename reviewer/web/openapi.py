@@ -51,16 +51,18 @@ def tag_of(router: APIRouter) -> str:
 
 def schema_of(app: FastAPI) -> dict[str, Any]:
     """Return the description of the routes of an app below ``/api/v1``; made once per app."""
-    made: dict[str, Any] | None = getattr(app.state, "openapi", None)
-    if made is None:
-        made = app.state.openapi = _schema(app)
-    return made
+    description: dict[str, Any] | None = getattr(app.state, "openapi", None)
+    if description is None:
+        description = app.state.openapi = _schema(app)
+    return description
 
 
 def _schema(app: FastAPI) -> dict[str, Any]:
-    found = get_openapi(title="Spec-o3 review", version=program_version(), description=_ABOUT, routes=app.routes)
-    found["paths"] = {path: found["paths"][path] for path in sorted(found["paths"]) if path.startswith(API)}
-    for path, method, operation in operations(found):
+    description = get_openapi(title="Spec-o3 review", version=program_version(), description=_ABOUT, routes=app.routes)
+    description["paths"] = {
+        path: description["paths"][path] for path in sorted(description["paths"]) if path.startswith(API)
+    }
+    for path, method, operation in operations(description):
         text = operation.pop("description", "").split("\n\n:")[0].split("\n:")[0].strip()
         # The first line of the docstring says what a route does; without one there is no summary to show.
         first, _, rest = re.sub(r"\s:(raises|param) .*", "", text, flags=re.DOTALL).partition("\n\n")
@@ -70,7 +72,7 @@ def _schema(app: FastAPI) -> dict[str, Any]:
         operation["responses"].pop("422", None)  # FastAPI's own form of it; ours is the default one
         if (method, path) in SESSION_ONLY:
             operation["security"] = [{"session": []}]
-    components = found.setdefault("components", {})
+    components = description.setdefault("components", {})
     schemas = {
         name: component for name, component in components.get("schemas", {}).items() if "ValidationError" not in name
     }
@@ -84,10 +86,10 @@ def _schema(app: FastAPI) -> dict[str, Any]:
             "description": "The page's cookie.",
         },
     }
-    found["security"] = [{"token": []}, {"session": []}]
-    used = {tag for _, _, operation in operations(found) for tag in operation["tags"]}
-    found["tags"] = [{"name": tag} for tag in dict.fromkeys((*TAGS.values(), *sorted(used))) if tag in used]
-    return found
+    description["security"] = [{"token": []}, {"session": []}]
+    used = {tag for _, _, operation in operations(description) for tag in operation["tags"]}
+    description["tags"] = [{"name": tag} for tag in dict.fromkeys((*TAGS.values(), *sorted(used))) if tag in used]
+    return description
 
 
 def operations(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:

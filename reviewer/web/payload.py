@@ -30,17 +30,17 @@ from reviewer.web.verdict_first import neutral_row, neutral_trajectory
 
 def links(spectrum: Spectrum) -> list[dict[str, str]]:
     """``[{"name", "url"}]``: SIMBAD and Gaia DR3 (VizieR I/355) around the position, the survey's page."""
-    found = []
+    addresses = []
     if spectrum.ra is not None and spectrum.dec is not None:
         place = f"{spectrum.ra:.6f} {spectrum.dec:+.6f}"
         simbad = urlencode({"Coord": place, "Radius": 10, "Radius.unit": "arcsec"})
         gaia = urlencode({"-source": "I/355/gaiadr3", "-c": place, "-c.rs": 10, "-out.add": "_r"})
-        found.append({"name": "SIMBAD", "url": f"https://simbad.cds.unistra.fr/simbad/sim-coo?{simbad}"})
-        found.append({"name": "Gaia", "url": f"https://vizier.cds.unistra.fr/viz-bin/VizieR-4?{gaia}"})
+        addresses.append({"name": "SIMBAD", "url": f"https://simbad.cds.unistra.fr/simbad/sim-coo?{simbad}"})
+        addresses.append({"name": "Gaia", "url": f"https://vizier.cds.unistra.fr/viz-bin/VizieR-4?{gaia}"})
     page = _survey_page(spectrum)
     if page and not spectrum.meta.get("simulated"):
-        found.append({"name": spectrum.survey, "url": page})
-    return found
+        addresses.append({"name": spectrum.survey, "url": page})
+    return addresses
 
 
 def _survey_page(spectrum: Spectrum) -> str | None:
@@ -137,9 +137,9 @@ def item_for(store: Store, item: Item, person: Person, task: Task | None, waitin
 
 def shown_trial(store: Store, item: Item) -> answers.Trial | answers.OtherTrial | None:
     """Return the trial of an item's present text for the page; that only another text was tried; or None."""
-    found = store.trust.trial_of(item.id, item.version.content_hash)
-    if found is not None:
-        return answers.Trial.model_validate(result_json(found.result))
+    recorded = store.trust.trial_of(item.id, item.version.content_hash)
+    if recorded is not None:
+        return answers.Trial.model_validate(result_json(recorded.result))
     return answers.OtherTrial(of_this_version=False) if store.trust.was_tried(item.id) else None
 
 

@@ -216,11 +216,11 @@ def keep_login(request: Request, login: Login) -> None:
 
 def login_of(request: object) -> Login | None:
     """Return what ``keep_login`` kept in a request of Starlette or Gradio; None where the proxy signs nobody in."""
-    found = getattr(getattr(request, "state", None), _LOGIN, None)
-    return found if isinstance(found, Login) else None
+    login = getattr(getattr(request, "state", None), _LOGIN, None)
+    return login if isinstance(login, Login) else None
 
 
 def peer_of(request: Request) -> str | None:
     """Return the address of the TCP connection, whatever forwarded headers say."""
-    found: str | None = getattr(request.state, _PEER, None)
-    return found
+    peer: str | None = getattr(request.state, _PEER, None)
+    return peer

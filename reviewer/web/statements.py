@@ -77,8 +77,8 @@ def _statements(context: Context, item: Item, trajectory: Trajectory) -> Stateme
             if step.id in spans
         },
         disagreements=[
-            StatementDisagreement(step=found.step, text=tr(sentence(found, trajectory)))
-            for found in disagreements(trajectory, first)
+            StatementDisagreement(step=difference.step, text=tr(sentence(difference, trajectory)))
+            for difference in disagreements(trajectory, first)
         ],
     )
 
@@ -90,10 +90,10 @@ def _reader(context: Context, item: Item) -> SpanReader:
     if sha256 is None:
         return SpanReader(None, redshift, task)
     spectrum = context.gallery.spectrum(sha256)
-    made: SpanReader = context.aids.get(
+    reader: SpanReader = context.aids.get(
         ("spans", sha256, str(redshift), item.row.task), lambda: SpanReader(spectrum, redshift, task)
     )
-    return made
+    return reader
 
 
 def _shown(span: Span, text: str) -> ShownSpan:

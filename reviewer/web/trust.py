@@ -83,20 +83,20 @@ def missing_scores(store: Store, task: str, policy: str) -> tuple[str, str | Non
     return why, command
 
 
-def scores_of(found: ScoredList) -> answers.ScoreModel:
+def scores_of(scored: ScoredList) -> answers.ScoreModel:
     return answers.ScoreModel(
-        model=f"P(YES): {found.model.kind}",
-        model_meaning=MODELS[found.model.kind],
+        model=f"P(YES): {scored.model.kind}",
+        model_meaning=MODELS[scored.model.kind],
         text=tr(
             "{n} spectra, scored {at:%Y-%m-%d %H:%M} UTC; newer items have no P(YES) until spec-o3 certify runs again",
-            n=len(found.found.cases),
-            at=found.at,
+            n=len(scored.found.cases),
+            at=scored.at,
         ),
     )
 
 
-def reliability_of(found: ScoredList) -> answers.ReliabilityDiagram:
-    bins = [] if found.reliability is None else found.reliability.bins
+def reliability_of(scored: ScoredList) -> answers.ReliabilityDiagram:
+    bins = [] if scored.reliability is None else scored.reliability.bins
     return answers.ReliabilityDiagram(
         bins=[
             answers.ReliabilityBin(n=part.n, mean=part.probability, share=part.positives, low=ends[0], high=ends[1])
@@ -106,8 +106,8 @@ def reliability_of(found: ScoredList) -> answers.ReliabilityDiagram:
     )
 
 
-def calibration_of(found: ScoredList) -> answers.CalibrationErrors | None:
-    measured = found.reliability
+def calibration_of(scored: ScoredList) -> answers.CalibrationErrors | None:
+    measured = scored.reliability
     if measured is None:
         return None
     values = {"ece": f"{measured.ece:.3f}", "by_chance": f"{measured.by_chance:.3f}"}
@@ -124,12 +124,12 @@ def calibration_of(found: ScoredList) -> answers.CalibrationErrors | None:
     )
 
 
-def rates_of(found: ScoredList) -> list[answers.TrustFigure]:
-    made, (random, shown) = found.calibration, found.shown
-    asked = len(found.found.cases) - len(made.cases)
-    yes = int(made.labelled.yes.sum())
-    labelled = tr("{yes} YES and {no} NO, of {n} spectra", yes=yes, no=len(made.decided) - yes, n=len(made.cases))
-    left = tr("of {n} spectra", n=len(found.found.cases))
+def rates_of(scored: ScoredList) -> list[answers.TrustFigure]:
+    calibration, (random, shown) = scored.calibration, scored.shown
+    undecided = len(scored.found.cases) - len(calibration.cases)
+    yes = int(calibration.labelled.yes.sum())
+    labelled = tr("{yes} YES and {no} NO, of {n} spectra", yes=yes, no=len(calibration.decided) - yes, n=len(calibration.cases))
+    left = tr("of {n} spectra", n=len(scored.found.cases))
     share = None if not shown else f"{100 * random / shown:.0f} %"
     of = (
         tr("{random} of {shown} showings", random=random, shown=shown)
@@ -137,8 +137,8 @@ def rates_of(found: ScoredList) -> list[answers.TrustFigure]:
         else tr("undefined: the ordered queue has shown no item yet")
     )
     rows = (
-        (tr("Labels"), LABELLED, str(len(made.decided)), labelled),
-        (tr("Not covered"), ASKED, str(asked), left),
+        (tr("Labels"), LABELLED, str(len(calibration.decided)), labelled),
+        (tr("Not covered"), ASKED, str(undecided), left),
         (tr("Random showings"), SHOWINGS, share, of),
     )
     return [
@@ -146,8 +146,8 @@ def rates_of(found: ScoredList) -> list[answers.TrustFigure]:
     ]
 
 
-def skill_of(found: ScoredList) -> answers.Skills:
-    people = found.annotators
+def skill_of(scored: ScoredList) -> answers.Skills:
+    people = scored.annotators
     first = people.skills[0] if people.skills else None
     votes = tr(
         "Spectra on which the person gave a verdict: their own verdict before they saw the answer, or their decision."
@@ -210,33 +210,33 @@ def suspects_of(store: Store, visible: VisibleItems, suspects: Sequence[tuple[Su
     return answers.LabelSuspects(total=total, items=items, reason=reason, meaning=SUSPECT, hidden=hidden)
 
 
-def thresholds_of(found: ScoredList, wanted: Wanted) -> dict[str, Any]:
+def thresholds_of(scored: ScoredList, requirements: Wanted) -> dict[str, Any]:
     """Return the values of ``Thresholds``, which translates their texts, so that they can be kept for everybody."""
     from reviewer.trust.figures import sides_of
     from reviewer.trust.statement import assumptions, promise, side_text, verdict_counts
 
-    sides = sides_of(found, wanted)
-    uncovered = len(found.found.cases) - len(found.calibration.cases)
+    sides = sides_of(scored, requirements)
+    uncovered = len(scored.found.cases) - len(scored.calibration.cases)
     return {
-        "counts": verdict_counts(found.calibration.p, sides, uncovered),
+        "counts": verdict_counts(scored.calibration.p, sides, uncovered),
         "sides": [
-            {"verdict": side.verdict, "threshold": side.threshold, "text": side_text(side, wanted)} for side in sides
+            {"verdict": side.verdict, "threshold": side.threshold, "text": side_text(side, requirements)} for side in sides
         ],
-        "promise": promise(sides, wanted),
-        "assumptions": list(assumptions(found.found, found.calibration, wanted)),
+        "promise": promise(sides, requirements),
+        "assumptions": list(assumptions(scored.found, scored.calibration, requirements)),
         "method": METHOD,
-        "rates": _estimates(found, sides[0].threshold, wanted.delta),
+        "rates": _estimates(scored, sides[0].threshold, requirements.delta),
     }
 
 
-def _estimates(found: ScoredList, threshold: float | None, delta: float) -> list[dict[str, Any]]:
+def _estimates(scored: ScoredList, threshold: float | None, delta: float) -> list[dict[str, Any]]:
     """Return prevalence, YES among the unflagged and recall, at the threshold of YES or, without one, at 0.5."""
     from agent.trust.estimates import estimates
     from reviewer.trust.statement import then
 
-    made = found.calibration
+    calibration = scored.calibration
     flagged = 0.5 if threshold is None else threshold
-    shares = estimates(made.labelled, made.pool, flagged, delta)
+    shares = estimates(calibration.labelled, calibration.pool, flagged, delta)
     at = f"P(YES) ≥ {flagged:.4g}"
     where = deferred("{at}, as no threshold of YES is certified", at=at) if threshold is None else at
     rows = (
@@ -264,9 +264,9 @@ def certificate_row(listed: Listed) -> answers.CertificateRow:
     file = listed.path.name
     if listed.certificate is None:
         return answers.CertificateRow(file=file, state=tr("cannot be read"), is_valid=False, text=listed.problem)
-    suspended, found = listed.suspension, listed.certificate
-    text = tr("{policy}, made {date}, {n} labels", policy=found.policy.name, date=found.made_at[:10], n=found.labels.n)
-    if condition := condition_text(found.wanted.trial):
+    suspended, certificate = listed.suspension, listed.certificate
+    text = tr("{policy}, made {date}, {n} labels", policy=certificate.policy.name, date=certificate.made_at[:10], n=certificate.labels.n)
+    if condition := condition_text(certificate.wanted.trial):
         text = tr("{text}. {more}", text=text, more=tr(condition).removesuffix(".").removesuffix("。"))
     if suspended is not None:
         text = tr(

@@ -42,10 +42,10 @@ class VerdictFirst:
     :param wanted: hide every open item, not only those of the batches with the rule
     """
 
-    def __init__(self, store: Store, person: Person, wanted: bool = False) -> None:
+    def __init__(self, store: Store, person: Person, chosen: bool = False) -> None:
         self._store = store
         self._person = person.initials
-        self._wanted = wanted
+        self._chosen = chosen
         self.batches = frozenset(store.settings.get(RULE, ()))
 
     def hides(self, row: QueueRow) -> bool:
@@ -54,20 +54,20 @@ class VerdictFirst:
 
     def hidden(self, rows: Iterable[QueueRow]) -> frozenset[int]:
         """Return the items that are hidden: open, and without a verdict or a version by this person."""
-        if not self._wanted and not self.batches:
+        if not self._chosen and not self.batches:
             return frozenset()
         candidates = [
             row.item_id
             for row in rows
-            if (self._wanted or row.batch in self.batches) and round_of(row.state) is not None
+            if (self._chosen or row.batch in self.batches) and round_of(row.state) is not None
         ]
         return frozenset(candidates) - self._store.marks.judged(self._person, candidates)
 
     def hidden_items(self) -> frozenset[int]:
         """Return all items that are hidden."""
-        if not self._wanted and not self.batches:
+        if not self._chosen and not self.batches:
             return frozenset()
-        return self._store.traces.unjudged(self._person, None if self._wanted else self.batches)
+        return self._store.traces.unjudged(self._person, None if self._chosen else self.batches)
 
     def require_verdict(self, row: QueueRow) -> None:
         """Check that the item is not hidden. :raises NotAllowed: it is"""
@@ -82,18 +82,18 @@ class VerdictFirst:
         if rows and len(self.hidden(rows)) == len(rows):
             raise NotAllowed(tr(FIRST))
 
-    def searched(self, wanted: QueueFilter) -> QueueFilter:
+    def searched(self, query: QueueFilter) -> QueueFilter:
         """Return a filter that finds no item by what is hidden: without the batches with the rule if it could, and with
         words that are not searched in hidden traces.
         """
-        if wanted.words:
-            wanted = replace(wanted, verdict_first=None if self._wanted else tuple(sorted(self.batches)))
-        named = bool(wanted.text.strip()) and not wanted.text.strip().startswith("#")
-        simulated = wanted.simulated is not None or (wanted.survey or "").startswith(_SIMULATED)
-        revealing = named or simulated or wanted.disagreement is not None or wanted.trial is not None
+        if query.words:
+            query = replace(query, verdict_first=None if self._chosen else tuple(sorted(self.batches)))
+        named = bool(query.text.strip()) and not query.text.strip().startswith("#")
+        simulated = query.simulated is not None or (query.survey or "").startswith(_SIMULATED)
+        revealing = named or simulated or query.disagreement is not None or query.trial is not None
         if not self.batches or not revealing:
-            return wanted
-        return replace(wanted, without_batches=tuple(sorted(self.batches)))
+            return query
+        return replace(query, without_batches=tuple(sorted(self.batches)))
 
 
 def neutral_name(item_id: int) -> str:
@@ -107,8 +107,8 @@ def alias(item_id: int) -> str:
 
 def item_of_alias(name: str) -> int | None:
     """Return the item whose spectrum has this alias; None if the name is no alias."""
-    found = _ALIAS.fullmatch(name)
-    return int(found[1]) if found else None
+    match = _ALIAS.fullmatch(name)
+    return int(match[1]) if match else None
 
 
 def hash_of(store: Store, name: str) -> str:

@@ -43,10 +43,10 @@ class VisibleItems:
     def item(self, item_id: int) -> Item:
         """Return an item. :raises NotAllowed: the item is withheld, or its answer is hidden by the rule of its batch"""
         self.require(item_id)
-        found = self._store.items.get(item_id)
-        if found.row.batch in self.verdict_first.batches:
-            self.verdict_first.require_verdict(found.row)
-        return found
+        item = self._store.items.get(item_id)
+        if item.row.batch in self.verdict_first.batches:
+            self.verdict_first.require_verdict(item.row)
+        return item
 
     def unreadable(self) -> frozenset[int]:
         """Return the items whose texts this person may not see: what is like them would tell something of these."""
@@ -60,18 +60,18 @@ class VisibleItems:
         rows = self._store.queue.rows(items)
         return self._rows(row for row in rows if withdrawn or row.state != "withdrawn")
 
-    def rows(self, wanted: QueueFilter, after: int | None, limit: int) -> tuple[list[ListedRow], int]:
+    def rows(self, query: QueueFilter, after: int | None, limit: int) -> tuple[list[ListedRow], int]:
         """Return the queue's rows and their total number. The row of a withheld item has only its number, task and
         state. It is left out if anything else is filtered by, because the filter would reveal it.
         """
-        page = self._store.queue.page(self._searched(wanted), self._person, after, limit)
+        page = self._store.queue.page(self._searched(query), self._person, after, limit)
         return self._rows(page.rows), page.total
 
-    def found(self, wanted: QueueFilter, after: int | None, limit: int) -> tuple[list[FoundRow], int]:
+    def found(self, query: QueueFilter, after: int | None, limit: int) -> tuple[list[FoundRow], int]:
         """Return rows and total as ``rows`` does, each with ``snippets`` of the texts that match the filter's words."""
-        rows, total = self.rows(wanted, after, limit)
-        ids = [row.id for row in rows if wanted.words.strip()]
-        snippets = self._store.finding.snippets(self._searched(wanted), self._person, ids) if ids else {}
+        rows, total = self.rows(query, after, limit)
+        ids = [row.id for row in rows if query.words.strip()]
+        snippets = self._store.finding.snippets(self._searched(query), self._person, ids) if ids else {}
         return [FoundRow.model_validate({**dict(row), "snippets": snippets.get(row.id, ())}) for row in rows], total
 
     def selected(self, selection: Selection) -> list[int]:
@@ -88,38 +88,38 @@ class VisibleItems:
                 raise NotFound(tr("There is no item {number}.", number=missing[0]))
             return named
         without = {*selection.without, *self.items}
-        wanted = self._searched(selection.filter.wanted())
+        query = self._searched(selection.filter.wanted())
         most = MOST_SELECTED + len(without) + 1
-        found = self._store.queue.neighbours(0, wanted, self._person, most)
-        items = [item for item in found if item not in without]
+        numbers = self._store.queue.neighbours(0, query, self._person, most)
+        items = [item for item in numbers if item not in without]
         if len(items) > MOST_SELECTED:
             raise NotAllowed(
                 tr("More than {number} items match the filter. Select fewer of them.", number=MOST_SELECTED)
             )
         return items
 
-    def matching(self, wanted: QueueFilter) -> frozenset[int]:
+    def matching(self, query: QueueFilter) -> frozenset[int]:
         """Return all items of a filter that the person may find."""
-        found = self._store.queue.neighbours(0, self._searched(wanted), self._person, LARGEST_ID)
-        return frozenset(found).difference(self.items)
+        numbers = self._store.queue.neighbours(0, self._searched(query), self._person, LARGEST_ID)
+        return frozenset(numbers).difference(self.items)
 
-    def neighbours(self, item_id: int, wanted: QueueFilter, n: int, backwards: bool = False) -> list[int]:
+    def neighbours(self, item_id: int, query: QueueFilter, n: int, backwards: bool = False) -> list[int]:
         """Return the next (or previous) items that the person can open."""
-        wanted = self._searched(wanted)
-        found = self._store.queue.neighbours(item_id, wanted, self._person, n + len(self.items), backwards)
-        return list(self._shown(found))[:n]
+        query = self._searched(query)
+        numbers = self._store.queue.neighbours(item_id, query, self._person, n + len(self.items), backwards)
+        return list(self._shown(numbers))[:n]
 
-    def first_undone(self, wanted: QueueFilter) -> int | None:
+    def first_undone(self, query: QueueFilter) -> int | None:
         """Return the first item that waits for this person and that they can open."""
         if not self.items:
-            return self._store.queue.first_undone(self._searched(wanted), self._person)
-        return self.next_undone(0, wanted)
+            return self._store.queue.first_undone(self._searched(query), self._person)
+        return self.next_undone(0, query)
 
-    def next_undone(self, after: int, wanted: QueueFilter) -> int | None:
+    def next_undone(self, after: int, query: QueueFilter) -> int | None:
         """Return the first item after this one that waits for this person and that they can open."""
-        return next(iter(self.neighbours(after, replace(wanted, mine=True), 1)), None)
+        return next(iter(self.neighbours(after, replace(query, mine=True), 1)), None)
 
-    def next_by_value(self, shown: int | None, wanted: QueueFilter, key: str) -> NextByValue:
+    def next_by_value(self, shown: int | None, query: QueueFilter, key: str) -> NextByValue:
         """Choose the next item by value of information, record the showing, and return its number and probability.
 
         The probability is left out of an item whose answer is hidden, because it tells something of P(YES).
@@ -127,7 +127,7 @@ class VisibleItems:
         chosen = self._store.triage.show(
             person=self._person,
             # The store leaves withheld items out itself, and records the filter.
-            filter=replace(self._searched(wanted), without_items=()),
+            filter=replace(self._searched(query), without_items=()),
             key=key,
             open_item=shown,
         )
@@ -140,22 +140,22 @@ class VisibleItems:
     def _shown(self, items: Iterable[int]) -> Iterator[int]:
         return (item for item in items if item not in self.items)
 
-    def position(self, item_id: int, wanted: QueueFilter) -> int:
+    def position(self, item_id: int, query: QueueFilter) -> int:
         """Return how many items of the filter come before this one."""
-        return self._store.queue.position(item_id, self._searched(wanted), self._person)
+        return self._store.queue.position(item_id, self._searched(query), self._person)
 
-    def _searched(self, wanted: QueueFilter) -> QueueFilter:
+    def _searched(self, query: QueueFilter) -> QueueFilter:
         """Return the filter with which the store searches for the person: it finds nothing that they may not see.
 
         :raises NotFound: the person cannot open the list of the filter, or it was deleted
         :raises NotAllowed: the view of the filter is no list
         """
-        if wanted.listed is not None:
-            self._store.views.require_list(self._person, wanted.listed)
-        wanted = self.verdict_first.searched(wanted)
-        if not self.items or not _reveals(wanted):
-            return wanted
-        return replace(wanted, without_items=tuple(sorted(self.items)))
+        if query.listed is not None:
+            self._store.views.require_list(self._person, query.listed)
+        query = self.verdict_first.searched(query)
+        if not self.items or not _reveals(query):
+            return query
+        return replace(query, without_items=tuple(sorted(self.items)))
 
     def _rows(self, rows: Iterable[QueueRow]) -> list[ListedRow]:
         rows = tuple(rows)
@@ -194,8 +194,8 @@ def _withheld_row(row: QueueRow) -> ListedRow:
     )
 
 
-def _reveals(wanted: QueueFilter) -> bool:
-    return any(getattr(wanted, name) not in (None, "") for name in _REVEALING)
+def _reveals(query: QueueFilter) -> bool:
+    return any(getattr(query, name) not in (None, "") for name in _REVEALING)
 
 
 def visible_items(person: PersonDep, context: ContextDep, verdict_first: bool = False) -> VisibleItems:

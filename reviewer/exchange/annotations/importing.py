@@ -62,7 +62,7 @@ def author_of(text: str) -> tuple[str, str]:
     """Read AUTHOR=INITIALS, e.g. "ann@example.org=AB". :raises AnnotationsError: it is something else"""
     author, _, initials = text.rpartition("=")
     if not (author.strip() and initials.strip()):
-        raise AnnotationsError(tr("found {found}, expected AUTHOR=INITIALS", found=repr(text)))
+        raise AnnotationsError(tr("found {found}, expected AUTHOR=INITIALS", lines=repr(text)))
     return author.strip(), initials.strip().upper()
 
 
@@ -100,25 +100,25 @@ def import_annotations(
     comments: dict[str, ImportedComment] = {}
     finder = _Finder(store, choices.item_field)
     for path in files:
-        for found in read_annotations(path, choices.questions):
-            if isinstance(found, LeftOut):
-                result.left_out[found.why] += found.count
-            elif isinstance(found, AnnotationProblem):
-                result.problems.append(found)
+        for annotation in read_annotations(path, choices.questions):
+            if isinstance(annotation, LeftOut):
+                result.left_out[annotation.why] += annotation.count
+            elif isinstance(annotation, AnnotationProblem):
+                result.problems.append(annotation)
             else:
                 try:
-                    made = _comment(found, finder.item(found.fields), choices.people)
+                    imported = _comment(annotation, finder.item(annotation.fields), choices.people)
                 except Unusable as bad:
-                    result.problems.append(AnnotationProblem(path.name, found.place, str(bad)))
+                    result.problems.append(AnnotationProblem(path.name, annotation.place, str(bad)))
                     continue
-                comments[made.key] = made
+                comments[imported.key] = imported
     known = store.imported_comments.known(comments)
     new = [comment for key, comment in comments.items() if key not in known]
     result.known = len(known)
     result.refused = bool(result.problems) and not choices.skip_bad
     if not result.refused:
         result.added = len(new) if choices.dry_run else _write(store, new, by)
-        result.items = sorted({one.item_id for one in new})
+        result.items = sorted({added_comment.item_id for added_comment in new})
     return result
 
 
@@ -131,19 +131,19 @@ def _write(store: Store, comments: Sequence[ImportedComment], by: str | None) ->
     return added
 
 
-def _comment(found: Annotation, item: int, people: Mapping[str, str]) -> ImportedComment:
+def _comment(annotation: Annotation, item: int, people: Mapping[str, str]) -> ImportedComment:
     """Return an annotation as a comment. :raises Unusable: its text is too long"""
-    text = found.text
+    text = annotation.text
     if len(text) > LONGEST_TEXT:
         raise Unusable(
-            tr("found answers of {found} characters, expected {most} at most", found=len(text), most=LONGEST_TEXT)
+            tr("found answers of {found} characters, expected {most} at most", lines=len(text), most=LONGEST_TEXT)
         )
     # The order of the answers differs between the forms of one export.
-    content = [TOOL, *found.ids, item, sorted(found.answers)]
+    content = [TOOL, *annotation.ids, item, sorted(annotation.answers)]
     digest = hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
-    person = people.get(found.author)
-    source = f"{TOOL}: {found.author}" if found.author else TOOL
-    return ImportedComment(item, source, text, found.at, f"annotation:{digest}", person)
+    person = people.get(annotation.author)
+    source = f"{TOOL}: {annotation.author}" if annotation.author else TOOL
+    return ImportedComment(item, source, text, annotation.at, f"annotation:{digest}", person)
 
 
 class _Finder:
@@ -162,10 +162,10 @@ class _Finder:
                 self._found[named] = self._search(*named)
             except Unusable as bad:
                 self._found[named] = bad
-        found = self._found[named]
-        if isinstance(found, Unusable):
-            raise found
-        return found
+        number = self._found[named]
+        if isinstance(number, Unusable):
+            raise number
+        return number
 
     def _named(self, fields: Mapping[str, Any]) -> tuple[str | None, int | None, str | None, str | None]:
         """Return key, number, name and task, as far as the fields have them."""
@@ -177,7 +177,7 @@ class _Finder:
                     tr(
                         "{field}: found {found}, expected the number, key or spectrum of an item",
                         field=self._field,
-                        found=shown(fields.get(self._field)),
+                        lines=shown(fields.get(self._field)),
                     )
                 )
             number = whole_number(value)
@@ -191,9 +191,9 @@ class _Finder:
     def _search(self, key: str | None, number: int | None, name: str | None, task: str | None) -> int:
         """The key is the most certain: the same item has another number in another database."""
         if key is not None:
-            found = self._store.item_of_key(key)
-            if found is not None:
-                return found
+            of_key = self._store.item_of_key(key)
+            if of_key is not None:
+                return of_key
             raise Unusable(
                 tr(
                     "found the key {key}…, which no item here has; if the tasks are of another database, import its "
@@ -248,21 +248,21 @@ def in_words(result: ImportedAnnotations, dry_run: bool) -> list[str]:
             )
         ]
     if dry_run:
-        said = [trn("{n} comment would be added.", "{n} comments would be added.", result.added)]
+        lines = [trn("{n} comment would be added.", "{n} comments would be added.", result.added)]
     else:
-        said = [trn("{n} comment added.", "{n} comments added.", result.added)]
+        lines = [trn("{n} comment added.", "{n} comments added.", result.added)]
     if result.known:
-        said.append(trn("{n} annotation was imported before.", "{n} annotations were imported before.", result.known))
-    said += [_left_out(why, count) for why, count in sorted(result.left_out.items())]
+        lines.append(trn("{n} annotation was imported before.", "{n} annotations were imported before.", result.known))
+    lines += [_left_out(why, count) for why, count in sorted(result.left_out.items())]
     if bad:
-        said.append(
+        lines.append(
             trn(
                 "{n} annotation that cannot be used was skipped.",
                 "{n} annotations that cannot be used were skipped.",
                 bad,
             )
         )
-    return said
+    return lines
 
 
 def _left_out(why: Why, n: int) -> str:

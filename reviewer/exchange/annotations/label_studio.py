@@ -55,10 +55,10 @@ def of_task(file: str, row: Mapping[str, Any], number: int, questions: Sequence[
         yield AnnotationProblem(file, place, tr("annotations: found no list, expected a list"))
         return
     for at, annotation in enumerate(annotations, start=1):
-        one = str(annotation.get("id") or at) if isinstance(annotation, dict) else str(at)
-        where = tr("task {task}, annotation {annotation}", task=task, annotation=one)
+        name = str(annotation.get("id") or at) if isinstance(annotation, dict) else str(at)
+        where = tr("task {task}, annotation {annotation}", task=task, annotation=name)
         try:
-            yield from _of_annotation(where, (task, one), row["data"], annotation, questions)
+            yield from _of_annotation(where, (task, name), row["data"], annotation, questions)
         except Unusable as bad:
             yield AnnotationProblem(file, where, str(bad))
 
@@ -76,10 +76,10 @@ def _of_annotation(
         name = required(result, "from_name", str, tr("the name of a question")) if _has_name(result) else ""
         answers.add(name or str(_kind(result)), _values(result, quoted))
     yield from answers.left_out(place)
-    if answers.found:
+    if answers.lines:
         at = time_of(annotation.get("updated_at") or annotation.get("created_at"), "updated_at")
         author = _author(annotation.get("completed_by"))
-        yield Annotation(place, ids, data, author, at, tuple(answers.found))
+        yield Annotation(place, ids, data, author, at, tuple(answers.lines))
 
 
 def _has_name(result: object) -> bool:
@@ -114,12 +114,12 @@ _PLACE = ("start", "end", "startOffset", "endOffset")
 
 def _quoted_words(results: Sequence[object]) -> dict[Region, str]:
     """Return the words of the task's text that each region marks."""
-    found: dict[Region, str] = {}
+    words_of: dict[Region, str] = {}
     for result in results:
         if isinstance(result, dict) and (words := _marked(result)):
             for region in _regions_of(result):
-                found.setdefault(region, words)
-    return found
+                words_of.setdefault(region, words)
+    return words_of
 
 
 def _marked(result: Mapping[str, Any]) -> str:
@@ -139,10 +139,10 @@ def _values(result: Mapping[str, Any], quoted: Mapping[Region, str]) -> list[str
     value = result.get("value")
     if not isinstance(value, dict):
         return None
-    found = _answer(value, is_text=_kind(result) == "textarea")
+    answers = _answer(value, is_text=_kind(result) == "textarea")
     words = _marked(result) or next((quoted[region] for region in _regions_of(result) if region in quoted), "")
     # It is about a part of a text of the task.
-    return [f"{', '.join(found)} (“{words}”)"] if found and words else found
+    return [f"{', '.join(answers)} (“{words}”)"] if answers and words else answers
 
 
 def _answer(value: Mapping[str, Any], is_text: bool = False) -> list[str] | None:
@@ -181,7 +181,7 @@ def of_minimal(file: str, row: Mapping[str, Any], number: int, questions: Sequen
         if value not in (None, "", []) and (name in questions if questions else not ours):
             answers.add(name, _of_cell(value, quoted))
     yield from answers.left_out(place)
-    if not answers.found:
+    if not answers.lines:
         return
     try:
         at = time_of(row.get("updated_at") or row.get("created_at"), "updated_at")
@@ -189,18 +189,18 @@ def of_minimal(file: str, row: Mapping[str, Any], number: int, questions: Sequen
         yield AnnotationProblem(file, place, str(bad))
         return
     author = "" if row["annotator"] is None else str(row["annotator"])
-    yield Annotation(place, (task, annotation), row, author, at, tuple(answers.found))
+    yield Annotation(place, (task, annotation), row, author, at, tuple(answers.lines))
 
 
 def _of_cell(cell: object, quoted: Mapping[Region, str]) -> list[str] | None:
     """Return the values of a cell: a plain text, or results as JSON where there are several or of other types."""
-    found: list[str] = []
+    texts: list[str] = []
     for item in _items(cell):
         values = _values({"value": item}, quoted) if isinstance(item, dict) else [str(item)]
         if values is None:
             return None
-        found += values
-    return found
+        texts += values
+    return texts
 
 
 def _items(cell: object) -> list[object]:

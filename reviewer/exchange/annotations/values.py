@@ -88,7 +88,7 @@ class Answers:
     """
 
     questions: Sequence[str] = ()
-    found: list[tuple[str, str]] = field(default_factory=list)
+    lines: list[tuple[str, str]] = field(default_factory=list)
     others: int = 0
 
     def add(self, question: str, values: Sequence[str] | None) -> None:
@@ -99,13 +99,13 @@ class Answers:
             self.others += 1
             return
         lines = (clean(value) for value in values)
-        self.found += [(clean(question), line) for line in lines if line]
+        self.lines += [(clean(question), line) for line in lines if line]
 
     def left_out(self, place: str) -> Iterator[LeftOut]:
         """Yield what was left out of the annotation, or the whole annotation if it has no answer."""
         if self.others:
             yield LeftOut(place, "other kind", self.others)
-        elif not self.found:
+        elif not self.lines:
             yield LeftOut(place, "empty")
 
 
@@ -131,7 +131,7 @@ def time_of(value: object, name: str) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         pass
     raise Unusable(
-        tr("{field}: found {found}, expected a time such as 2026-11-21T12:00:00Z", field=name, found=shown(value))
+        tr("{field}: found {found}, expected a time such as 2026-11-21T12:00:00Z", field=name, lines=shown(value))
     )
 
 
@@ -145,6 +145,6 @@ def required(row: object, name: str, kind: type[Any], expected: str) -> Any:
     value = row.get(name) if isinstance(row, dict) else None
     if not isinstance(value, kind):
         raise Unusable(
-            tr("{field}: found {found}, expected {expected}", field=name, found=shown(value), expected=expected)
+            tr("{field}: found {found}, expected {expected}", field=name, lines=shown(value), expected=expected)
         )
     return value

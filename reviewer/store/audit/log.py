@@ -98,10 +98,10 @@ def _chain_faults(row: sqlite3.Row, last: Head) -> Iterator[str]:
 
 def _details(row: sqlite3.Row) -> dict[str, Any]:
     try:
-        found = json.loads(row["details"])
+        details = json.loads(row["details"])
     except (TypeError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return details if isinstance(details, dict) else {}
 
 
 class _FactRows:
@@ -119,16 +119,16 @@ class _FactRows:
             yield tr("log {number}: the rows it covers cannot be read", number=number)
             return
         yield from self._unbound(first)
-        found, own = digest(self._until(last))
+        digested, own = digest(self._until(last))
         which = self._table
         rows = f"{first}" if first == last else tr("{first} to {last}", first=first, last=last)
-        if found != count:
+        if digested != count:
             yield tr(
                 "log {number}: {table} {rows}: found {found} rows, expected {expected}",
                 number=number,
                 table=which,
                 rows=rows,
-                found=found,
+                found=digested,
                 expected=count,
             )
         elif own != expected:
@@ -244,9 +244,9 @@ class AuditLog:
         wrong: list[str] = []
         try:
             with self._database.read() as db:
-                found = faults(db, known)
-                wrong.extend(islice(found, MOST_FAULTS))
-                return [*wrong, tr("and more")] if next(found, None) is not None else wrong
+                further = faults(db, known)
+                wrong.extend(islice(further, MOST_FAULTS))
+                return [*wrong, tr("and more")] if next(further, None) is not None else wrong
         except Damaged as error:  # a row that cannot be read, so the rows behind it cannot be compared
             return [*wrong, str(error)]
 

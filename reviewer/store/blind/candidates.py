@@ -95,9 +95,9 @@ def find_candidates(db: Transaction, plan: Plan, progress: Callable[[int], None]
     exposed: dict[int, set[str]] = defaultdict(set)
     rows = db.execute(_CANDIDATES, _parameters(plan)).fetchall()
     whom = {"people": json.dumps(plan.scorers), "items": json.dumps([row["id"] for row in rows])}
-    for query, found in ((INVOLVED, barred), (_WROTE_BEFORE, barred), (EXPOSED, exposed)):
+    for query, people_of in ((INVOLVED, barred), (_WROTE_BEFORE, barred), (EXPOSED, exposed)):
         for item, person in db.execute(query, whom):
-            found[item].add(person)
+            people_of[item].add(person)
     for row in rows:
         if row["drafter_kind"] == "person":
             name = row["drafter_name"].casefold()
@@ -178,7 +178,7 @@ def in_body(body: str) -> tuple[tuple[int, Leak, str], ...]:
     """Return the leaks of a stored text, each with the number and the text of its step."""
     stored = json.loads(body)["steps"]
     steps = [step_from_json(step, number) for number, step in enumerate(stored, start=1)]
-    return tuple((number, found, shown_text(steps[number - 1])) for number, found in leaks_in_steps(steps))
+    return tuple((number, leak, shown_text(steps[number - 1])) for number, leak in leaks_in_steps(steps))
 
 
 def _parameters(plan: Plan) -> dict[str, Any]:

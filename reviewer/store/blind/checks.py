@@ -116,9 +116,9 @@ def _unopened(db: Transaction, values: dict[str, object]) -> tuple[UnopenedSessi
 
 
 def _earlier(db: Transaction, values: dict[str, object], session: BlindSession) -> tuple[EarlierSession, ...]:
-    found = []
+    sessions = []
     for row in db.execute(_EARLIER, values):
         scored = set(json.loads(row["plan"])["scorers"])
         scorers = tuple(scorer for scorer in session.plan.scorers if scorer in scored)
-        found.append(EarlierSession(row["session"], datetime.fromisoformat(row["at"]), row["items"], scorers))
-    return tuple(found)
+        sessions.append(EarlierSession(row["session"], datetime.fromisoformat(row["at"]), row["items"], scorers))
+    return tuple(sessions)

@@ -52,8 +52,8 @@ class Judging:
             bodies = {row["id"]: row["body"] for row in texts}
         questions = []
         for row in rows:
-            one, other = row["version"], row["other"]
-            for shown in [(one,)] if row["kind"] == "scores" else [(one, other), (other, one)]:
+            version_id, other = row["version"], row["other"]
+            for shown in [(version_id,)] if row["kind"] == "scores" else [(version_id, other), (other, version_id)]:
                 trajectories = tuple(
                     shown_trajectory(bodies[version], row["spectrum"], row["medium"]) for version in shown
                 )
@@ -159,12 +159,12 @@ def _require_shown(db: Transaction, session_id: int, judgement: Judgement) -> No
     shown = {frozenset(version for version in row if version is not None) for row in pairs}
     fits = isinstance(judgement.answer, JudgeScore if judgement.kind == "scores" else PreferenceAnswer)
     if not (fits or judgement.answer is None) or frozenset(judgement.shown) not in shown:
-        found = " and ".join(map(str, judgement.shown))
+        ids = " and ".join(map(str, judgement.shown))
         raise NotFound(
             tr(
                 "Nobody in session {session_id} was shown the version {found} for {kind}.",
                 session_id=session_id,
-                found=found,
+                found=ids,
                 kind=judgement.kind,
             )
         )

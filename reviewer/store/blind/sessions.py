@@ -185,7 +185,7 @@ class Sessions:
             texts = shown_texts(db, session_id, session.plan)
         spectra = Spectra(self._database)
         with self._database.decoding():
-            return tuple(found for row in rows for found in _leaks_of(row, texts[row["id"]].source, spectra))
+            return tuple(leak for row in rows for leak in _leaks_of(row, texts[row["id"]].source, spectra))
 
     def _questions(self, drawn: SampledSession) -> dict[str, Question]:
         """Return the question of each task; only the key if the task's file is missing."""
@@ -345,20 +345,20 @@ def _refuse_newly_involved(db: Transaction, session: BlindSession) -> None:
         _refuse_any(session, shown, exposed)
 
 
-def _refuse_any(session: BlindSession, why: str, found: Collection[tuple[int, str]]) -> None:
+def _refuse_any(session: BlindSession, why: str, refused: Collection[tuple[int, str]]) -> None:
     """Check that no item of a session is known to its scorer.
 
     :param why: the message for the first one
     :raises NotAllowed: one is
     """
-    if found:
-        item, scorer = min(found)
+    if refused:
+        item, scorer = min(refused)
         text = tr(why, scorer=scorer, item=item, id=session.id)
-        if len(found) > 1:
+        if len(refused) > 1:
             text = trn(
                 "{text} There is {n} more item like it.",
                 "{text} There are {n} more items like it.",
-                len(found) - 1,
+                len(refused) - 1,
                 text=text,
             )
         raise NotAllowed(text)

@@ -95,10 +95,10 @@ class FileIdentity:
     def require(self) -> None:
         """Check that the files are still the same ones. :raises FileGone: another file has the name now, or none"""
         for path in self._files:
-            found = _identity(path)
-            if found is not None:
-                self._known.setdefault(path, found)
-            if found != self._known.get(path):
+            identity = _identity(path)
+            if identity is not None:
+                self._known.setdefault(path, identity)
+            if identity != self._known.get(path):
                 raise FileGone(
                     tr(
                         "{path} was moved, deleted or replaced while this program had it open. Nothing was saved. "
@@ -111,10 +111,10 @@ class FileIdentity:
 
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 BUSY_SECONDS = 60.0
@@ -251,9 +251,9 @@ def damaged_table(db: Transaction) -> str | None:
     """Return SQLite's description of the first fault in a table that is not large; None if there is none."""
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     for table in sorted(set(tables) - set(LARGE_TABLES)):
-        (found,) = db.execute(f"PRAGMA quick_check('{table}')").fetchone()
-        if found != "ok":
-            return tr("table {table}: {found}", table=table, found=found)
+        (fault,) = db.execute(f"PRAGMA quick_check('{table}')").fetchone()
+        if fault != "ok":
+            return tr("table {table}: {found}", table=table, found=fault)
     return None
 
 
@@ -416,8 +416,8 @@ class Database:
             yield
         except Exception as error:
             if type(error) in _CANNOT_BE_READ:
-                found = tr("a stored value cannot be read: {error}", error=one_line(str(error), 200))
-                raise Damaged(restore_instead(self.path, found)) from error
+                reason = tr("a stored value cannot be read: {error}", error=one_line(str(error), 200))
+                raise Damaged(restore_instead(self.path, reason)) from error
             if isinstance(error, Refusal) or not isinstance(error, _ANOTHER_TYPE):
                 raise
             self.require_sound(db)

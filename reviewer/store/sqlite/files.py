@@ -88,16 +88,16 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def require_space(target: Path, wanted: int) -> None:
+def require_space(target: Path, needed: int) -> None:
     """Check the free space for ``target``. :raises CannotWrite: less than ``wanted`` and the spare bytes are free"""
     free = shutil.disk_usage(target.parent).free
-    if free < wanted + SPARE_BYTES:
+    if free < needed + SPARE_BYTES:
         raise CannotWrite(
             tr(
                 "{target}: {wanted:,.0f} MB are needed and {free:,.0f} MB are free on that disk. No copy was "
                 "made. Free some space, or choose another folder.",
                 target=target,
-                wanted=wanted / 1000000.0,
+                wanted=needed / 1000000.0,
                 free=free / 1000000.0,
             )
         )
@@ -120,10 +120,10 @@ def _write(source: Path, part: Path, target: Path, progress: Callable[[int, int]
         db.execute("ROLLBACK")
         # Without a write-ahead log, the copy is one file that can be moved.
         new.execute("PRAGMA journal_mode = DELETE")
-        (found,) = new.execute("PRAGMA integrity_check(1)").fetchone()
-    if found != "ok":
+        (check,) = new.execute("PRAGMA integrity_check(1)").fetchone()
+    if check != "ok":
         raise StoreError(
-            tr("{source}: the database is damaged ({found:.300}). No copy was made.", source=source, found=found)
+            tr("{source}: the database is damaged ({found:.300}). No copy was made.", source=source, found=check)
         )
 
 

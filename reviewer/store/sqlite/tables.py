@@ -129,9 +129,9 @@ def summary(path: Path) -> Summary:
             db.execute("PRAGMA query_only = ON")
             db.execute("BEGIN")
             moment = _ours(db, path)
-            (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
-            if found != "ok":
-                raise StoreError(tr("{path}: the file is damaged ({found:.300})", path=path, found=found))
+            (check,) = db.execute("PRAGMA quick_check(1)").fetchone()
+            if check != "ok":
+                raise StoreError(tr("{path}: the file is damaged ({found:.300})", path=path, found=check))
             return Summary(moment.schema, moment.head)
     except sqlite3.DatabaseError as error:
         raise unreadable_error(error, path) from error
@@ -217,13 +217,13 @@ def new_database(path: Path, number: int) -> Iterator[NewDatabase]:
 
 def tables(db: Transaction) -> tuple[Table, ...]:
     """Return the tables of an archive, in the order in which they were created."""
-    made = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-    found = db.execute(made).fetchall()
-    virtual = [name for name, sql in found if sql.startswith("CREATE VIRTUAL")]
+    query = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    created = db.execute(query).fetchall()
+    virtual = [name for name, sql in created if sql.startswith("CREATE VIRTUAL")]
     others = (*(f"{name}_" for name in virtual), "sqlite_")
     return tuple(
         _table(db, name, sql)
-        for name, sql in found
+        for name, sql in created
         # A virtual table stores its data in ordinary tables whose names begin with its own.
         if name not in (*virtual, *LEFT_OUT) and not name.startswith(others)
     )
@@ -282,8 +282,8 @@ def require_own_schema(path: Path) -> None:
 
 def _require_schema(db: Transaction, path: Path) -> None:
     (application,) = db.execute("PRAGMA application_id").fetchone()
-    found = _schema_of(db)
-    migrations = found.get(("table", "migrations"))
+    actual = _schema_of(db)
+    migrations = actual.get(("table", "migrations"))
     if application != APPLICATION_ID or migrations is None:
         raise NotAnnotations(
             tr("{path}: found another program's database, expected an annotations database", path=path)
@@ -299,7 +299,7 @@ def _require_schema(db: Transaction, path: Path) -> None:
     released = [number for number in numbers if number in known]
     if not released or numbers not in (released, [*range(1, known[0]), *released]):
         raise _foreign(path, tr("found the migrations {numbers!r:.60}", numbers=numbers))
-    strange = _difference(found, _expected_schema(schema.MIGRATIONS[: len(released)]))
+    strange = _difference(actual, _expected_schema(schema.MIGRATIONS[: len(released)]))
     if strange is not None:
         raise _foreign(path, strange)
 
@@ -310,13 +310,13 @@ def _foreign(path: Path, what: str) -> StoreError:
     )
 
 
-def _difference(found: dict[Part, str], wanted: dict[Part, str]) -> str | None:
-    for kind, name in sorted(wanted.keys() - found.keys()):
+def _difference(actual: dict[Part, str], expected: dict[Part, str]) -> str | None:
+    for kind, name in sorted(expected.keys() - actual.keys()):
         return tr("found no {kind} {name!r}", kind=kind, name=name)
-    for kind, name in sorted(found.keys() - wanted.keys()):
+    for kind, name in sorted(actual.keys() - expected.keys()):
         return tr("found the {kind:.20} {name!r:.60}, which is not spec-o3's", kind=kind, name=name)
-    for kind, name in sorted(wanted):
-        if found[kind, name] != wanted[kind, name]:
+    for kind, name in sorted(expected):
+        if actual[kind, name] != expected[kind, name]:
             return tr("found a different {kind} {name!r}", kind=kind, name=name)
     return None
 

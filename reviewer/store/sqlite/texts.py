@@ -127,8 +127,8 @@ def fill_texts(db: Transaction, progress: Callable[[int], None] | None = None) -
 def wrong_texts(db: Transaction) -> list[str]:
     """Return a fault for each index whose rows are not those of the facts."""
     wrong = []
-    wanted = {"traces_text": _TRACE_ROWS.replace(", body", ""), "remarks_text": _remark_numbers()}
-    for table, rows in wanted.items():
+    expected = {"traces_text": _TRACE_ROWS.replace(", body", ""), "remarks_text": _remark_numbers()}
+    for table, rows in expected.items():
         kept = f"SELECT id FROM {table}_docsize"
         missing, extra = (
             db.execute(f"SELECT count(*) FROM (SELECT * FROM ({row}) EXCEPT SELECT * FROM ({other}))").fetchone()[0]
@@ -160,20 +160,20 @@ def search_expression(words: str) -> str:
 
     :raises BadSearch: there is nothing to search for, too much of it, or the beginning of a word is too short
     """
-    wanted: list[str] = []
+    included: list[str] = []
     excluded: list[str] = []
     # Control characters separate words, and SQLite's expressions end at a zero byte.
     for minus, phrase, word, star in _TERM.findall(re.sub(r"[\x00-\x1f]", " ", words)):
         term = _term(phrase or word, bool(star) or word.endswith("*"))
         if term is not None:
-            (excluded if minus else wanted).append(term)
-    if len(wanted) + len(excluded) > MOST_WORDS:
+            (excluded if minus else included).append(term)
+    if len(included) + len(excluded) > MOST_WORDS:
         raise BadSearch(tr("A search has {most} words at most.", most=MOST_WORDS))
-    if not wanted and excluded:
+    if not included and excluded:
         raise BadSearch(tr('Add a word to search for: "-" only leaves out the texts with a word.'))
-    if not wanted:
+    if not included:
         raise BadSearch(tr("The search has no letter and no digit. Write a word to search for."))
-    return " AND ".join(wanted) + (f" NOT ({' OR '.join(excluded)})" if excluded else "")
+    return " AND ".join(included) + (f" NOT ({' OR '.join(excluded)})" if excluded else "")
 
 
 def _term(text: str, beginning: bool) -> str | None:
@@ -207,15 +207,15 @@ def hits(expression: str, texts: Sequence[str]) -> list[Spans]:
 
     :param expression: of ``search_expression``
     """
-    found: list[Spans] = [[] for _ in texts]
+    spans: list[Spans] = [[] for _ in texts]
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         db.execute(f"CREATE VIRTUAL TABLE texts USING fts5 (text, {_TOKENIZER})")
         rows = ((number, spaced(_OTHER_MARKS.sub(" ", text))) for number, text in enumerate(texts))
         db.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", rows)
         marked = "SELECT rowid, highlight(texts, 0, ?, ?) FROM texts WHERE texts MATCH ?"
         for number, text in db.execute(marked, (_BEGIN, _END, expression)):
-            found[number] = list(_unspaced(texts[number], text))
-    return found
+            spans[number] = list(_unspaced(texts[number], text))
+    return spans
 
 
 def _unspaced(text: str, marked: str) -> Iterator[tuple[int, int]]:

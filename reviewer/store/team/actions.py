@@ -154,17 +154,17 @@ class SelectionChanged(StoreError):
 
 def built_on(items: Iterable[int], hidden: frozenset[int]) -> str:
     """Return why an action cannot be undone. :param hidden: items that are counted, but not named"""
-    found = sorted(items)
-    named = ", ".join(map(str, [item for item in found if item not in hidden][:FIRST_NAMED]))
+    ordered = sorted(items)
+    named = ", ".join(map(str, [item for item in ordered if item not in hidden][:FIRST_NAMED]))
     if not named:
         return trn(
             "{n} item was changed after this action, so nothing was undone.",
             "{n} items were changed after this action, so nothing was undone.",
-            len(found),
+            len(ordered),
         )
     return trn(
         "{n} item was changed after this action, so nothing was undone: item {items}.",
         "{n} items were changed after this action, so nothing was undone. The first are {items}.",
-        len(found),
+        len(ordered),
         items=named,
     )

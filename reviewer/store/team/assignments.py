@@ -43,20 +43,20 @@ class Assignments:
 
 def assigned_to(db: Transaction, items: Iterable[int]) -> dict[int, tuple[str, ...]]:
     """Return the people assigned to each of these items that has any, by initials."""
-    found: dict[int, list[str]] = {}
+    assigned: dict[int, list[str]] = {}
     for item, person in db.execute(_OF_ITEMS, (json.dumps(list(items)),)):
-        found.setdefault(item, []).append(person)
-    return {item: tuple(people) for item, people in found.items()}
+        assigned.setdefault(item, []).append(person)
+    return {item: tuple(people) for item, people in assigned.items()}
 
 
 def assigned_by_state(db: Transaction, task: str | None, batch: str | None) -> dict[str, dict[State, int]]:
     """Return the number of assigned items by person and state, without withdrawn items."""
     chosen = {name: value for name, value in (("task", task), ("batch", batch)) if value is not None}
     sql = _BY_STATE.format("".join(f" AND s.{name} = :{name}" for name in chosen))
-    found: dict[str, dict[State, int]] = {}
+    assigned: dict[str, dict[State, int]] = {}
     for person, state, items in db.execute(sql, chosen):
-        found.setdefault(person, {})[state] = items
-    return found
+        assigned.setdefault(person, {})[state] = items
+    return assigned
 
 
 def fill_assigned(db: Transaction) -> None:

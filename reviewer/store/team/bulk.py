@@ -363,8 +363,8 @@ def _replayed(db: Transaction, key: str, submitted: Mapping[str, object]) -> Bul
     row = db.execute(f"{_ACTIONS} WHERE b.key = ?", (key,)).fetchone()
     if row is None:
         return None
-    there = {**row, "details": json.loads(row["details"])}
-    if any(there[name] != value for name, value in submitted.items()):
+    stored = {**row, "details": json.loads(row["details"])}
+    if any(stored[name] != value for name, value in submitted.items()):
         raise KeyReused(tr("The key {key!r:.60} belongs to another action.", key=key))
     return _action_from(row)
 

@@ -227,8 +227,8 @@ class Comments:
             rules, withheld = self._history.current_rules(db)[1], hidden_items(db, person)
             values = {"person": person, "part": items_of_part(db, person)}
             numbers = [n for n, item in db.execute(_UNREAD, values) if item not in withheld]
-            found = [_by_id(db, number) for number in numbers[:limit]]
-            items = sorted({comment.item_id for comment in found})
+            latest = [_by_id(db, number) for number in numbers[:limit]]
+            items = sorted({comment.item_id for comment in latest})
             lines = {r.item_id: r for r in read_rows(db, items, rules, stamp(self._database.steady()))}
             hides = {
                 item: self._hiding(db, self._history.standing(db, item), person)
@@ -238,12 +238,12 @@ class Comments:
             mentions = {number for (number,) in db.execute("SELECT comment FROM mentions WHERE person = ?", (person,))}
             comments = tuple(
                 UnreadComment(
-                    one,
-                    lines[one.item_id],
-                    one.id in mentions,
-                    one.item_id in hides and hides[one.item_id](one),
+                    remark,
+                    lines[remark.item_id],
+                    remark.id in mentions,
+                    remark.item_id in hides and hides[remark.item_id](remark),
                 )
-                for one in found
+                for remark in latest
             )
             return Unread(comments, len(numbers), self._last(db))
 
@@ -262,10 +262,10 @@ class Comments:
         hides = self._hiding(db, self._history.standing(db, item_id), person, answer_hidden)
         last = 0
         for row in db.execute(_OF_ITEM, (item_id,)):
-            one = _comment_from(row)
-            if one.id > comment or hides(one):
+            stored = _comment_from(row)
+            if stored.id > comment or hides(stored):
                 break
-            last = one.id
+            last = stored.id
         if last > _read(db, person, item_id):
             db.execute(
                 "INSERT INTO comment_reads VALUES (?, ?, ?, ?) "
@@ -337,15 +337,15 @@ def _require_thread(
     shown = [row for row in rows if not hides(row)]
     if not _has_comment(shown):
         raise NotFound(tr("Item {item} has no thread {thread}.", item=item_id, thread=thread))
-    return (rows[0], *(one for one in shown if one.id != thread))
+    return (rows[0], *(comment for comment in shown if comment.id != thread))
 
 
 def _require_step(db: Transaction, item_id: int, current: int, seen: int | None, step: str) -> None:
     """Check that the current version has a step as the person has seen it. :raises NotFound, NotAllowed: it has not"""
     version = version_by_id(db, item_id, current if seen is None else seen)
     now = version if version.id == current else version_by_id(db, item_id, current)
-    found = next((one for one in version.trajectory.steps if one.id == step), None)
-    if found is None:
+    named = next((candidate for candidate in version.trajectory.steps if candidate.id == step), None)
+    if named is None:
         raise NotFound(
             tr(
                 "Version {version} of item {item} has no step {step}.",
@@ -354,7 +354,7 @@ def _require_step(db: Transaction, item_id: int, current: int, seen: int | None,
                 step=repr(step)[:20],
             )
         )
-    if found not in now.trajectory.steps:
+    if named not in now.trajectory.steps:
         raise NotAllowed(
             tr(
                 "This step was changed in version {current}, and you see version {seen}. Nothing was saved: read the "
@@ -366,8 +366,8 @@ def _require_step(db: Transaction, item_id: int, current: int, seen: int | None,
 
 
 def _read(db: Transaction, person: str, item_id: int) -> int:
-    found = db.execute("SELECT comment FROM comment_reads WHERE person = ? AND item = ?", (person, item_id)).fetchone()
-    return 0 if found is None else int(found["comment"])
+    row = db.execute("SELECT comment FROM comment_reads WHERE person = ? AND item = ?", (person, item_id)).fetchone()
+    return 0 if row is None else int(row["comment"])
 
 
 def _hidden(comment: Comment, now: Standing, person: str, judging: bool, answer_hidden: bool) -> bool:

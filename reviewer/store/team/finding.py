@@ -91,11 +91,11 @@ class Finding:
         expression = search_expression(filter.words)
         with self._database.read() as db:
             documents = _documents(db, Seen(find_person(db, person), filter.verdict_first), items)
-        found: dict[int, _Found] = {}
+        matches: dict[int, _Found] = {}
         for document, spans in zip(documents, hits(expression, [document.text for document in documents]), strict=True):
-            of_item = found.setdefault(document.item, _Found())
+            of_item = matches.setdefault(document.item, _Found())
             (of_item.trace if document.where == "trace" else of_item.remarks).extend(_snippets(document, spans))
-        return {item: one.chosen() for item, one in found.items()}
+        return {item: match.chosen() for item, match in matches.items()}
 
     def shared(self, person: str, items: Sequence[int]) -> dict[int, Shared]:
         """Return what people do together on each of these items.
@@ -132,21 +132,21 @@ def _documents(db: Transaction, seen: Seen, items: Sequence[int]) -> list[_Docum
             f"SELECT s.item, {step}, {text} FROM {table} r JOIN standings s ON s.item = r.item "
             f"WHERE {_CHOSEN} AND {text} <> '' AND {seen.remark(str(kind), author)} ORDER BY r.id"
         )
-        documents += [_Document(item, "comment", ((at, said),)) for item, at, said in db.execute(remarks, values)]
+        documents += [_Document(item, "comment", ((at, remark),)) for item, at, remark in db.execute(remarks, values)]
     return documents
 
 
 def _snippets(document: _Document, spans: Spans) -> list[Snippet]:
     """Return a snippet of each part that has a hit."""
-    found = []
+    snippets = []
     begin = 0
     for step, text in document.parts:
         end = begin + len(text)
         own = [(start - begin, min(stop, end) - begin) for start, stop in spans if begin <= start < end]
         if own:
-            found.append(Snippet(document.where, step, *_excerpt(text, own)))
+            snippets.append(Snippet(document.where, step, *_excerpt(text, own)))
         begin = end + 1
-    return found
+    return snippets
 
 
 def _excerpt(text: str, spans: Spans) -> tuple[str, tuple[tuple[int, int], ...]]:

@@ -86,16 +86,23 @@ class ImportedComments:
             if not new:
                 return 0
             now = self._database.now()
-            made = [
+            numbers = [
                 append_imported(
-                    db, self._history, one.item_id, one.source, one.text, one.at or now, one.key, one.person
+                    db,
+                    self._history,
+                    imported.item_id,
+                    imported.source,
+                    imported.text,
+                    imported.at or now,
+                    imported.key,
+                    imported.person,
                 )
-                for one in new
+                for imported in new
             ]
-            items = sorted({one.item_id for one in new})
+            items = sorted({imported.item_id for imported in new})
             subject = f"item {items[0]}" if len(items) == 1 else f"items {items[0]} to {items[-1]}"
             details = {"count": len(new)}
-            self._database.log(db, by, "comments imported", subject, details, {"comments": (made[0], made[-1])})
+            self._database.log(db, by, "comments imported", subject, details, {"comments": (numbers[0], numbers[-1])})
             return len(new)
 
 

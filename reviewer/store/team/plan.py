@@ -113,19 +113,19 @@ class Planner:
         self, db: Transaction, by: str, items: Collection[int], action: Action, verdict_first: Collection[str]
     ) -> Plan:
         """Return what an action would do; ``Bulk.preview`` describes it."""
-        wanted = sorted(set(items))
-        if len(wanted) > MOST_ITEMS:
+        numbers = sorted(set(items))
+        if len(numbers) > MOST_ITEMS:
             raise NotAllowed(
-                tr("Found {found} items, expected at most {most} at once.", found=len(wanted), most=MOST_ITEMS)
+                tr("Found {found} items, expected at most {most} at once.", found=len(numbers), most=MOST_ITEMS)
             )
         self._check(db, by, action)
         plan = Plan(action)
         hidden = hidden_items(db, by)
-        there = db.execute(_CHOSEN, (json.dumps(wanted),)).fetchall()
-        for item in sorted(set(wanted).difference(row["item"] for row in there)):
+        chosen = db.execute(_CHOSEN, (json.dumps(numbers),)).fetchall()
+        for item in sorted(set(numbers).difference(row["item"] for row in chosen)):
             plan.leave_out(item, tr("There is no such item."))
-        plan.hidden = sum(row["item"] in hidden for row in there)
-        shown = [row for row in there if row["item"] not in hidden]
+        plan.hidden = sum(row["item"] in hidden for row in chosen)
+        shown = [row for row in chosen if row["item"] not in hidden]
         match action:
             case Reject():
                 self._plan_rejections(db, by, shown, action, plan, verdict_first)

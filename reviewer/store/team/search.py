@@ -240,11 +240,11 @@ class Search:
         few: set[int] | None = None
         many = []
         for query in self._sets:
-            found = [item for (item,) in self._db.execute(f"{query} LIMIT {MOST_NAMED + 1}", self._values)]
-            if len(found) > MOST_NAMED:
+            matching = [item for (item,) in self._db.execute(f"{query} LIMIT {MOST_NAMED + 1}", self._values)]
+            if len(matching) > MOST_NAMED:
                 many.append(query)
             else:
-                few = set(found) if few is None else few.intersection(found)
+                few = set(matching) if few is None else few.intersection(matching)
         if filter.discussed is not None:
             assert person is not None
             discussed = discussed_items(self._db, filter.discussed, person.initials)
@@ -278,8 +278,8 @@ class Search:
         """
         for query in many:
             sql = f"WITH found (item) AS ({query}) SELECT json_group_array(item) FROM found"
-            found = json.loads(self._db.execute(sql, self._values).fetchone()[0])
-            few = set(found) if few is None else few.intersection(found)
+            matching = json.loads(self._db.execute(sql, self._values).fetchone()[0])
+            few = set(matching) if few is None else few.intersection(matching)
         self._sets = []
         self._values["chosen"] = None if few is None else item_flags(few)
         return None if few is None or few else []
@@ -335,8 +335,8 @@ class Search:
                 # Only what is nearer matters now.
                 first, last = (items[-1] + 1, last) if backwards else (first, items[-1] - 1)
             with closing(self._rows_of(stream, first, last, backwards, without=items)) as rows:
-                found = islice((item for item, _ in groupby(item for (item,) in rows)), limit)
-                items = sorted((*items, *found), reverse=backwards)[:limit]
+                further = islice((item for item, _ in groupby(item for (item,) in rows)), limit)
+                items = sorted((*items, *further), reverse=backwards)[:limit]
         return items
 
     def _rows_of(
@@ -354,12 +354,12 @@ class Search:
 
 def _states(filter: QueueFilter, person: Person | None) -> tuple[State, ...]:
     shown = filter.states or tuple(state for state in STATES if state != "withdrawn")
-    wanted = tuple(state for state in STATES if state in shown)
+    states = tuple(state for state in STATES if state in shown)
     if not filter.mine:
-        return wanted
+        return states
     if person is None or not person.active:
         return ()
-    return tuple(state for state in wanted if (r := round_of(state)) and person.is_any(*ROLES_OF[r]))
+    return tuple(state for state in states if (r := round_of(state)) and person.is_any(*ROLES_OF[r]))
 
 
 def _state_in(states: tuple[State, ...]) -> str:

@@ -146,19 +146,19 @@ class Tokens:
             ).fetchone()
             if row is None:
                 raise TokenRefused(tr("There is no such token. Make one in the People tab."), known=False)
-            found, person = _token_from({**row, "name": row["token_name"]}), person_from(row)
+            token, person = _token_from({**row, "name": row["token_name"]}), person_from(row)
         if row["revoked_at"] is not None or not person.active:
-            raise TokenRefused(tr("The token “{name}” was revoked.", name=found.name), known=True)
-        if found.expires_at is not None and found.expires_at <= now:
+            raise TokenRefused(tr("The token “{name}” was revoked.", name=token.name), known=True)
+        if token.expires_at is not None and token.expires_at <= now:
             ended = tr(
                 "The token “{name}” ended on {day}. Make a new one in the People tab.",
-                name=found.name,
-                day=f"{found.expires_at:%Y-%m-%d}",
+                name=token.name,
+                day=f"{token.expires_at:%Y-%m-%d}",
             )
             raise TokenRefused(ended, known=True)
-        if found.used_at is None or abs(now - found.used_at) > USED_EVERY:
-            self._note_use(found.id, now)
-        return found, person
+        if token.used_at is None or abs(now - token.used_at) > USED_EVERY:
+            self._note_use(token.id, now)
+        return token, person
 
     def _note_use(self, token_id: int, now: datetime) -> None:
         # A full disk must not stop a script from reading.

@@ -212,13 +212,13 @@ class Webhooks:
         now = self._database.steady()
         # After the clock was set back, a time may be further ahead than the longest pause: it has come too.
         latest = stamp(now + PAUSES[-1] + ALLOWANCE)
-        found = []
+        deliveries = []
         with self._database.read() as db:
             for target in _targets(db):
                 row = db.execute(_FIRST_WAITING, {"webhook": target.id}).fetchone()
                 if row is not None and not stamp(now) < row["next_at"] < latest:
-                    found.append((target, _delivery_from(row)))
-        return found
+                    deliveries.append((target, _delivery_from(row)))
+        return deliveries
 
     def record(self, webhook_id: int, event: int, delivered: bool, answer: str) -> None:
         """Record an attempt. A failed one is repeated after the next of ``PAUSES``; after the last it is given up, and

@@ -100,8 +100,8 @@ class Exporting:
                 replace=wish.replace,
                 progress=on_progress,
             )
-            made = [export.id for export in self._store.settings.exports() if export.name == wish.name]
-            self.status = replace(self.status or begun, state="done", export=made[-1])
+            finished = [export.id for export in self._store.settings.exports() if export.name == wish.name]
+            self.status = replace(self.status or begun, state="done", export=finished[-1])
         except _Stopped:
             self.status = replace(begun, state="failed", error=tr("The app was stopped."))
         except Exception as error:

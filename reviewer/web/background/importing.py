@@ -110,12 +110,12 @@ class Importing:
 
     def status(self, job: int | None = None) -> ImportStatus | None:
         """Return the status of an import, by default of the last one; None if there was none."""
-        found = self._store.imports.latest() if job is None else self._store.imports.get(job)
-        if found is None:
+        latest = self._store.imports.latest() if job is None else self._store.imports.get(job)
+        if latest is None:
             return None
-        running = found.state == "running" and (self._is_alive() or is_importing(self._store.path))
+        running = latest.state == "running" and (self._is_alive() or is_importing(self._store.path))
         # It may have ended after it was read.
-        return ImportStatus(self._store.imports.get(found.id), running, imports_folder(self._store.path) / LOG)
+        return ImportStatus(self._store.imports.get(latest.id), running, imports_folder(self._store.path) / LOG)
 
     def close(self) -> None:
         """End the process of a running import; it can be resumed."""

@@ -140,9 +140,9 @@ def _connected(host: str, port: int, is_plain: bool, deadline: float) -> socket.
     """
     problem: OSError = OSError(tr("{host} has no address.", host=host))
     for _, _, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-        found = ip_address(str(address[0]).partition("%")[0])
-        if is_refused(found) or (is_plain and not is_inside(found)):
-            problem = OSError(tr("Nothing is sent to {address}.", address=str(found)))
+        ip = ip_address(str(address[0]).partition("%")[0])
+        if is_refused(ip) or (is_plain and not is_inside(ip)):
+            problem = OSError(tr("Nothing is sent to {address}.", address=str(ip)))
             continue
         try:
             return socket.create_connection((str(address[0]), port), timeout=_left(deadline))

@@ -174,16 +174,16 @@ def template(context: ContextDep, spectrum: QueriedSpectrumDep, template_id: str
     library, _ = _library(context)
     if template_id not in library:
         raise NotFound(tr("There is no template with this id."))
-    found = library[template_id]
-    seen = np.isfinite(found.flux)
-    wavelength, flux = found.wavelength[seen], found.flux[seen]
+    template = library[template_id]
+    seen = np.isfinite(template.flux)
+    wavelength, flux = template.wavelength[seen], template.flux[seen]
     match = next((m for m in _matches(context, spectrum) if library.templates[m.place].about.id == template_id), None)
     if match is None:
         z = 0.0 if spectrum.frame == "rest" else spectrum.redshift or 0.0
         multiplier = np.full(flux.size, level_ratio(spectrum, wavelength, flux))
     else:
         z, multiplier = match.z, match.multiplier(wavelength)
-    about = found.about
+    about = template.about
     return answers.Template(
         id=about.id,
         name=about.name,
@@ -219,16 +219,16 @@ def level_ratio(spectrum: Spectrum, wavelength: FloatArray, flux: FloatArray) ->
 
 
 def _library(context: Context) -> tuple[Library, tuple[TemplateError, ...]]:
-    found: tuple[Library, tuple[TemplateError, ...]] = context.aids.get(
+    library: tuple[Library, tuple[TemplateError, ...]] = context.aids.get(
         ("library",), lambda: known_templates(context.store.path)
     )
-    return found
+    return library
 
 
 def _matches(context: Context, spectrum: Spectrum) -> list[Match]:
     library, _ = _library(context)
-    found: list[Match] = context.aids.get(("ranked", spectrum.sha256), lambda: rank(spectrum, library))
-    return found
+    matches: list[Match] = context.aids.get(("ranked", spectrum.sha256), lambda: rank(spectrum, library))
+    return matches
 
 
 def _match(number: int, match: Match, library: Library) -> answers.TemplateMatch:
@@ -249,15 +249,18 @@ def _match(number: int, match: Match, library: Library) -> answers.TemplateMatch
 
 
 def _notes(
-    spectrum: Spectrum, wanted: str | None, found: Collection[str], problems: Sequence[TemplateError]
+    spectrum: Spectrum, asked_class: str | None, classes: Collection[str], problems: Sequence[TemplateError]
 ) -> list[str]:
     """Return sentences on what limits the ranking."""
     notes = []
-    if not found:
+    if not classes:
         notes.append(tr("No template covers enough of this spectrum."))
-    elif wanted is not None and wanted not in found:
+    elif asked_class is not None and asked_class not in classes:
         notes.append(
-            tr("No template of the class of the question ({wanted}) covers enough of this spectrum.", wanted=wanted)
+            tr(
+                "No template of the class of the question ({wanted}) covers enough of this spectrum.",
+                wanted=asked_class,
+            )
         )
     if spectrum.frame == "observed" and spectrum.redshift is None:
         notes.append(tr("The file has no redshift: all templates were tried within 1 000 km/s of zero."))
@@ -275,8 +278,8 @@ def _notes(
 @router.get("/spectrum/{sha256}/loci", dependencies=[Depends(for_an_hour)])
 def loci(context: ContextDep, spectrum: SpectrumDep, task: str = "") -> answers.Loci:
     """The planes that separate the class from its look-alikes: the templates, and this spectrum."""
-    asked = context.tasks.get(task)
-    shown = () if asked is None else planes(asked, context.tasks)
+    task_asked = context.tasks.get(task)
+    shown = () if task_asked is None else planes(task_asked, context.tasks)
     return answers.Loci(plots=[_plot(context, spectrum, plane) for plane in shown])
 
 

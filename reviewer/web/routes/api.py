@@ -51,9 +51,9 @@ def tokens(person: PersonDep, context: ContextDep, everybody: bool = False) -> a
 @router.post("/tokens")
 def make_token(person: SessionDep, context: ContextDep, sent: TokenWanted, response: Response) -> answers.TokenMade:
     """Make a token for yourself. The answer has its secret, which is not shown again. Needs a session."""
-    made, secret = context.store.tokens.make(person.initials, sent.name, sent.may_write, sent.days)
+    token, secret = context.store.tokens.make(person.initials, sent.name, sent.may_write, sent.days)
     response.headers.update(NOT_STORED)
-    return answers.TokenMade(**dict(answers.TokenListed.model_validate(made)), token=secret)
+    return answers.TokenMade(**dict(answers.TokenListed.model_validate(token)), token=secret)
 
 
 @router.delete("/tokens/{token_id}")

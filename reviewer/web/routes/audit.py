@@ -70,10 +70,10 @@ def entries(
     person: InCharge, context: ContextDep, who: str = "", what: str = "", item: Number = None, before: Number = None
 ) -> answers.LogPage:
     """Return up to ``PAGE`` entries, newest first, and the number below which the next page begins."""
-    found = context.store.log.last(PAGE + 1, who or None, what or None, item, before)[::-1]
+    listed = context.store.log.last(PAGE + 1, who or None, what or None, item, before)[::-1]
     return answers.LogPage(
-        entries=[_entry(entry) for entry in found[:PAGE]],
-        next=found[PAGE - 1].number if len(found) > PAGE else None,
+        entries=[_entry(entry) for entry in listed[:PAGE]],
+        next=listed[PAGE - 1].number if len(listed) > PAGE else None,
         kinds=context.store.log.kinds(),
         people=[person.initials for person in context.store.accounts.people()],
         head=str(context.store.log.head()),

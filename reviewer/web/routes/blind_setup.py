@@ -290,10 +290,10 @@ def _blocks(drawn: SampledSession) -> dict[str, Any]:
     plan = drawn.plan
     counted = [assignment for assignment in drawn.assignments if not (assignment.gold or assignment.training)]
     of = {
-        scorer: {block_of(trace) for one in counted if one.scorer == scorer for trace in one.shown}
+        scorer: {block_of(trace) for question in counted if question.scorer == scorer for trace in question.shown}
         for scorer in plan.scorers
     }
-    strata = strata_of(plan, (trace for one in counted for trace in one.shown))
+    strata = strata_of(plan, (trace for question in counted for trace in question.shown))
     numbers = Counter(stratum_name(plan, stratum) for stratum in strata.values())
     shared = [len(of[combination] & of[other]) for combination, other in combinations(plan.scorers, 2)]
     return {

@@ -68,7 +68,7 @@ def _headings(shown: Document) -> str:
     second = [heading for heading in shown.headings if heading.level == 2]
     if len(second) < _FEWEST_HEADINGS:
         return ""
-    entries = "".join(f'<li><a href="#{escape(one.id)}">{escape(one.text)}</a></li>' for one in second)
+    entries = "".join(f'<li><a href="#{escape(part.id)}">{escape(part.text)}</a></li>' for part in second)
     return f"<p>{escape(tr('On this page'))}</p><ul>{entries}</ul>"
 
 

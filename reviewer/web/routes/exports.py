@@ -90,9 +90,9 @@ def status(person: ManagerDep, request: Request) -> answers.ExportState | answer
 @router.get("/exports/{export_id}/manifest", responses={200: {"model": answers.ExportManifest}})
 def manifest(context: ContextDep, visible: VisibleDep, export_id: int) -> Response:
     """The manifest of an export, as it was recorded when it was made."""
-    made = _export(context.store, visible, export_id)
-    text = json.dumps(made.manifest, ensure_ascii=False, indent=1) + "\n"
-    return Response(text, media_type="application/json", headers=_named(f"{made.name}-manifest.json"))
+    export = _export(context.store, visible, export_id)
+    text = json.dumps(export.manifest, ensure_ascii=False, indent=1) + "\n"
+    return Response(text, media_type="application/json", headers=_named(f"{export.name}-manifest.json"))
 
 
 @router.get("/exports/{export_id}/zip", **media("application/zip"))
@@ -101,20 +101,20 @@ def zipped(person: ManagerDep, context: ContextDep, visible: VisibleDep, export_
 
     :raises NotFound: the folder is gone, is elsewhere, or was replaced by another export of that name
     """
-    made = _export(context.store, visible, export_id)
-    folder = folder_of(context.store) / made.name
-    if not _is_of(folder, made):
+    export = _export(context.store, visible, export_id)
+    folder = folder_of(context.store) / export.name
+    if not _is_of(folder, export):
         raise NotFound(
             tr(
                 "{folder}: found no files of the export {name!r} of {at:%Y-%m-%d %H:%M}, expected those with "
                 "its manifest. The folder was moved, deleted, or replaced by a later export; export again.",
                 folder=folder,
-                name=made.name,
-                at=made.at,
+                name=export.name,
+                at=export.at,
             )
         )
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return StreamingResponse(_packed(folder, files), media_type="application/zip", headers=_named(f"{made.name}.zip"))
+    return StreamingResponse(_packed(folder, files), media_type="application/zip", headers=_named(f"{export.name}.zip"))
 
 
 @router.get("/tables/{name}.{kind}", **media(*_TYPES.values()))
@@ -135,15 +135,15 @@ def table(
 
 
 def _export(store: Store, visible: VisibleItems, export_id: int) -> Export:
-    made = store.settings.export(export_id)
-    for one in made.manifest.get("items", ()):
-        visible.require(one["item"])
-    return made
+    export = store.settings.export(export_id)
+    for item in export.manifest.get("items", ()):
+        visible.require(item["item"])
+    return export
 
 
-def _is_of(folder: Path, made: Export) -> bool:
+def _is_of(folder: Path, export: Export) -> bool:
     try:
-        return bool(json.loads((folder / MANIFEST).read_text(encoding="utf-8")) == made.manifest)
+        return bool(json.loads((folder / MANIFEST).read_text(encoding="utf-8")) == export.manifest)
     except (OSError, ValueError):
         return False
 

@@ -67,13 +67,13 @@ class ViewChanged(Sent):
 def find(
     context: ContextDep,
     visible: VisibleDep,
-    wanted: Annotated[QueueFilter, Depends(requests.queue_filter)],
+    queue_filter: Annotated[QueueFilter, Depends(requests.queue_filter)],
     after: int | None = None,
     limit: int = 40,
 ) -> answers.FoundItems:
     """The queue's rows of a filter, with ``snippets`` of the texts that match its words."""
     stamp = context.store.log.head().number  # before the rows, so that a change meanwhile is noticed
-    rows, total = visible.found(wanted, after, max(1, min(limit, MOST_FOUND)))
+    rows, total = visible.found(queue_filter, after, max(1, min(limit, MOST_FOUND)))
     return answers.FoundItems(rows=rows, total=total, stamp=stamp)
 
 
@@ -93,10 +93,10 @@ def views(person: PersonDep, context: ContextDep) -> list[answers.View]:
 def save_view(person: PersonDep, context: ContextDep, visible: VisibleDep, sent: ViewSaved) -> answers.View:
     """Save a filter, or a list of items, under a name."""
     items = None if sent.selection is None else visible.selected(sent.selection)
-    made = context.store.views.create(
+    view = context.store.views.create(
         person=person.initials, name=sent.name, filter=_saved(sent.filter), items=items, shared=sent.shared
     )
-    return answers.View.model_validate(made)
+    return answers.View.model_validate(view)
 
 
 @router.get("/views/{view_id}")

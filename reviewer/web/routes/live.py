@@ -121,8 +121,8 @@ def library(
     limit: int = 50,
 ) -> list[answers.LibraryRow]:
     """Items of the campaign to put on the bench, by a text in their names."""
-    wanted = visible.verdict_first.searched(QueueFilter(text=q))
-    page = context.store.queue.page(wanted, person.initials, limit=max(1, min(limit, 200)))
+    searched = visible.verdict_first.searched(QueueFilter(text=q))
+    page = context.store.queue.page(searched, person.initials, limit=max(1, min(limit, 200)))
     hidden = visible.verdict_first.hidden(page.rows)
     return [
         answers.LibraryRow(
@@ -169,8 +169,8 @@ def off_the_bench(person: PersonDep, live: LiveDep, bench: BenchDep, row: str) -
 @router.get("/spectrum/{sha256}", **media("application/octet-stream"))
 def spectrum(person: PersonDep, live: LiveDep, sha256: str) -> Response:
     """A spectrum of your bench, as binary."""
-    found = live.spectrum(person, sha256)
-    return Response(spectrum_bytes(found), media_type="application/octet-stream", headers=FOREVER)
+    spectrum_found = live.spectrum(person, sha256)
+    return Response(spectrum_bytes(spectrum_found), media_type="application/octet-stream", headers=FOREVER)
 
 
 # ---- runs

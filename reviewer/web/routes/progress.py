@@ -139,29 +139,29 @@ def _figures(store: Store, tasks: Mapping[str, Task], task: str | None, batch: s
         "rounds": _rounds(store.statistics.shared_decisions(task, batch), tasks),
         "rounds_of_last": COMPARED if (store.statistics.last_facts()[0] or 0) > COMPARED else None,
         "gold": _gold(gold),
-        "gold_items": len({one.item for one in gold}),
+        "gold_items": len({verdict.item for verdict in gold}),
         "gold_meaning": GOLD,
     }
 
 
 def _rounds(decisions: Sequence[SharedDecision], tasks: Mapping[str, Task]) -> list[dict[str, Any]]:
     """Return the agreement per round and task, and over all tasks if there are several."""
-    found = []
+    rounds = []
     for judged in JUDGED:
         of_round = [decision for decision in decisions if decision.round == judged]
-        keys = list(dict.fromkeys(one.task for one in of_round))
+        keys = list(dict.fromkeys(shared.task for shared in of_round))
         for key in [None, *keys] if len(keys) != 1 else keys:
-            own = [one for one in of_round if key in (None, one.task)]
+            own = [shared for shared in of_round if key in (None, shared.task)]
             alike = round_agreement(
-                [one.version for one in own],
-                [one.person for one in own],
-                [one.verb for one in own],
-                _resampling(len({one.version for one in own})),
+                [shared.version for shared in own],
+                [shared.person for shared in own],
+                [shared.verb for shared in own],
+                _resampling(len({shared.version for shared in own})),
             )
             title = deferred("all tasks") if key is None else _title(tasks, key)
             estimates = {"raw": _with_reason(alike.raw, own), "alpha": _with_reason(alike.alpha, own)}
-            found.append({"round": judged, "task": key, "title": title, **estimates})
-    return found
+            rounds.append({"round": judged, "task": key, "title": title, **estimates})
+    return rounds
 
 
 def _with_reason(estimate: Estimate, decisions: Sequence[SharedDecision]) -> Estimate:
@@ -170,18 +170,18 @@ def _with_reason(estimate: Estimate, decisions: Sequence[SharedDecision]) -> Est
 
 def _gold(verdicts: Sequence[GoldVerdict]) -> list[dict[str, Any]]:
     """Return one row per reviewer, by initials."""
-    found = []
+    people = []
     for person in dict.fromkeys(verdict.person for verdict in verdicts):
         own = [verdict for verdict in verdicts if verdict.person == person]
-        decided = [one for one in own if one.verdict != _CANNOT_TELL]
+        decided = [given for given in own if given.verdict != _CANNOT_TELL]
         right = gold_agreement(
-            [one.item for one in decided],
-            [one.verdict for one in decided],
-            [one.label for one in decided],
+            [given.item for given in decided],
+            [given.verdict for given in decided],
+            [given.label for given in decided],
             _resampling(len(decided)),
         )
-        found.append({"person": person, "right": right, "cannot_tell": len(own) - len(decided)})
-    return found
+        people.append({"person": person, "right": right, "cannot_tell": len(own) - len(decided)})
+    return people
 
 
 def _apart(disagreement: Disagreement, tasks: Mapping[str, Task]) -> answers.ApartItem:

@@ -77,11 +77,11 @@ def _clock_warning(behind: timedelta | None) -> str:
 
 @router.get("/queue")
 def queue(
-    context: ContextDep, visible: VisibleDep, wanted: Filter, after: int | None = None, limit: int = 60
+    context: ContextDep, visible: VisibleDep, queue_filter: Filter, after: int | None = None, limit: int = 60
 ) -> queue_answers.QueuePage:
     """Rows of the queue in the order of their numbers; ``after``: the last number that you have."""
     stamp = context.store.log.head().number  # before the rows, so that a change meanwhile is noticed
-    rows, total = visible.rows(wanted, after, max(1, min(limit, 200)))
+    rows, total = visible.rows(queue_filter, after, max(1, min(limit, 200)))
     return queue_answers.QueuePage(rows=rows, total=total, stamp=stamp)
 
 
@@ -111,27 +111,27 @@ def facets(person: PersonDep, context: ContextDep) -> queue_answers.Facets:
 
 
 @router.get("/first")
-def first(visible: VisibleDep, wanted: Filter, after: int | None = None) -> queue_answers.NextItem:
+def first(visible: VisibleDep, queue_filter: Filter, after: int | None = None) -> queue_answers.NextItem:
     """The next item after this one that waits for the person; ``from_start``: the search began again at the first."""
-    later = None if after is None else visible.next_undone(after, wanted)
+    later = None if after is None else visible.next_undone(after, queue_filter)
     if later is not None:
         return queue_answers.NextItem(id=later, from_start=False)
-    return queue_answers.NextItem(id=visible.first_undone(wanted), from_start=after is not None)
+    return queue_answers.NextItem(id=visible.first_undone(queue_filter), from_start=after is not None)
 
 
 @router.post("/next")
-def next_by_value(visible: VisibleDep, wanted: Filter, sent: requests.NextWanted) -> queue_answers.NextByValue:
+def next_by_value(visible: VisibleDep, queue_filter: Filter, sent: requests.NextWanted) -> queue_answers.NextByValue:
     """The next item by value of information, whose showing is recorded; ``id`` is None if none with P(YES) waits."""
-    return visible.next_by_value(sent.shown, wanted, sent.key)
+    return visible.next_by_value(sent.shown, queue_filter, sent.key)
 
 
 @router.get("/place/{item_id}")
-def place(visible: VisibleDep, item_id: int, wanted: Filter) -> queue_answers.Place:
+def place(visible: VisibleDep, item_id: int, queue_filter: Filter) -> queue_answers.Place:
     """Where an item is in the list of a filter: how many come before it, the next ones and the previous one."""
     return queue_answers.Place(
-        next=visible.neighbours(item_id, wanted, 3),
-        back=visible.neighbours(item_id, wanted, 1, backwards=True),
-        before=visible.position(item_id, wanted),
+        next=visible.neighbours(item_id, queue_filter, 3),
+        back=visible.neighbours(item_id, queue_filter, 1, backwards=True),
+        before=visible.position(item_id, queue_filter),
     )
 
 
@@ -181,11 +181,11 @@ def history(person: PersonDep, context: ContextDep, item_id: int, first: Verdict
 @router.get("/spectrum/{sha256}", **media(BYTES))
 def spectrum(person: PersonDep, context: ContextDep, sha256: str) -> Response:
     """A spectrum by its hash; by the alias of a hidden item, without what tells the class."""
-    found, headers = context.gallery.spectrum(hash_of(context.store, sha256)), FOREVER
+    spectrum_read, headers = context.gallery.spectrum(hash_of(context.store, sha256)), FOREVER
     item_id = item_of_alias(sha256)
     if item_id is not None:
-        found, headers = neutral_spectrum(found, item_id), NOT_STORED
-    return Response(spectrum_bytes(found), media_type=BYTES, headers=headers)
+        spectrum_read, headers = neutral_spectrum(spectrum_read, item_id), NOT_STORED
+    return Response(spectrum_bytes(spectrum_read), media_type=BYTES, headers=headers)
 
 
 @router.get("/spectrum/{sha256}/model")
@@ -382,7 +382,7 @@ def verdict(
 def _json_object(text: str) -> dict[str, Any]:
     """Parse a JSON object. :raises TrajectoryError: it is no JSON object"""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        found = text
-    return object_of({"arguments": found}, "arguments")
+        value = text
+    return object_of({"arguments": value}, "arguments")

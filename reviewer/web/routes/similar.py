@@ -60,34 +60,34 @@ def similar(
     visible: VisibleDep,
     first: VerdictFirstDep,
     item_id: int,
-    wanted: Annotated[QueueFilter, Depends(queue_filter)],
+    queue_filter_sent: Annotated[QueueFilter, Depends(queue_filter)],
     by: Literal["text", "spectrum"] | None = None,
     limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 20,
 ) -> answers.SimilarItems | answers.SimilarApproved:
     """The items of a filter whose texts and facts, or spectra, are most like this one's. Without ``by``: the approved
     items whose spectra are, for the Evidence panel.
     """
-    found = context.store.items.get(item_id)
+    opened = context.store.items.get(item_id)
     if by is None:
-        return _approved(person, context, visible, first, found)
-    if first.hides(found.row):
+        return _approved(person, context, visible, first, opened)
+    if first.hides(opened.row):
         return answers.SimilarItems(rows=[], indexed=0, items=0, complete=True, note=tr(HIDDEN))
     hidden = visible.unreadable()
-    among = None if wanted == QueueFilter() else visible.matching(wanted)
+    among = None if queue_filter_sent == QueueFilter() else visible.matching(queue_filter_sent)
     index, note = context.similar, ""
     if by == "text":
-        nearest = index.by_text(item_id, found.version.id, found.version.trajectory, hidden, limit, among)
-    elif found.row.spectrum_sha256 is None:
+        nearest = index.by_text(item_id, opened.version.id, opened.version.trajectory, hidden, limit, among)
+    elif opened.row.spectrum_sha256 is None:
         nearest, note = [], tr("This item has no spectrum to compare.")
     else:
-        spectrum = context.gallery.spectrum(found.row.spectrum_sha256)
+        spectrum = context.gallery.spectrum(opened.row.spectrum_sha256)
         hashes = context.store.blind.scoring.hidden_hashes(person.initials)
         others = {item_id, *hidden}
         nearest = index.by_spectrum(spectrum, others, limit + len(hashes), among)
         if hashes:
             rows_near = context.store.queue.rows([item for item, _ in nearest])
             shown = {row.item_id for row in rows_near if row.spectrum_sha256 not in hashes}
-            nearest = [one for one in nearest if one[0] in shown]
+            nearest = [neighbour for neighbour in nearest if neighbour[0] in shown]
         nearest = nearest[:limit]
     likeness = dict(nearest)
     rows = [
@@ -104,18 +104,18 @@ def similar(
 
 
 def _approved(
-    person: PersonDep, context: ContextDep, visible: VisibleItems, first: VerdictFirstDep, found: Item
+    person: PersonDep, context: ContextDep, visible: VisibleItems, first: VerdictFirstDep, opened: Item
 ) -> answers.SimilarApproved:
     """The approved items whose spectra are most like this one's. Their verdicts are final; nothing about this item's
     own votes or answer is in it, and items that this person still scores blind are left out.
     """
-    if first.hides(found.row):
+    if first.hides(opened.row):
         return answers.SimilarApproved(items=[], compared=0, note=tr(HIDDEN))
-    if found.row.spectrum_sha256 is None:
+    if opened.row.spectrum_sha256 is None:
         return answers.SimilarApproved(items=[], compared=0, note=tr("This item has no spectrum to compare."))
-    spectrum = context.gallery.spectrum(found.row.spectrum_sha256)
+    spectrum = context.gallery.spectrum(opened.row.spectrum_sha256)
     hashes = context.store.blind.scoring.hidden_hashes(person.initials)
-    neighbours = context.similar.find(spectrum, {found.id, *visible.items}, hashes)
+    neighbours = context.similar.find(spectrum, {opened.id, *visible.items}, hashes)
     rows = []
     for near in neighbours.nearest:
         item = context.store.items.get(near.item_id)
@@ -160,7 +160,7 @@ def more_like_these(context: ContextDep, visible: VisibleDep, sent: Examples) ->
     corpus, ranking = context.similar.by_examples(sent.examples, sent.counterexamples, hidden, among)
     items = corpus.items[ranking.order]
     scores = dict(zip(items[: sent.limit].tolist(), ranking.probability[: sent.limit].tolist(), strict=True))
-    said = sentences()
+    texts = sentences()
     return answers.RankedItems(
         rows=[
             answers.RankedRow(**dict(row), score=round(max(scores[row.id], 0.0), 4))
@@ -170,7 +170,7 @@ def more_like_these(context: ContextDep, visible: VisibleDep, sent: Examples) ->
         cut=ranking.cut,
         purity=PURITY,
         ids=items[: ranking.cut].tolist(),
-        reasons=[answers.CommonFact(text=said[name], weight=round(weight, 2)) for name, weight in ranking.reasons],
+        reasons=[answers.CommonFact(text=texts[name], weight=round(weight, 2)) for name, weight in ranking.reasons],
         used=int(corpus.places(np.array(sorted(set(sent.examples)), dtype=np.int64)).size),
         indexed=int(corpus.items.size),
         items=corpus.items_in_store,
@@ -236,5 +236,5 @@ def _group(number: int, group: FoundGroup, hidden: frozenset[int], visible: Visi
 
 
 def _facts(group: FoundGroup) -> list[str]:
-    said = sentences()
-    return [said[name] for name in group.facts]
+    texts = sentences()
+    return [texts[name] for name in group.facts]

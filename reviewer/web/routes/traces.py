@@ -24,12 +24,12 @@ def version(
 ) -> answers.Reading:
     """One version of an item, by its number; ``of`` is the number of the current one. Who may still judge the item
     independently of others' decisions sees the current version only, as in the history."""
-    found = context.store.items.get(item_id)
-    if first.hides(found.row):
+    item = context.store.items.get(item_id)
+    if first.hides(item.row):
         raise NotAllowed(tr(FIRST))
-    current = found.version
+    current = item.version
     if number != current.number:
-        if standing_for(found.standing, context.store.settings.rules(), person, waiting=False).withheld:
+        if standing_for(item.standing, context.store.settings.rules(), person, waiting=False).withheld:
             raise NotAllowed(tr("Earlier versions are shown once you have decided."))
         by_number = {version.number: version for version in context.store.items.versions(item_id)}
         if number not in by_number:
@@ -45,7 +45,7 @@ def version(
     else:
         shown = current
     body = shown.trajectory.to_json()
-    if found.standing.round is not None:
+    if item.standing.round is not None:
         # The known label would influence the reviewer, as in the item itself.
         body["label"] = None
     return answers.Reading(
@@ -61,9 +61,9 @@ def version(
 def others(context: ContextDep, visible: VisibleDep, item_id: int, first: VerdictFirstDep) -> answers.OtherTraces:
     """Other traces of the same spectrum, by other drafters or for other tasks, as far as the person may see them: none
     while the answer of the item itself is hidden."""
-    found = context.store.items.get(item_id)
-    spectrum = _first_spectrum(context.store, found)
-    if spectrum is None or first.hides(found.row):
+    opened = context.store.items.get(item_id)
+    spectrum = _first_spectrum(context.store, opened)
+    if spectrum is None or first.hides(opened.row):
         return answers.OtherTraces(others=[])
     rows = [
         row

@@ -38,10 +38,10 @@ def _tried(context: ContextDep, first: VerdictFirstDep, item_id: int, key: str) 
     item = context.store.items.get(item_id)
     if first.hides(item.row):
         raise NotAllowed(tr(FIRST))
-    found = context.store.trust.trial_of(item_id, item.version.content_hash)
-    if found is None or key_of(found.result) != key:
+    trial = context.store.trust.trial_of(item_id, item.version.content_hash)
+    if trial is None or key_of(trial.result) != key:
         raise NotFound(tr("This trial is no longer shown: the trace was edited or tried again. Open the item again."))
-    return _Tried(item, found.result)
+    return _Tried(item, trial.result)
 
 
 TriedDep = Annotated[_Tried, Depends(_tried)]

@@ -63,8 +63,8 @@ class TrustCache:
     def scored(self, store: Store, task: str, policy: str) -> ScoredList | None:
         from reviewer.trust.figures import scored_list
 
-        found: ScoredList | None = self.get(store, (task, policy), lambda: scored_list(store, task, policy))
-        return found
+        scored: ScoredList | None = self.get(store, (task, policy), lambda: scored_list(store, task, policy))
+        return scored
 
 
 def _cache(request: Request) -> TrustCache:
@@ -96,7 +96,7 @@ def trust(
     policies = _policies(store, cache, key) if key else []
     names = [drafts.name for drafts in policies]
     name = policy if policy in names else next(iter(names), "")
-    found = cache.scored(store, key, name) if name else None
+    scored_spectra = cache.scored(store, key, name) if name else None
     manages = may_manage(person, store)
     choice = answers.TrustChoice(
         tasks=tasks,
@@ -105,16 +105,16 @@ def trust(
         policy=name,
         may_download=manages,
     )
-    if found is None:
+    if scored_spectra is None:
         why_not, command = missing_scores(store, key, name)
         return answers.NoScores(**dict(choice), scored=None, why_not=why_not, command=command)
     return answers.TrustFigures(
         **dict(choice),
-        scored=scores_of(found),
-        reliability=reliability_of(found),
-        calibration=calibration_of(found),
-        rates=rates_of(found),
-        skill=skill_of(found) if manages else None,
+        scored=scores_of(scored_spectra),
+        reliability=reliability_of(scored_spectra),
+        calibration=calibration_of(scored_spectra),
+        rates=rates_of(scored_spectra),
+        skill=skill_of(scored_spectra) if manages else None,
         certificates=[certificate_row(certificate) for certificate in _certificates(store, key)],
     )
 
@@ -131,10 +131,10 @@ def thresholds(
     delta: Annotated[float, Query(gt=0, lt=1)] = 0.05,
 ) -> answers.Thresholds:
     """The thresholds for these limits, or what is missing for them."""
-    found = _require_scored(cache, context.store, task, policy)
+    scored_spectra = _require_scored(cache, context.store, task, policy)
     limits = (alpha_yes, alpha_no, delta)
     calculated: dict[str, Any] = cache.get(
-        context.store, (task, policy, limits), lambda: thresholds_of(found, _wanted(*limits))
+        context.store, (task, policy, limits), lambda: thresholds_of(scored_spectra, _wanted(*limits))
     )
     return answers.Thresholds.model_validate(calculated)
 
@@ -146,8 +146,10 @@ def label_errors(
     """The labels that may be wrong, on decided items that the person may see."""
     from reviewer.trust import figures
 
-    found = _require_scored(cache, context.store, task, policy)
-    suspects = cache.get(context.store, ("suspects", task, policy), lambda: figures.suspects_of(found.calibration))
+    scored_spectra = _require_scored(cache, context.store, task, policy)
+    suspects = cache.get(
+        context.store, ("suspects", task, policy), lambda: figures.suspects_of(scored_spectra.calibration)
+    )
     return suspects_of(context.store, visible, suspects)
 
 
@@ -172,16 +174,16 @@ def certificate(
     from reviewer.trust.certificates import certificate_of
     from reviewer.trust.figures import sides_of
 
-    found = _require_scored(cache, context.store, task, policy)
-    wanted = _wanted(alpha_yes, alpha_no, delta)
-    sides = sides_of(found, wanted)
+    scored = _require_scored(cache, context.store, task, policy)
+    requirements = _wanted(alpha_yes, alpha_no, delta)
+    sides = sides_of(scored, requirements)
     if all(side.threshold is None for side in sides):
         raise NotFound(
             tr("Neither side is certified. {refusal} {refusal2}", refusal=sides[0].refusal, refusal2=sides[1].refusal)
         )
     now = context.store.database.now()
-    made = certificate_of(found.found, found.model, found.calibration, sides, wanted, now)
-    text = json.dumps(made.to_json(), ensure_ascii=False, indent=1) + "\n"
+    certificate_made = certificate_of(scored.found, scored.model, scored.calibration, sides, requirements, now)
+    text = json.dumps(certificate_made.to_json(), ensure_ascii=False, indent=1) + "\n"
     name = f"{task}-{now:%Y%m%d-%H%M}.json"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(text, media_type="application/json", headers=headers)
@@ -195,12 +197,12 @@ def _wanted(alpha_yes: float, alpha_no: float, delta: float) -> Wanted:
 
 def _require_scored(cache: TrustCache, store: Store, task: str, policy: str) -> ScoredList:
     """Return the scored cases. :raises NotFound: there are none"""
-    found = cache.scored(store, task, policy)
-    if found is None:
+    scored = cache.scored(store, task, policy)
+    if scored is None:
         raise NotFound(
             tr("No item of {policy!r:.60} has a P(YES) for {task!r:.20}. {how}", policy=policy, task=task, how=tr(_HOW))
         )
-    return found
+    return scored
 
 
 _HOW = deferred("A coordinator calculates it on the server with spec-o3 certify.")
@@ -212,8 +214,8 @@ def _first_scored(store: Store, tasks: list[str]) -> str:
 
 def _policies(store: Store, cache: TrustCache, task: str) -> list[Drafts]:
     """Return the policies with items of a task; those with most scored items come first."""
-    found: list[Drafts] = cache.get(store, ("policies", task), lambda: store.trust.drafts(task))
-    return [drafts for drafts in found if drafts.kind in ("baseline", "model")]
+    listed: list[Drafts] = cache.get(store, ("policies", task), lambda: store.trust.drafts(task))
+    return [drafts for drafts in listed if drafts.kind in ("baseline", "model")]
 
 
 def _certificates(store: Store, task: str) -> tuple[Listed, ...]:
