@@ -275,8 +275,8 @@ def _private_uploads() -> Iterator[None]:
     """Keep uploaded files in a folder that only this user can read, and delete it at the end. Gradio's own
     choice is a folder that all users of the machine share and that is never emptied."""
     before = os.environ.get(UPLOAD_FOLDER)
-    with tempfile.TemporaryDirectory(prefix="spec-o3-uploads-", dir=before, ignore_cleanup_errors=True) as made:
-        os.environ[UPLOAD_FOLDER] = made
+    with tempfile.TemporaryDirectory(prefix="spec-o3-uploads-", dir=before, ignore_cleanup_errors=True) as folder:
+        os.environ[UPLOAD_FOLDER] = folder
         try:
             yield
         finally:

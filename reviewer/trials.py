@@ -31,7 +31,7 @@ def result_json(result: Mapping[str, Any]) -> dict[str, Any]:
         "seed": result["seed"],
         "passed": result["passed"],
         **{name: {"k": result[name]["k"], "n": result[name]["n"]} for name in _SHARES},
-        "outcomes": [_outcome_json(number, one) for number, one in enumerate(result["outcomes"])],
+        "outcomes": [_outcome_json(number, outcome) for number, outcome in enumerate(result["outcomes"])],
         "skipped": list(result["skipped"]),
     }
 

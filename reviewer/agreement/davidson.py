@@ -85,10 +85,10 @@ def davidson(votes: Votes, alpha: float = ALPHA, resampling: Resampling = DEFAUL
     ]
     both = None if caution else _over_both(votes, sources, fitted, (wins, ties), alpha, resampling)
     if both is None:
-        found = _by_pairs(per_pair, values, met, details, definition, caution, alpha, resampling)
+        estimates = _by_pairs(per_pair, values, met, details, definition, caution, alpha, resampling)
     else:
-        found = _by_both(both, values, met, details, definition, resampling)
-    return Strengths({sources[i]: found[i] for i in np.argsort(-values, kind="stable")}, caution)
+        estimates = _by_both(both, values, met, details, definition, resampling)
+    return Strengths({sources[i]: estimates[i] for i in np.argsort(-values, kind="stable")}, caution)
 
 
 def _by_pairs(
@@ -246,8 +246,8 @@ def _over_both(
     slope = np.zeros((len(rows), len(fitted)))
     lead = (outcome - (win[a, b] - win[b, a])) / 2
     slope[rows, a], slope[rows, b], slope[:, -1] = lead, -lead, (outcome == 0) - tie[a, b]
-    found = two_way(np.linalg.solve(hessian[0], slope.T).T[:, :-1], votes.pairs, votes.scorers)
-    return found if (found.errors > 0).all() else None
+    variances = two_way(np.linalg.solve(hessian[0], slope.T).T[:, :-1], votes.pairs, votes.scorers)
+    return variances if (variances.errors > 0).all() else None
 
 
 # ---- where the likelihood has no maximum
@@ -257,7 +257,10 @@ def _groups(met: FloatArray, sources: tuple[str, ...], connection: str) -> list[
     from scipy.sparse.csgraph import connected_components
 
     _, label = connected_components(met > 0, connection=connection)
-    return [[source for source, its in zip(sources, label, strict=True) if its == one] for one in np.unique(label)]
+    return [
+        [source for source, its in zip(sources, label, strict=True) if its == component]
+        for component in np.unique(label)
+    ]
 
 
 def _apart(met: FloatArray, sources: tuple[str, ...]) -> str:
@@ -287,8 +290,8 @@ def _one_sided(wins: FloatArray, ties: FloatArray, sources: tuple[str, ...], alp
             never_lost.append(", ".join(group))
         elif beaten[np.ix_(inside, outside)].sum() == 0:
             never_won.append(", ".join(group))
-    sentences = [f"{one} never lost to another" for one in never_lost]
-    sentences += [f"{one} never won against another" for one in never_won]
+    sentences = [f"{name} never lost to another" for name in never_lost]
+    sentences += [f"{name} never won against another" for name in never_won]
     return f"{'; '.join(sentences)}: only the regularisation ({alpha:g}) keeps the strengths finite"
 
 

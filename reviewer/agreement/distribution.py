@@ -65,16 +65,16 @@ def share(
     With few items, or when all or none is a hit, resamples say nothing; then the interval is Wilson's (1927),
     which counts every item once however many values it holds. ``detail["interval"]`` says which it is.
     """
-    found = mean(hits, counts, definition, resampling, none=none, n=n, n_of=n_of, detail=detail)
-    if found.value is None:
-        return found
-    low, high, how = found.low, found.high, deferred("bootstrap by item")
+    share_of_hits = mean(hits, counts, definition, resampling, none=none, n=n, n_of=n_of, detail=detail)
+    if share_of_hits.value is None:
+        return share_of_hits
+    low, high, how = share_of_hits.low, share_of_hits.high, deferred("bootstrap by item")
     if low is None:
         items = len(_kept(hits, counts)[0])
-        low, high = wilson(found.value, items, resampling.confidence)
+        low, high = wilson(share_of_hits.value, items, resampling.confidence)
         how = deferred("Wilson, each item counted once")
-    known = {**found.detail, "interval": how}
-    return Estimate(found.value, low, high, found.n, definition, "", known, n_of)
+    known = {**share_of_hits.detail, "interval": how}
+    return Estimate(share_of_hits.value, low, high, share_of_hits.n, definition, "", known, n_of)
 
 
 def ratio(sums: FloatArray, counts: FloatArray) -> Statistic:
@@ -146,7 +146,7 @@ def distribution(
         n_of="scores",
         detail=detail,
     )
-    totals = tuple(int(one) for one in counts.sum(axis=0))
+    totals = tuple(int(total) for total in counts.sum(axis=0))
     median = _median(scored, np.array(scale, dtype=float), given, detail, resampling)
     return Distribution(tuple(scale), totals, cannot_tell, middle, median)
 
@@ -209,9 +209,9 @@ def score_by_correctness(scores: Scores, correct: Sequence[bool | None], spectra
         if len(given) != len(scores.items):
             raise ScoresError(f"{what}: found {len(given)}, expected {len(scores.items)}, one per item")
     means = scores.item_means()
-    known = ~np.isnan(means) & np.array([one is not None for one in correct], dtype=bool)
+    known = ~np.isnan(means) & np.array([is_correct is not None for is_correct in correct], dtype=bool)
     means, of = means[known], np.asarray(spectra, dtype=str)[known]
-    right = np.array([one is True for one in correct], dtype=bool)[known]
+    right = np.array([is_correct is True for is_correct in correct], dtype=bool)[known]
     return ByCorrectness(
         _group_mean(means[right], of[right], "correct"),
         _group_mean(means[~right], of[~right], "incorrect"),
@@ -248,9 +248,9 @@ def _rarer(right: _Flags, spectra: _Names) -> int:
     return min(len(set(spectra[kind])) for kind in (right, ~right))
 
 
-def _without_interval(found: Estimate) -> Estimate:
+def _without_interval(estimate: Estimate) -> Estimate:
     why = f"fewer than {FEWEST_OF_A_KIND} spectra with the rarer kind of verdict"
-    return replace(found, low=None, high=None, reason=found.reason or why)
+    return replace(estimate, low=None, high=None, reason=estimate.reason or why)
 
 
 def _group_difference(means: FloatArray, right: _Flags, spectra: _Names) -> Estimate:
@@ -259,11 +259,11 @@ def _group_difference(means: FloatArray, right: _Flags, spectra: _Names) -> Esti
 
     def statistic(picks: Picks) -> FloatArray:
         values, first = means[picks], right[picks]
-        of_right, of_wrong = (divided((values * one).sum(axis=1), one.sum(axis=1)) for one in (first, ~first))
+        of_right, of_wrong = (divided((values * group).sum(axis=1), group.sum(axis=1)) for group in (first, ~first))
         return of_right - of_wrong
 
     value, rarer = float(statistic(once(len(means)))[0]), _rarer(right, spectra)
-    found = jackknife(
+    difference = jackknife(
         _GROUP_DIFFERENCE,
         value,
         statistic,
@@ -272,7 +272,7 @@ def _group_difference(means: FloatArray, right: _Flags, spectra: _Names) -> Esti
         fewest=FEWEST_OF_A_KIND,
         freedom=max(1, rarer - 1),
     )
-    return found if rarer >= FEWEST_OF_A_KIND else _without_interval(found)
+    return difference if rarer >= FEWEST_OF_A_KIND else _without_interval(difference)
 
 
 def _auc(means: FloatArray, right: _Flags, spectra: _Names) -> Estimate:
@@ -291,7 +291,7 @@ def _auc(means: FloatArray, right: _Flags, spectra: _Names) -> Estimate:
     value = float(rank_biserial(once(len(means)))[0])
     detail["rank_biserial"] = value
     caution = f"every item's mean score is {means[0]:g}" if np.ptp(means) == 0 else ""
-    found = jackknife(_AUC, value, rank_biserial, spectra.tolist(), detail=detail, caution=caution)
-    low, high = (None if end is None else (1 + end) / 2 for end in (found.low, found.high))
-    found = replace(found, value=(1 + value) / 2, low=low, high=high)
-    return found if _rarer(right, spectra) >= FEWEST_OF_A_KIND else _without_interval(found)
+    area = jackknife(_AUC, value, rank_biserial, spectra.tolist(), detail=detail, caution=caution)
+    low, high = (None if end is None else (1 + end) / 2 for end in (area.low, area.high))
+    area = replace(area, value=(1 + value) / 2, low=low, high=high)
+    return area if _rarer(right, spectra) >= FEWEST_OF_A_KIND else _without_interval(area)

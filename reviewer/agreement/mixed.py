@@ -76,9 +76,9 @@ class Ratings:
 
     def only(self, kept: Sequence[bool]) -> Ratings:
         """Return the scores where ``kept`` is true."""
-        wanted = np.flatnonzero(np.asarray(kept, dtype=bool))
+        chosen = np.flatnonzero(np.asarray(kept, dtype=bool))
         names = (self.spectra, self.items, self.scorers, self.sources)
-        return Ratings(self.values[wanted], *(tuple(name[i] for i in wanted) for name in names))
+        return Ratings(self.values[chosen], *(tuple(name[i] for i in chosen) for name in names))
 
     def of(self, *sources: str) -> Ratings:
         """Return the scores of these sources."""
@@ -132,11 +132,17 @@ class MixedFit:
         Two one-sided tests at 5 %: Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15, 657.
         ``detail["equivalent"]`` is the answer, None without an interval.
         """
-        found = self.difference(first, second, confidence=0.90)
-        within = None if found.low is None or found.high is None else -margin < found.low and found.high < margin
+        difference = self.difference(first, second, confidence=0.90)
+        within = (
+            None
+            if difference.low is None or difference.high is None
+            else -margin < difference.low and difference.high < margin
+        )
         words = f"Equivalence: the 90 % interval of the difference lies within ±{margin:g}. {_DIFFERENCE}"
-        detail = {**found.detail, "margin": margin, "equivalent": within}
-        return Estimate(found.value, found.low, found.high, found.n, words, found.reason, detail, "spectra")
+        detail = {**difference.detail, "margin": margin, "equivalent": within}
+        return Estimate(
+            difference.value, difference.low, difference.high, difference.n, words, difference.reason, detail, "spectra"
+        )
 
     def severity(self, scorer: str) -> Estimate:
         """Return a scorer's level less the mean of all scorers; for a fit with these scorers only."""
@@ -269,16 +275,16 @@ def random_effects(ratings: Ratings, these_scorers: bool) -> tuple[tuple[Compone
     spectra, items, scorers = set(ratings.spectra), set(ratings.items), set(ratings.scorers)
     tastes = tuple(zip(ratings.scorers, ratings.sources, strict=True))
     several = len(set(ratings.sources)) > 1
-    wanted: list[tuple[Component, Sequence[object]]] = []
+    effects: list[tuple[Component, Sequence[object]]] = []
     if 1 < len(spectra) < len(items):
-        wanted.append(("spectrum", ratings.spectra))
+        effects.append(("spectrum", ratings.spectra))
     if 1 < len(items) < n:
-        wanted.append(("trace", ratings.items))
+        effects.append(("trace", ratings.items))
     if 1 < len(scorers) < n and not these_scorers:
-        wanted.append(("scorer", ratings.scorers))
+        effects.append(("scorer", ratings.scorers))
     if several and not these_scorers and 1 < len(scorers) < len(set(tastes)) < n:
-        wanted.append(("scorer by source", tastes))
-    return tuple(name for name, _ in wanted), [indicators(names, tuple(dict.fromkeys(names))) for _, names in wanted]
+        effects.append(("scorer by source", tastes))
+    return tuple(name for name, _ in effects), [indicators(names, tuple(dict.fromkeys(names))) for _, names in effects]
 
 
 def indicators(names: Sequence[object], levels: Sequence[object]) -> FloatArray:
@@ -383,9 +389,9 @@ def _maximise(
         size, better = 1.0, None
         while better is None and size > 1e-4:
             tried = np.clip(ratios + size * step, low, _LARGEST_RATIO)
-            found = _state(products, tried)
-            if found.likelihood >= state.likelihood - 1e-12 * abs(state.likelihood):
-                better = found
+            state_tried = _state(products, tried)
+            if state_tried.likelihood >= state.likelihood - 1e-12 * abs(state.likelihood):
+                better = state_tried
             size /= 2
         if better is None:
             done = True
@@ -438,6 +444,6 @@ def _gradients(
     every = np.concatenate(columns, axis=1) if columns else np.zeros((products.n, 0))
     vx = (fixed - every @ (state.weights @ products.zx)) / rest
     inner = [vx.T @ vx, *(state.zvx[block].T @ state.zvx[block] for block in products.blocks)]
-    by_variance = np.stack([state.covariance @ one @ state.covariance for one in inner], axis=2)
+    by_variance = np.stack([state.covariance @ product @ state.covariance for product in inner], axis=2)
     by_parameter: FloatArray = by_variance @ _jacobian(rest, state.variances[1:] / rest)
     return by_parameter[:, :, list(free)]

@@ -144,18 +144,18 @@ def _best(data: _Data, logs: FloatArray) -> tuple[FloatArray, _Mode | None, str]
 
     def minus(at: FloatArray) -> float:
         nonlocal last
-        found = _mode(data, at, last.fixed, last.random)
-        if found is None:
+        reached = _mode(data, at, last.fixed, last.random)
+        if reached is None:
             return 1e10
-        last = found
-        return -found.likelihood
+        last = reached
+        return -reached.likelihood
 
     if len(logs):
         bounds = [(_SMALLEST, _LARGEST)] * len(logs)
         options = {"maxiter": _ITERATIONS, "ftol": 1e-8, "gtol": 1e-4, "eps": 1e-3}
-        found = minimize(minus, logs, method="L-BFGS-B", bounds=bounds, options=options)
-        logs = np.asarray(found.x, dtype=float)
-        if not found.success and found.status != 2:
+        optimum = minimize(minus, logs, method="L-BFGS-B", bounds=bounds, options=options)
+        logs = np.asarray(optimum.x, dtype=float)
+        if not optimum.success and optimum.status != 2:
             return logs, None, "the cumulative-link model did not converge"
     mode = _mode(data, logs, last.fixed, last.random)
     if mode is None:
@@ -175,18 +175,18 @@ def _refined(data: _Data, logs: FloatArray, mode: _Mode) -> tuple[FloatArray, _M
 
     def minus(at: FloatArray) -> float:
         nonlocal last
-        found = _mode(data, at[p:], at[:p], last.random, hold=True)
-        if found is None:
+        tried = _mode(data, at[p:], at[:p], last.random, hold=True)
+        if tried is None:
             return 1e10
-        last = found
-        return -found.likelihood
+        last = tried
+        return -tried.likelihood
 
     start = np.concatenate([mode.fixed, logs])
     bounds = [(None, None)] * p + [(_SMALLEST, _LARGEST)] * len(logs)
     options = {"maxiter": _ITERATIONS, "ftol": 1e-9, "gtol": 1e-3, "eps": 1e-4}
     at = np.asarray(minimize(minus, start, method="L-BFGS-B", bounds=bounds, options=options).x, dtype=float)
-    found = _mode(data, at[p:], at[:p], last.random, hold=True)
-    return (logs, mode) if found is None or found.likelihood < mode.likelihood else (at[p:], found)
+    tried = _mode(data, at[p:], at[:p], last.random, hold=True)
+    return (logs, mode) if tried is None or tried.likelihood < mode.likelihood else (at[p:], tried)
 
 
 def _mode(data: _Data, logs: FloatArray, fixed: FloatArray, random: FloatArray, hold: bool = False) -> _Mode | None:
@@ -240,13 +240,13 @@ def _mode(data: _Data, logs: FloatArray, fixed: FloatArray, random: FloatArray, 
         size = 1.0
         while True:
             tried = parameters + size * step
-            found = value(tried)
-            if found[0] >= now - 1e-10 or size < 1e-6:
+            reached = value(tried)
+            if reached[0] >= now - 1e-10 or size < 1e-6:
                 break
             size /= 2
-        if not np.isfinite(found[0]):
+        if not np.isfinite(reached[0]):
             return None
-        parameters, (now, f_high, f_low, chance) = tried, found
+        parameters, (now, f_high, f_low, chance) = tried, reached
         if float(abs(gradient @ step)) < 1e-10:
             break
     inner = information[len(fixed) :, len(fixed) :]

@@ -79,7 +79,7 @@ def weighted_kappa(
     x, y = _both(scores.by(a), scores.by(b))
     n = len(x)
     detail: dict[str, Any] = {"a": a, "b": b}
-    if off := sorted({float(one) for one in (*x, *y)} - {float(one) for one in scale}):
+    if off := sorted({float(score) for score in (*x, *y)} - {float(score) for score in scale}):
         raise ScoresError(f"scores: {off[0]:g} is not on the scale {', '.join(map(str, scale))}")
     if n < 2:
         return Estimate.undefined(_too_few(n), n, _KAPPA, detail)
@@ -132,17 +132,17 @@ def spearman(x: ArrayLike, y: ArrayLike, clusters: Sequence[str] | None = None) 
 
 def _kept(clusters: Sequence[str] | None, x: ArrayLike, y: ArrayLike) -> list[str]:
     """Return the clusters of the items with a value on both sides."""
-    there = ~(np.isnan(np.asarray(x, dtype=float)) | np.isnan(np.asarray(y, dtype=float)))
-    names = map(str, range(len(there))) if clusters is None else clusters
-    return [name for name, keep in zip(names, there, strict=True) if keep]
+    is_known = ~(np.isnan(np.asarray(x, dtype=float)) | np.isnan(np.asarray(y, dtype=float)))
+    names = map(str, range(len(is_known))) if clusters is None else clusters
+    return [name for name, keep in zip(names, is_known, strict=True) if keep]
 
 
 def _both(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
     first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if first.shape != second.shape:
         raise ScoresError(f"scores: {first.size} values and {second.size}; expected one value per item in both")
-    there = ~(np.isnan(first) | np.isnan(second))
-    return first[there], second[there]
+    is_known = ~(np.isnan(first) | np.isnan(second))
+    return first[is_known], second[is_known]
 
 
 def _too_few(n: int) -> str:

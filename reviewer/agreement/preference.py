@@ -167,7 +167,7 @@ def _preferred(met: Votes, source: str, other: str, detail: dict[str, Any], resa
         words = definition + _DECIDED_BY_BOTH + SOURCES
         return Estimate(value, low, high, len(won), words, "", known, "decided answers")
     wins, decided = by_item(pairs, won, np.ones(len(won)))
-    found = share(
+    share_won = share(
         wins,
         decided,
         definition + _DECIDED_BY_PAIRS,
@@ -177,9 +177,9 @@ def _preferred(met: Votes, source: str, other: str, detail: dict[str, Any], resa
         n_of="decided answers",
         detail=detail,
     )
-    if found.value is None:
-        return found
-    return replace(found, detail={**found.detail, "p_value": _p_by_pairs(won, pairs, found)})
+    if share_won.value is None:
+        return share_won
+    return replace(share_won, detail={**share_won.detail, "p_value": _p_by_pairs(won, pairs, share_won)})
 
 
 def _over_both(won: FloatArray, pairs: Sequence[str], scorers: Sequence[str], resampling: Resampling) -> TwoWay | None:
@@ -187,8 +187,8 @@ def _over_both(won: FloatArray, pairs: Sequence[str], scorers: Sequence[str], re
     few = len(set(scorers)) < MIN_SCORERS or len(set(pairs)) < resampling.few
     if few or won.min() == won.max():
         return None
-    found = two_way(_of_log_odds(won), pairs, scorers)
-    return found if found.errors[0] > 0 else None
+    variances = two_way(_of_log_odds(won), pairs, scorers)
+    return variances if variances.errors[0] > 0 else None
 
 
 def _of_log_odds(won: FloatArray) -> FloatArray:
@@ -197,11 +197,11 @@ def _of_log_odds(won: FloatArray) -> FloatArray:
     return cast(FloatArray, ((won - rate) / (len(won) * rate * (1 - rate)))[:, None])
 
 
-def _p_by_pairs(won: FloatArray, pairs: Sequence[str], found: Estimate) -> float:
+def _p_by_pairs(won: FloatArray, pairs: Sequence[str], estimate: Estimate) -> float:
     from scipy.stats import binomtest, t
 
     n, rate = len(set(pairs)), float(won.mean())
-    if str(found.detail["interval"]).startswith("Wilson") or (spread := variance(_of_log_odds(won), pairs)[0]) <= 0:
+    if str(estimate.detail["interval"]).startswith("Wilson") or (spread := variance(_of_log_odds(won), pairs)[0]) <= 0:
         return float(binomtest(round(rate * n), n).pvalue)
     return float(2 * t.sf(abs(np.log(rate / (1 - rate))) / np.sqrt(spread), n - 1))
 
@@ -228,9 +228,9 @@ def position_bias(pairs: Sequence[str], sides: Sequence[Side], resampling: Resam
     return share(left, decided, _POSITION, resampling, none=none, n=n, n_of="decided answers", detail=detail)
 
 
-def chosen(verdicts: Sequence[str], *wanted: str) -> NDArray[np.bool_]:
+def chosen(verdicts: Sequence[str], *words: str) -> NDArray[np.bool_]:
     """(n_answers,): which answers are one of these."""
-    return np.array([verdict in wanted for verdict in verdicts], dtype=bool)
+    return np.array([verdict in words for verdict in verdicts], dtype=bool)
 
 
 def same_length(pairs: Sequence[str], answers: Sequence[object]) -> None:
@@ -239,7 +239,7 @@ def same_length(pairs: Sequence[str], answers: Sequence[object]) -> None:
         raise ScoresError(f"preferences: {len(pairs)} pairs and {len(answers)} answers; expected one each")
 
 
-def refuse_unknown(found: Sequence[str], known: Sequence[str]) -> None:
+def refuse_unknown(given: Sequence[str], known: Sequence[str]) -> None:
     """Check the answers. :raises ScoresError: one is unknown"""
-    if strange := next((one for one in found if one not in known), None):
+    if strange := next((word for word in given if word not in known), None):
         raise ScoresError(f"preferences: {strange!r} is no answer; they are {', '.join(known)}")

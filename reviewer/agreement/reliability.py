@@ -71,11 +71,11 @@ def krippendorff_alpha(
     value = float(alpha(once(n))[0])
     if clusters is not None:
         kept = [cluster for cluster, keep in zip(clusters, shared, strict=True) if keep]
-        found = jackknife(definition, value, alpha, kept, detail=detail)
+        alpha_estimate = jackknife(definition, value, alpha, kept, detail=detail)
     else:
-        found = estimate(definition, value, alpha, (n,), resampling, detail=detail, width=4 * pairs.shape[1])
+        alpha_estimate = estimate(definition, value, alpha, (n,), resampling, detail=detail, width=4 * pairs.shape[1])
     caution = _prevalence(used)
-    return replace(found, reason=caution) if caution and not found.reason else found
+    return replace(alpha_estimate, reason=caution) if caution and not alpha_estimate.reason else alpha_estimate
 
 
 ONE_CATEGORY = 0.9
@@ -230,10 +230,10 @@ def _mean_squares(values: FloatArray) -> _Squares:
         return _Squares(*squares, n, raters, *freedom)  # type: ignore[call-arg]
     rows, columns = np.nonzero(given)
     names = tuple(map(str, rows))
-    found = fit(Ratings(values[given], names, names, tuple(map(str, columns)), ("",) * len(rows))).components
+    components = fit(Ratings(values[given], names, names, tuple(map(str, columns)), ("",) * len(rows))).components
     k = float(1 / np.mean(1 / given.sum(axis=1)))
-    rest = found["rest"]
-    items, scorers = rest + k * found.get("trace", 0.0), rest + n * max(0.0, found.get("scorer", 0.0))
+    rest = components["rest"]
+    items, scorers = rest + k * components.get("trace", 0.0), rest + n * max(0.0, components.get("scorer", 0.0))
     return _Squares(items, scorers, rest, n, k, n - 1, raters - 1, max(1, len(rows) - n - raters + 1))
 
 
@@ -269,7 +269,7 @@ def _f_interval(squares: _Squares, kind: Literal["A,1", "A,k"], confidence: floa
         if not low <= single <= high:
             return None
         if kind == "A,k":  # stepped up by Spearman and Brown's formula
-            low, high = (k * one / (1 + (k - 1) * one) for one in (low, high))
+            low, high = (k * end / (1 + (k - 1) * end) for end in (low, high))
     return (float(low), float(high)) if np.isfinite([low, high]).all() and low <= high else None
 
 
@@ -393,7 +393,7 @@ def gold_agreement(
                 wanted=len(expected),
             )
         )
-    right = [own == wanted for own, wanted in zip(given, expected, strict=True)]
+    right = [own == label for own, label in zip(given, expected, strict=True)]
     hits, every = by_item(items, right, np.ones(len(right)))
     none = deferred("no gold item was decided on")
     n_of = deferred("decisions on gold items")
@@ -418,7 +418,7 @@ def _decision_table(items: Sequence[str], people: Sequence[str], verbs: Sequence
 
 def _agreeing_pairs(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(n_items,) each: the share of its pairs of decisions that are alike; 1 where there is a pair."""
-    made = counts.sum(axis=1)
-    several = made > 1
-    pairs = np.where(several, made * (made - 1), 1)
+    ratings = counts.sum(axis=1)
+    several = ratings > 1
+    pairs = np.where(several, ratings * (ratings - 1), 1)
     return (counts * (counts - 1)).sum(axis=1) / pairs, several.astype(float)

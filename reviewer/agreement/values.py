@@ -286,9 +286,9 @@ def jackknife(
         return without(deferred("the value is at the end of its range"))
     kept = [np.flatnonzero(number != index) for index in range(groups)]
     left = np.empty(groups)
-    for size in {len(one) for one in kept}:  # all of one length at once
+    for size in {len(left_out) for left_out in kept}:  # all of one length at once
         same = [index for index in range(groups) if len(kept[index]) == size]
-        left[same] = statistic(np.stack([kept[one] for one in same]))
+        left[same] = statistic(np.stack([kept[left_out] for left_out in same]))
     if np.isnan(left).any() or (fisher and (abs(left) >= 1).any()):
         return without(deferred("without one of the spectra it has no value, too much is alike"))
     centre, left = (np.arctanh(value), np.arctanh(left)) if fisher else (value, left)
@@ -347,9 +347,9 @@ def _finite(number: Any, name: str) -> float:
 def _plain(given: Any) -> Any:
     """Return a value ready for JSON: no array, no numpy number, no NaN."""
     if isinstance(given, Mapping):
-        return {str(name): _plain(one) for name, one in given.items()}
+        return {str(name): _plain(value) for name, value in given.items()}
     if isinstance(given, (list, tuple, np.ndarray)):
-        return [_plain(one) for one in given]
+        return [_plain(value) for value in given]
     if isinstance(given, np.generic):
         given = given.item()
     return _finite(given, "a detail") if isinstance(given, float) else given

@@ -123,7 +123,7 @@ def with_cannot_tell(results: Results, scores: Mapping[str, int]) -> Results:
 
     :param scores: by source, 0 to 5
     """
-    counted = {one.token for one in results.first("scores")}
+    counted = {counted_response.token for counted_response in results.first("scores")}
 
     def scored(response: Response) -> Response:
         score = scores.get(results.traces[response.shown[0]].source)
@@ -139,7 +139,7 @@ def with_cannot_tell(results: Results, scores: Mapping[str, int]) -> Results:
 
 def _good_scores(results: Results, rule: Rule, scorer: str) -> FloatArray:
     """(n_scores,): 1 for a good score, else 0, of both dimensions."""
-    found: list[FloatArray] = []
+    goods: list[FloatArray] = []
     for dimension in DIMENSIONS:
         if rule == "gold_within":
             given, expected, limit = gold_scores(results, dimension, scorer)
@@ -148,12 +148,12 @@ def _good_scores(results: Results, rule: Rule, scorer: str) -> FloatArray:
             limit = np.ones(len(given))
         apart = abs(given - expected)
         scored = ~np.isnan(apart)
-        found.append((apart <= limit)[scored].astype(float))
-    return np.concatenate(found)
+        goods.append((apart <= limit)[scored].astype(float))
+    return np.concatenate(goods)
 
 
 def _counted(results: Results) -> frozenset[int]:
-    return _versions(one for kind in results.plan.kinds for one in results.first(kind))
+    return _versions(response for kind in results.plan.kinds for response in results.first(kind))
 
 
 def _revealing(results: Results) -> frozenset[int]:

@@ -91,7 +91,7 @@ def _assign_greedily(
         some, stratum = chosen[block], strata[block]
         while len(some) < each:
             best = min(
-                among, key=lambda one: (loads[one], sum(shared[one, other] for other in some), seen[one, stratum])
+                among, key=lambda free: (loads[free], sum(shared[free, other] for other in some), seen[free, stratum])
             )
             among.remove(best)
             shared.update(two for other in some for two in ((best, other), (other, best)))
@@ -228,8 +228,8 @@ class _Design:
             chosen[two_block].symmetric_difference_update((out, into))
             chosen[other].symmetric_difference_update((out, into))
             now += change
-            if (found := (max(counts.values()) - min(counts.values()), now)) < best:
-                best, kept = found, [set(some) for some in chosen]
+            if (spread := (max(counts.values()) - min(counts.values()), now)) < best:
+                best, kept = spread, [set(some) for some in chosen]
         chosen[:] = kept
 
     def balance_strata(self, strata: Sequence[object]) -> None:
@@ -239,18 +239,21 @@ class _Design:
         if len(set(strata)) < 2:
             return
         for two_block, other in self._two_blocks(EXCHANGES):
-            here, there = strata[two_block], strata[other]
-            if here == there or not (
+            stratum_here, stratum_there = strata[two_block], strata[other]
+            if stratum_here == stratum_there or not (
                 chosen[two_block] <= self._allowed[other] and chosen[other] <= self._allowed[two_block]
             ):
                 continue
             only, only_other = chosen[two_block] - chosen[other], chosen[other] - chosen[two_block]
-            change = sum(seen[u, there] - seen[u, here] + 1 for u in only) + sum(
-                seen[u, here] - seen[u, there] + 1 for u in only_other
+            change = sum(seen[u, stratum_there] - seen[u, stratum_here] + 1 for u in only) + sum(
+                seen[u, stratum_here] - seen[u, stratum_there] + 1 for u in only_other
             )
             if change > 0:
                 continue
-            for scorers, leaves, enters in ((only, here, there), (only_other, there, here)):
+            for scorers, leaves, enters in (
+                (only, stratum_here, stratum_there),
+                (only_other, stratum_there, stratum_here),
+            ):
                 for scorer in scorers:
                     seen[scorer, leaves] -= 1
                     seen[scorer, enters] += 1
@@ -283,8 +286,8 @@ def balanced_sides(showings: Sequence[tuple[int, str]], rng: Random) -> list[boo
         while (edge := _next_unused(at[node], swapped)) is not None:
             swapped[edge] = swap
             swap = not swap
-            one, other = edges[edge]
-            node = other if node == one else one
+            first_node, other = edges[edge]
+            node = other if node == first_node else first_node
     return [swapped[number] for number in range(len(showings))]
 
 

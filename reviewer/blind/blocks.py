@@ -29,24 +29,24 @@ def random_stream(plan: Plan, purpose: str) -> Random:
     return Random(f"{plan.seed}: {purpose}")
 
 
-def sample_units(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Unit]], list[str]]:
+def sample_units(plan: Plan, sampled: Eligible) -> tuple[dict[Kind, list[Unit]], list[str]]:
     """Return what is shown, by kind, and notes on what was left out. :raises TooFew: too few spectra or trajectories"""
-    if "pair" in plan.kinds and len(there.drafters) < (1 if plan.version == "both" else 2):
-        found = f"found {listed(there.drafters) or 'none'}"
-        raise TooFew(tr("Pairs need trajectories of two sources or more; {found}.", found=found))
+    if "pair" in plan.kinds and len(sampled.drafters) < (1 if plan.version == "both" else 2):
+        sources = f"found {listed(sampled.drafters) or 'none'}"
+        raise TooFew(tr("Pairs need trajectories of two sources or more; {found}.", found=sources))
     if plan.items:
-        blocks, notes = _named_blocks(there)
+        blocks, notes = _named_blocks(sampled)
     elif plan.design == "separate":
-        return _sample_separately(plan, there)
+        return _sample_separately(plan, sampled)
     else:
-        blocks, notes = _sample_blocks(plan, there)
+        blocks, notes = _sample_blocks(plan, sampled)
     units: dict[Kind, list[Unit]] = {}
     if "pair" in plan.kinds:
-        units["pair"] = [pair for block in blocks for pair in _pairs_of(plan, there, block)]
+        units["pair"] = [pair for block in blocks for pair in _pairs_of(plan, sampled, block)]
         if not units["pair"]:
             raise TooFew(tr("There are no pairs to sample: no spectrum has trajectories of two sources."))
     if "scores" in plan.kinds:
-        units["scores"] = [(one,) for block in blocks for one in block]
+        units["scores"] = [(trace,) for block in blocks for trace in block]
     return units, notes
 
 
@@ -73,7 +73,7 @@ def _by_block(candidates: Iterable[Candidate]) -> dict[Block, Traces]:
     return {block: blocks[block] for block in sorted(blocks)}
 
 
-def _pairs_of(plan: Plan, there: Eligible, block: Sequence[Candidate]) -> list[Unit]:
+def _pairs_of(plan: Plan, sampled: Eligible, block: Sequence[Candidate]) -> list[Unit]:
     """Return a block's pairs of every two sources, which enough scorers may see. A drafter's own two are the draft and
     the approved text of one item.
     """
@@ -81,7 +81,7 @@ def _pairs_of(plan: Plan, there: Eligible, block: Sequence[Candidate]) -> list[U
     ordered = sorted(
         block,
         key=lambda candidate: (
-            there.drafters.index(candidate.drafter),
+            sampled.drafters.index(candidate.drafter),
             plan.texts.index(candidate.text) if both else 0,
         ),
     )
@@ -94,10 +94,10 @@ def _pairs_of(plan: Plan, there: Eligible, block: Sequence[Candidate]) -> list[U
     ]
 
 
-def _named_blocks(there: Eligible) -> tuple[list[Traces], list[str]]:
+def _named_blocks(sampled: Eligible) -> tuple[list[Traces], list[str]]:
     """Return the plan's own items by spectrum."""
-    blocks = list(_by_block(there.candidates).values())
-    lacking = sum(len({one.drafter for one in block}) < len(there.drafters) for block in blocks)
+    blocks = list(_by_block(sampled.candidates).values())
+    lacking = sum(len({trace.drafter for trace in block}) < len(sampled.drafters) for block in blocks)
     if not blocks:
         raise TooFew(tr("There are no trajectories to sample: none at all."))
     return blocks, [
@@ -107,27 +107,29 @@ def _named_blocks(there: Eligible) -> tuple[list[Traces], list[str]]:
     ] if lacking else []
 
 
-def _sample_blocks(plan: Plan, there: Eligible) -> tuple[list[Traces], list[str]]:
+def _sample_blocks(plan: Plan, sampled: Eligible) -> tuple[list[Traces], list[str]]:
     """Sample spectra within strata, and take one trajectory of every source of each."""
     rng = random_stream(plan, "spectra")
     # A trace whose spectrum is not stored cannot be paired with another source's; with one source there is no need.
-    usable = [candidate for candidate in there.candidates if candidate.spectrum is not None or len(there.drafters) == 1]
+    usable = [
+        candidate for candidate in sampled.candidates if candidate.spectrum is not None or len(sampled.drafters) == 1
+    ]
     lacking: Counter[str] = Counter()
     incomplete = unseen = unknown = 0
     strata: dict[Stratum, list[Traces]] = {}
     stratum_of = strata_of(plan, usable)
     for block, members in _by_block(usable).items():
         stratum = stratum_of[block]
-        missing = set(there.drafters) - {member.drafter for member in members}
+        missing = set(sampled.drafters) - {member.drafter for member in members}
         lacking.update(missing)
         incomplete += bool(missing)
-        complete = None if missing else _complete_block(plan, there.drafters, members, rng)
+        complete = None if missing else _complete_block(plan, sampled.drafters, members, rng)
         unseen += not missing and complete is None
         if plan.number is not None and not all(stratum):
             unknown += complete is not None
             continue
         strata.setdefault(stratum, []).extend([complete] if complete else [])
-    notes = _block_notes(plan, incomplete, lacking, unseen, len(there.candidates) - len(usable))
+    notes = _block_notes(plan, incomplete, lacking, unseen, len(sampled.candidates) - len(usable))
     if unknown:
         notes.append(
             deferred(
@@ -136,8 +138,8 @@ def _sample_blocks(plan: Plan, there: Eligible) -> tuple[list[Traces], list[str]
                 names=" or ".join(plan.strata),
             )
         )
-    _require_blocks(plan, there, strata)
-    if absent := [task for task in there.tasks if not any(blocks for of, blocks in strata.items() if of[0] == task)]:
+    _require_blocks(plan, sampled, strata)
+    if absent := [task for task in sampled.tasks if not any(blocks for of, blocks in strata.items() if of[0] == task)]:
         notes.append(
             deferred(
                 "No spectra of {absent} were sampled: none has a trajectory of every source.", absent=listed(absent)
@@ -145,39 +147,41 @@ def _sample_blocks(plan: Plan, there: Eligible) -> tuple[list[Traces], list[str]
         )
     if plan.number is not None:
         # A class that the plan does not name may lack a source; then it is not compared.
-        wanted = {of: len(blocks) for of, blocks in strata.items() if plan.tasks or of[0] not in absent}
-        wanted |= {(task,): 0 for task in absent if plan.tasks and not any(of[0] == task for of in strata)}
-        short = {of: number for of, number in wanted.items() if number < plan.number}
+        numbers = {of: len(blocks) for of, blocks in strata.items() if plan.tasks or of[0] not in absent}
+        numbers |= {(task,): 0 for task in absent if plan.tasks and not any(of[0] == task for of in strata)}
+        short = {of: number for of, number in numbers.items() if number < plan.number}
         if short:
-            found = "; ".join(tr("{n} of {what}", n=number, what=", ".join(of)) for of, number in sorted(short.items()))
+            counts = "; ".join(
+                tr("{n} of {what}", n=number, what=", ".join(of)) for of, number in sorted(short.items())
+            )
             text = tr(
                 "Found {found}, expected {number} spectra of each: lower the number, or add trajectories.",
-                found=found,
+                found=counts,
                 number=plan.number,
             )
             raise TooFew(" ".join((text, *map(tr, notes))))
-        strata = {of: blocks for of, blocks in strata.items() if of in wanted}
+        strata = {of: blocks for of, blocks in strata.items() if of in numbers}
     sizes = {of: len(blocks) if plan.number is None else plan.number for of, blocks in strata.items()}
     return [block for of, blocks in sorted(strata.items()) for block in rng.sample(blocks, sizes[of])], notes
 
 
-def _require_blocks(plan: Plan, there: Eligible, strata: Mapping[Stratum, Sequence[Traces]]) -> None:
+def _require_blocks(plan: Plan, sampled: Eligible, strata: Mapping[Stratum, Sequence[Traces]]) -> None:
     """Check that there is a block. :raises TooFew: there is none, with what there is instead"""
     if any(strata.values()):
         return
-    counts = Counter((candidate.source, candidate.task) for candidate in there.candidates)
+    counts = Counter((candidate.source, candidate.task) for candidate in sampled.candidates)
     if not counts:
         raise TooFew(tr("There are no trajectories to sample: none at all."))
-    found = "; ".join(
+    counts_text = "; ".join(
         tr("{n} of {task} by {source}", n=n, task=task, source=source) for (source, task), n in sorted(counts.items())
     )
     raise TooFew(
         tr(
             "No spectrum has a trajectory of every source ({sources}) that {each} scorers may see; found "
             "{found}. With the design “separate” each source is sampled for itself.",
-            sources=listed(there.drafters),
+            sources=listed(sampled.drafters),
             each=plan.each,
-            found=found,
+            found=counts_text,
         )
     )
 
@@ -237,13 +241,15 @@ def _block_notes(plan: Plan, incomplete: int, lacking: Counter[str], unseen: int
     return notes
 
 
-def _sample_separately(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Unit]], list[str]]:
+def _sample_separately(plan: Plan, sampled: Eligible) -> tuple[dict[Kind, list[Unit]], list[str]]:
     """Sample the trajectories of each source for themselves, and pairs of every two sources."""
     units: dict[Kind, list[Unit]] = {}
     notes: list[str] = []
-    stratum_of = strata_of(plan, there.candidates)
-    known = [candidate for candidate in there.candidates if plan.number is None or all(stratum_of[block_of(candidate)])]
-    if unknown := len(there.candidates) - len(known):
+    stratum_of = strata_of(plan, sampled.candidates)
+    known = [
+        candidate for candidate in sampled.candidates if plan.number is None or all(stratum_of[block_of(candidate)])
+    ]
+    if unknown := len(sampled.candidates) - len(known):
         notes.append(
             deferred(
                 "{unknown} trajectories were left out because their {names} is not known.",
@@ -252,23 +258,23 @@ def _sample_separately(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Uni
             )
         )
     named = {block: stratum_name(plan, of) for block, of in stratum_of.items()}
-    strata = sorted({named[block_of(one)] for one in known})
-    strata += [(task,) for task in there.tasks if not any(of[0] == task for of in strata)]
+    strata = sorted({named[block_of(trace)] for trace in known})
+    strata += [(task,) for task in sampled.tasks if not any(of[0] == task for of in strata)]
     paired: frozenset[int] = frozenset()
     if "pair" in plan.kinds:
-        arms = [arm for drafter in there.drafters for arm in _arms(plan, drafter)]
+        arms = [arm for drafter in sampled.drafters for arm in _arms(plan, drafter)]
         pairs: dict[Stratum, list[Unit]] = {(*two, *of): [] for two, of in product(combinations(arms, 2), strata)}
         for block, members in _by_block(known).items():
             shuffled = random_stream(plan, f"partners {block}").sample(members, len(members))
             # Of several traces by one source, one is in the pair: the last, as the order is random.
-            for two in {_two_arms(plan, two): two for two in _pairs_of(plan, there, shuffled)}.values():
+            for two in {_two_arms(plan, two): two for two in _pairs_of(plan, sampled, shuffled)}.values():
                 pairs[*_two_arms(plan, two), *named[block]].append(two)
         units["pair"], more = _sample_strata(plan, pairs, frozenset(), random_stream(plan, "pairs"), True)
         notes += more
         # Prefer the items of the pairs, so that preferences and scores are of the same items.
-        paired = frozenset(one.item for unit in units["pair"] for one in unit)
+        paired = frozenset(trace.item for unit in units["pair"] for trace in unit)
     if "scores" in plan.kinds:
-        single: dict[Stratum, list[Unit]] = {(one, *of): [] for one, of in product(there.drafters, strata)}
+        single: dict[Stratum, list[Unit]] = {(trace, *of): [] for trace, of in product(sampled.drafters, strata)}
         for texts in _by_item(known):
             single[texts[0].drafter, *named[block_of(texts[0])]].append(texts)
         chosen, more = _sample_strata(plan, single, paired, random_stream(plan, "scores"), False)
@@ -283,7 +289,7 @@ def _arms(plan: Plan, drafter: str) -> tuple[str, ...]:
 
 
 def _two_arms(plan: Plan, two: Unit) -> tuple[str, str]:
-    first, second = (one.source if plan.version == "both" else one.drafter for one in two)
+    first, second = (trace.source if plan.version == "both" else trace.drafter for trace in two)
     return first, second
 
 
@@ -296,22 +302,26 @@ def _sample_strata(
     arms = 2 if of_pairs else 1
     notes = []
     if plan.number is not None:
-        wanted = dict.fromkeys(strata, plan.number)
+        numbers = dict.fromkeys(strata, plan.number)
         if short := {stratum: units for stratum, units in strata.items() if len(units) < plan.number}:
-            found, number = tr(_stratum_counts(short, arms)), plan.number
+            counted, number = tr(_stratum_counts(short, arms)), plan.number
             if of_pairs:
                 raise TooFew(
-                    tr("Found {found}, expected {number} pairs of each source and task.", found=found, number=number)
+                    tr("Found {found}, expected {number} pairs of each source and task.", found=counted, number=number)
                 )
             raise TooFew(
-                tr("Found {found}, expected {number} trajectories of each source and task.", found=found, number=number)
+                tr(
+                    "Found {found}, expected {number} trajectories of each source and task.",
+                    found=counted,
+                    number=number,
+                )
             )
     else:
         fewest: dict[Stratum, int] = {}
         for stratum, units in strata.items():
             of = stratum[arms:]
             fewest[of] = min(len(units), fewest.get(of, len(units)))
-        wanted = {stratum: fewest[stratum[arms:]] for stratum in strata}
+        numbers = {stratum: fewest[stratum[arms:]] for stratum in strata}
         for of in (of for of, number in fewest.items() if not number):
             of_task = {stratum: units for stratum, units in strata.items() if stratum[arms:] == of}
             values = {"names": ", ".join(of), "found": _stratum_counts(of_task, arms)}
@@ -324,13 +334,13 @@ def _sample_strata(
     for stratum, units in strata.items():
         shuffled = rng.sample(units, len(units))
         shuffled.sort(key=lambda unit: not any(candidate.item in first for candidate in unit))
-        chosen += shuffled[: wanted[stratum]]
+        chosen += shuffled[: numbers[stratum]]
     if not chosen:
-        found = tr(_stratum_counts(strata, arms))
+        counted = tr(_stratum_counts(strata, arms))
         raise TooFew(
-            tr("There are no pairs to sample: {found}.", found=found)
+            tr("There are no pairs to sample: {found}.", found=counted)
             if of_pairs
-            else tr("There are no trajectories to sample: {found}.", found=found)
+            else tr("There are no trajectories to sample: {found}.", found=counted)
         )
     return chosen, notes
 

@@ -36,7 +36,7 @@ def eligible(plan: Plan, candidates: Iterable[Candidate]) -> Eligible:
         see an item, an item of the plan has no text of its version, or a source would be of a person and of a machine
     """
     by_item: dict[int, list[Candidate]] = {}
-    for candidate in sorted(candidates, key=lambda one: (one.item, plan.texts.index(one.text))):
+    for candidate in sorted(candidates, key=lambda text_of: (text_of.item, plan.texts.index(text_of.text))):
         by_item.setdefault(candidate.item, []).append(candidate)
     _require(plan.items, by_item, deferred("items: found no item {missing} in the database"))
     gold_items = sorted(gold.item for gold in plan.gold)
@@ -51,23 +51,23 @@ def eligible(plan: Plan, candidates: Iterable[Candidate]) -> Eligible:
     _require_texts(training, deferred("training items: {problems}"))
     items = [[_with_exposures(plan, text) for text in texts] for texts in by_item.values()]
     matching = [texts for texts in items if _matches_plan(plan, texts[0])]
-    there = [texts for texts in matching if texts[0].lacks is None]
-    plain = [texts for texts in there if plan.giveaways == "flag" or not any(text.gives_away for text in texts)]
+    usable = [texts for texts in matching if texts[0].lacks is None]
+    plain = [texts for texts in usable if plan.giveaways == "flag" or not any(text.gives_away for text in texts)]
     kept = [texts for texts in plain if len(allowed_scorers(plan, texts)) >= plan.each]
     if plan.items and len(kept) < len(plan.items):
         raise TooFew(_missing_items(plan, matching))
-    drafters = plan.sources or tuple(sorted({texts[0].drafter for texts in (there or matching)}))
-    shown = [text for texts in there for text in texts]
+    drafters = plan.sources or tuple(sorted({texts[0].drafter for texts in (usable or matching)}))
+    shown = [text for texts in usable for text in texts]
     _require_one_author(shown)
-    _require_compared(plan, list(dict.fromkeys((*plan.sources, *sorted({one.source for one in shown})))))
+    _require_compared(plan, list(dict.fromkeys((*plan.sources, *sorted({text_of.source for text_of in shown})))))
     lacking = Counter(texts[0].lacks for texts in matching if texts[0].lacks is not None)
     return Eligible(
         candidates=tuple(text for texts in kept for text in texts),
         gold=gold,
         training=training,
         drafters=drafters,
-        tasks=plan.tasks or tuple(sorted({texts[0].task for texts in there})),
-        notes=tuple(_notes(plan, lacking, len(there) - len(plain), len(plain) - len(kept))),
+        tasks=plan.tasks or tuple(sorted({texts[0].task for texts in usable})),
+        notes=tuple(_notes(plan, lacking, len(usable) - len(plain), len(plain) - len(kept))),
     )
 
 
@@ -91,8 +91,8 @@ def _with_exposures(plan: Plan, candidate: Candidate) -> Candidate:
     )
 
 
-def _require(items: Iterable[int], there: Mapping[int, object], message: str) -> None:
-    missing = [item for item in items if item not in there]
+def _require(items: Iterable[int], present: Mapping[int, object], message: str) -> None:
+    missing = [item for item in items if item not in present]
     if missing:
         raise TooFew(tr(message, missing=listed(missing)))
 
@@ -128,14 +128,16 @@ def _require_one_author(candidates: Iterable[Candidate]) -> None:
 
 def _require_compared(plan: Plan, sources: Sequence[str]) -> None:
     """Check that the sources of the primary comparison are there; the plan knows only sources that it names itself."""
-    missing = [one for one in (plan.analysis.first, plan.analysis.second) if one is not None and one not in sources]
+    missing = [
+        source for source in (plan.analysis.first, plan.analysis.second) if source is not None and source not in sources
+    ]
     if missing:
-        there = listed(sources) or tr("none")
+        sources_listed = listed(sources) or tr("none")
         raise TooFew(
             tr(
                 "analysis: found no trajectory of {missing}, expected two of the sources {there}",
                 missing=listed(missing),
-                there=there,
+                there=sources_listed,
             )
         )
 
@@ -150,10 +152,10 @@ def _matches_plan(plan: Plan, candidate: Candidate) -> bool:
 
 def _missing_items(plan: Plan, matching: Iterable[Sequence[Candidate]]) -> str:
     """Return a sentence with the plan's own items that cannot be sampled, and why."""
-    there = {texts[0].item: texts for texts in matching}
+    matching_of = {texts[0].item: texts for texts in matching}
     problems = []
     for item in plan.items:
-        texts = there.get(item)
+        texts = matching_of.get(item)
         if texts is None:
             problems.append(tr("item {item} has no source and task of the plan", item=item))
         elif (lacks := texts[0].lacks) is not None:

@@ -246,10 +246,10 @@ def _interval(
         return None, None
     members = [np.flatnonzero(groups == number) for number in range(names.size)]
     rng = np.random.default_rng(_SEED)
-    found = []
+    areas = []
     for _ in range(_RESAMPLES):
         rows = np.concatenate([members[number] for number in rng.integers(names.size, size=names.size)])
         if len(set(truth[rows].tolist())) == chances.shape[1]:
-            found.append(_macro_auc(truth[rows], chances[rows]))
-    low, high = np.percentile(found, [2.5, 97.5]).tolist()
+            areas.append(_macro_auc(truth[rows], chances[rows]))
+    low, high = np.percentile(areas, [2.5, 97.5]).tolist()
     return low, high

@@ -156,19 +156,19 @@ _AROUND = 300  # characters before and after the words
 def find_leaks(text: str) -> tuple[Leak, ...]:
     """Return the leaks in a text, in order; of two that overlap, the longer."""
     small = text.lower()
-    found = [
+    leaks = [
         Leak(match.start(), match.end(), match[0], pattern.kind)
         for pattern in _PATTERNS
         if any(word in small for word in pattern.words)
         for match in pattern.pattern.finditer(text)
     ]
-    found += [Leak(start, start + len(words), words, "label") for start, words in label_mentions(text)]
+    leaks += [Leak(start, start + len(words), words, "label") for start, words in label_mentions(text)]
     kept: list[Leak] = []
     taken = bytearray(len(text))  # 1 for each character of those that are kept
-    for one in sorted(found, key=lambda one: (one.start - one.end, one.start)):
-        if not any(taken[one.start : one.end]):
-            kept.append(one)
-            taken[one.start : one.end] = bytes([1]) * (one.end - one.start)
+    for candidate in sorted(leaks, key=lambda candidate: (candidate.start - candidate.end, candidate.start)):
+        if not any(taken[candidate.start : candidate.end]):
+            kept.append(candidate)
+            taken[candidate.start : candidate.end] = bytes([1]) * (candidate.end - candidate.start)
     return tuple(sorted(kept, key=lambda leak: leak.start))
 
 

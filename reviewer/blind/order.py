@@ -108,7 +108,7 @@ def _balanced_first(blocks: Mapping[Block, Sequence[Showing]], rng: Random) -> d
     queues: dict[Block, list[Showing]] = {}
     for block in rng.sample(sorted(blocks), len(blocks)):
         queue = rng.sample(list(blocks[block]), len(blocks[block]))
-        queue.sort(key=lambda one: -firsts.get(_sources(one), 0))
+        queue.sort(key=lambda showing: -firsts.get(_sources(showing), 0))
         firsts[_sources(queue[-1])] = firsts.get(_sources(queue[-1]), 0) + 1
         queues[block] = queue
     return queues

@@ -68,14 +68,14 @@ class PictureOf:
 
 def list_pictures(trajectory: Trajectory) -> tuple[PictureOf, ...]:
     """Return the pictures of a trace by their number on the sheet: the first picture, then each zoom's."""
-    found = [] if trajectory.overview is None else [PictureOf(trajectory.overview, {}, 0)]
+    pictures = [] if trajectory.overview is None else [PictureOf(trajectory.overview, {}, 0)]
     numbers = {step.id: number for number, step in enumerate(trajectory.steps, start=1)}
-    found += [
+    pictures += [
         PictureOf(zoom.picture, zoom.arguments, numbers[zoom.id])
         for zoom in trajectory.zooms
         if zoom.picture is not None
     ]
-    return tuple(found)
+    return tuple(pictures)
 
 
 def neutral_picture(
@@ -146,16 +146,16 @@ def _kept_only(
     spectrum = None
     if sha256 is not None and pictures and spectra.exists(sha256):
         spectrum = replace(spectra.get(sha256), redshift=trajectory.redshift)
-    found: list[tuple[PictureOf, NeutralPicture | None]] = []
+    neutral: list[tuple[PictureOf, NeutralPicture | None]] = []
     for picture in pictures:
         if spectrum is not None and _can_draw(spectrum, picture.arguments):
             continue
         kept = spectra.picture(picture.name)
         try:
-            found.append((picture, None if kept is None else _without_title(picture.name, kept)))
+            neutral.append((picture, None if kept is None else _without_title(picture.name, kept)))
         except PictureUnavailable:
-            found.append((picture, None))
-    return found, len(pictures)
+            neutral.append((picture, None))
+    return neutral, len(pictures)
 
 
 def _can_draw(spectrum: Spectrum, arguments: Mapping[str, Any]) -> bool:

@@ -90,7 +90,7 @@ def _one_of(names: Iterable[str]) -> str:
 
 def _or(default: object) -> BeforeValidator:
     """Read null as the default: a form sends null for an empty field."""
-    return BeforeValidator(lambda found: default if found is None else found)
+    return BeforeValidator(lambda value: default if value is None else value)
 
 
 _Texts = Annotated[tuple[Text, ...], Field(description=deferred("a list of texts"))]
@@ -273,21 +273,21 @@ class Plan:
         """Check that the fields fit each other. :raises PlanError: naming the one that does not"""
         for name in ("scorers", "sources", "tasks", "items", "strata", "training"):
             given: tuple[object, ...] = getattr(self, name)
-            twice = sorted({str(one) for one in given if given.count(one) > 1})
+            twice = sorted({str(source) for source in given if given.count(source) > 1})
             if twice:
                 raise PlanError(name, tr("{names} twice", names=", ".join(twice)), tr("each once"))
         if not self.scorers:
             raise PlanError("scorers", tr("none"), tr("the initials of at least one"))
         if self.each > len(self.scorers):
-            found = tr("{each} scorers per item, with {scorers} scorers", each=self.each, scorers=len(self.scorers))
-            raise PlanError("each", found, tr("1 to {most}", most=len(self.scorers)))
+            problem = tr("{each} scorers per item, with {scorers} scorers", each=self.each, scorers=len(self.scorers))
+            raise PlanError("each", problem, tr("1 to {most}", most=len(self.scorers)))
         if self.items and (self.number is not None or self.filter != Filter()):
             raise PlanError("items", tr("items and a number or a filter"), tr("either the items or the others"))
         named = {self.analysis.first, self.analysis.second} - {None}
         sources = dict.fromkeys(source_name(drafter, text) for drafter in self.sources for text in self.texts)
         if self.sources and not named <= set(sources):
-            found = ", ".join(sorted(str(one) for one in named.difference(sources)))
-            raise PlanError("analysis", found, tr("two of the sources {names}", names=", ".join(sources)))
+            problem = ", ".join(sorted(str(source) for source in named.difference(sources)))
+            raise PlanError("analysis", problem, tr("two of the sources {names}", names=", ".join(sources)))
         if self.mode != "scores" and len(self.sources) == 1 and self.version != "both":
             raise PlanError("sources", tr("one source"), tr("two or more to compare in pairs, or none for all of them"))
         states = self.filter.states
@@ -309,8 +309,8 @@ class Plan:
             raise PlanError("gold", tr("an item twice"), tr("each once"))
         both = sorted(set(gold_items) & set(self.items))
         if both:
-            found = tr("{items} among the gold items", items=", ".join(map(str, both)))
-            raise PlanError("items", found, tr("each item either scored or gold"))
+            problem = tr("{items} among the gold items", items=", ".join(map(str, both)))
+            raise PlanError("items", problem, tr("each item either scored or gold"))
         trained = sorted(set(self.training) & {*self.items, *gold_items})
         if trained:
             raise PlanError("training", ", ".join(map(str, trained)), tr("items that are neither scored nor gold"))
@@ -426,7 +426,9 @@ class SampledSession:
     def candidates(self) -> tuple[Candidate, ...]:
         """Every trajectory that is shown to a scorer, once, by item."""
         shown = {candidate.version: candidate for assignment in self.assignments for candidate in assignment.shown}
-        return tuple(sorted(shown.values(), key=lambda one: (one.item, one.version)))
+        return tuple(
+            sorted(shown.values(), key=lambda shown_candidate: (shown_candidate.item, shown_candidate.version))
+        )
 
     def of(self, scorer: str) -> tuple[Assignment, ...]:
         """Return the assignments of one scorer, in their order."""
@@ -490,9 +492,9 @@ def rerun_plan(session: Mapping[str, Any], find: FindItems) -> dict[str, Any]:
     """
     try:
         plan = session["plan"]
-        gold = {one["item"]: one for one in plan["gold"]}
-        texts = {one["item"]: one["content_hash"] for one in session["items"]}
-        people = any(one["source_kind"] == "person" for one in session["items"])
+        gold = {row["item"]: row for row in plan["gold"]}
+        texts = {row["item"]: row["content_hash"] for row in session["items"]}
+        people = any(row["source_kind"] == "person" for row in session["items"])
         kept = {name: plan[name] for name in _RERUN_FIELDS}
         kept |= {name: plan[name] for name in _RERUN_IF_THERE if name in plan}
         training = plan.get("training", [])
@@ -510,7 +512,7 @@ def rerun_plan(session: Mapping[str, Any], find: FindItems) -> dict[str, Any]:
         # Of both versions, an item has two texts.
         items = sorted({here[text] for number, text in texts.items() if number not in {*gold, *training}})
         trained = [here[texts[number]] for number in training]
-        gold_items = [{**one, "item": here[texts[number]]} for number, one in gold.items()]
+        gold_items = [{**row, "item": here[texts[number]]} for number, row in gold.items()]
     except (KeyError, TypeError) as error:
         raise PlanError("session", tr("no item {error}", error=error), tr(_UNCHANGED)) from None
     return {

@@ -97,8 +97,8 @@ def power(
         who = panel(rng, scorers, sources, spread)
         ratings = simulated(rng, spectra, who, each, (difference, *(0.0,) * (sources - 1)), spread=spread)
         with one_thread():
-            found = fit(ratings.of("A", "B")).difference("A", "B")
-        hits += found.low is not None and found.high is not None and not found.low <= 0 <= found.high
+            contrast = fit(ratings.of("A", "B")).difference("A", "B")
+        hits += contrast.low is not None and contrast.high is not None and not contrast.low <= 0 <= contrast.high
     share = hits / simulations
     low, high = wilson(share, simulations)
     values: dict[str, Any] = {

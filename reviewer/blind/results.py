@@ -187,7 +187,7 @@ class Results:
             for response in self.responses
             if response.repeat_of and response.kind == kind
         )
-        return tuple((one, again) for one, again in both if one.answer and again.answer)
+        return tuple((earlier, again) for earlier, again in both if earlier.answer and again.answer)
 
     def gold(self) -> tuple[Response, ...]:
         """Return the assignments of gold items."""
@@ -229,9 +229,9 @@ def repeated_scores(results: Results, dimension: Dimension, scorer: str) -> tupl
 def gold_scores(results: Results, dimension: Dimension, scorer: str) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(n_gold,) three times: given, expected and tolerated, where this dimension has an expected score."""
     rows = [
-        (_score_number(one, dimension), one.gold.expected(dimension), one.gold.tolerance)
-        for one in results.gold()
-        if one.gold is not None and one.scorer == scorer and one.gold.expected(dimension) is not None
+        (_score_number(response, dimension), response.gold.expected(dimension), response.gold.tolerance)
+        for response in results.gold()
+        if response.gold is not None and response.scorer == scorer and response.gold.expected(dimension) is not None
     ]
     given, expected, tolerance = (np.array([row[n] for row in rows], dtype=float) for n in range(3))
     return given, expected, tolerance
@@ -274,16 +274,16 @@ def pair_name(shown_trace: ShownTrace, other: ShownTrace) -> str:
 def _score_rows(
     results: Results, dimension: Dimension, source: str | None
 ) -> Iterator[tuple[Response, ShownTrace, Score | None]]:
-    for one in results.first("scores"):
-        trace = results.traces[one.shown[0]]
+    for response in results.first("scores"):
+        trace = results.traces[response.shown[0]]
         if source is None or trace.source == source:
-            yield one, trace, _score(one, dimension)
+            yield response, trace, _score(response, dimension)
 
 
 def _preference_rows(results: Results) -> Iterator[tuple[Response, PreferenceAnswer]]:
-    for one in results.first("pair"):
-        if isinstance(one.answer, PreferenceAnswer):
-            yield one, one.answer
+    for response in results.first("pair"):
+        if isinstance(response.answer, PreferenceAnswer):
+            yield response, response.answer
 
 
 def _score(response: Response, dimension: Dimension) -> Score | None:

@@ -25,11 +25,11 @@ def sample(plan: Plan, candidates: Iterable[Candidate], token: Callable[[], str]
     :param candidates: gold and training items included; of each item one, or its draft and its approved text
     :raises TooFew: too few candidates, or scorers who may see them; the message names them, with numbers
     """
-    there = eligible(plan, candidates)
+    allowed = eligible(plan, candidates)
     try:
-        units, notes = sample_units(plan, there)
+        units, notes = sample_units(plan, allowed)
     except TooFew as few:
-        raise TooFew(" ".join((str(few), *map(tr, there.notes)))) from None
+        raise TooFew(" ".join((str(few), *map(tr, allowed.notes)))) from None
     who = _assign_units(plan, [unit for kind in plan.kinds for unit in units[kind]])
     lists: dict[str, dict[Kind, list[Showing]]] = {scorer: {} for scorer in plan.scorers}
     for kind in plan.kinds:
@@ -37,20 +37,20 @@ def sample(plan: Plan, candidates: Iterable[Candidate], token: Callable[[], str]
         for scorer in plan.scorers:
             lists[scorer][kind] = order_for_scorer(
                 showings[scorer],
-                _allowed(there.gold, scorer, gold=True) if kind == "scores" else [],
+                _allowed(allowed.gold, scorer, gold=True) if kind == "scores" else [],
                 plan.repeats,
                 random_stream(plan, f"{kind} order of {scorer}"),
                 scorer,
             )
             if kind == "scores":
-                lists[scorer][kind] = [*_allowed(there.training, scorer, training=True), *lists[scorer][kind]]
+                lists[scorer][kind] = [*_allowed(allowed.training, scorer, training=True), *lists[scorer][kind]]
     assignments = [
         assignment
         for scorer, by_kind in lists.items()
         for assignment in _assignments(scorer, by_kind, plan.kinds, token)
     ]
-    notes += _barred_notes(plan, False, there.gold) + _barred_notes(plan, True, there.training)
-    return SampledSession(plan, tuple(assignments), (*there.notes, *notes, *_exposure_notes(plan, assignments)))
+    notes += _barred_notes(plan, False, allowed.gold) + _barred_notes(plan, True, allowed.training)
+    return SampledSession(plan, tuple(assignments), (*allowed.notes, *notes, *_exposure_notes(plan, assignments)))
 
 
 def _assign_units(plan: Plan, units: Sequence[Unit]) -> dict[Unit, list[str]]:
@@ -78,7 +78,7 @@ def _assign_units(plan: Plan, units: Sequence[Unit]) -> dict[Unit, list[str]]:
 
 
 def _traces(units: Iterable[Unit]) -> list[Candidate]:
-    return [one for unit in units for one in unit]
+    return [trace for unit in units for trace in unit]
 
 
 def _showings(
@@ -122,7 +122,7 @@ def _exposure_notes(plan: Plan, assignments: Iterable[Assignment]) -> list[str]:
     for assignment in assignments:
         if not assignment.training:
             traces[assignment.scorer].update({trace.version: trace for trace in assignment.shown})
-    seen = {scorer: sum(scorer in one.exposed for one in mine.values()) for scorer, mine in traces.items()}
+    seen = {scorer: sum(scorer in own_trace.exposed for own_trace in mine.values()) for scorer, mine in traces.items()}
     return [
         deferred(
             "{number} of {n_traces} traces were shown to {scorer} in an earlier session.",
@@ -139,20 +139,20 @@ def _assignments(
     scorer: str, by_kind: Mapping[Kind, Sequence[Showing]], kinds: Sequence[Kind], token: Callable[[], str]
 ) -> list[Assignment]:
     tokens: dict[Showing, str] = {}
-    made: list[Assignment] = []
+    assignments: list[Assignment] = []
     for kind in kinds:
         for showing in by_kind[kind]:
             tokens[showing] = token()
-            made.append(
+            assignments.append(
                 Assignment(
                     token=tokens[showing],
                     scorer=scorer,
                     kind=kind,
-                    place=len(made) + 1,
+                    place=len(assignments) + 1,
                     shown=showing.shown,
                     repeat_of=None if showing.first is None else tokens[showing.first],
                     gold=showing.gold,
                     training=showing.training,
                 )
             )
-    return made
+    return assignments

@@ -115,13 +115,13 @@ def trace_of(trajectory: Trajectory) -> SheetTrace:
 
 
 def _steps(steps: Sequence[Step], next_picture: int) -> tuple[SheetStep, ...]:
-    made = []
+    sheet_steps = []
     for number, step in enumerate(steps, start=1):
         picture = None
         if isinstance(step, Zoom) and step.picture is not None:
             picture, next_picture = next_picture, next_picture + 1
-        made.append(_step(f"s{number}", step, picture))
-    return tuple(made)
+        sheet_steps.append(_step(f"s{number}", step, picture))
+    return tuple(sheet_steps)
 
 
 def _step(step_id: str, step: Step, picture: int | None) -> SheetStep:

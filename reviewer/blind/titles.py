@@ -86,10 +86,10 @@ def has_neutral_title(picture: Image.Image) -> bool:
     if axes is None or _is_inked(_beside_factor(pixels, axes)).any():
         return False
     area = _title_area(pixels, axes)
-    found = _box(_is_inked(area))
-    if found is None:
+    box = _box(_is_inked(area))
+    if box is None:
         return True
-    rows, columns = found
+    rows, columns = box
     title = _neutral_title()
     centred = abs(columns.start - axes.middle - title.columns_off) <= 1.5
     return centred and np.array_equal(area[rows, columns], title.ink)
@@ -119,8 +119,8 @@ def _with_run(marked: NDArray[np.bool_], length: int) -> NDArray[np.intp]:
     rows = np.flatnonzero(np.count_nonzero(marked, axis=1) >= length)
     columns = np.arange(marked.shape[1])
     last_unmarked = np.maximum.accumulate(np.where(marked[rows], -1, columns), axis=1)
-    found: NDArray[np.intp] = rows[(columns - last_unmarked).max(axis=1, initial=0) >= length]
-    return found
+    marked_rows: NDArray[np.intp] = rows[(columns - last_unmarked).max(axis=1, initial=0) >= length]
+    return marked_rows
 
 
 def _title_area(pixels: Pixels, axes: _Axes) -> Pixels:

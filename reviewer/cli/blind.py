@@ -57,7 +57,8 @@ def run_status(arguments: Session) -> int:
     lines = [
         headline(session),
         *(
-            "  " + tr("{scorer}: {done} of {assigned}", scorer=scorer.scorer, done=scorer.done, assigned=scorer.assigned)
+            "  "
+            + tr("{scorer}: {done} of {assigned}", scorer=scorer.scorer, done=scorer.done, assigned=scorer.assigned)
             for scorer in progress
         ),
     ]

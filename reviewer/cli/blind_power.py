@@ -78,6 +78,10 @@ def run(arguments: Options) -> int:
             )
         ) from error
     assumed = ", ".join(f"{name} {getattr(spread, name):g}" for name in names)
-    text = "\n".join([*(estimated.sentence for estimated in powers), tr("standard deviations: {assumed}", assumed=assumed)])
-    print_result(arguments, {"power": [estimated.to_json() for estimated in powers], "standard_deviations": vars(spread)}, text)
+    text = "\n".join(
+        [*(estimated.sentence for estimated in powers), tr("standard deviations: {assumed}", assumed=assumed)]
+    )
+    print_result(
+        arguments, {"power": [estimated.to_json() for estimated in powers], "standard_deviations": vars(spread)}, text
+    )
     return DONE

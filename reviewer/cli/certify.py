@@ -88,7 +88,10 @@ def _certified(
     if written is not None:
         made_at = datetime.now(UTC)
         try:
-            write(certificate_of(cases, chosen.model, calibrated, sides, requirements, made_at, evidence, settings), written)
+            write(
+                certificate_of(cases, chosen.model, calibrated, sides, requirements, made_at, evidence, settings),
+                written,
+            )
         except OSError as error:
             raise CannotRun(
                 tr("{written}: {strerror}; no certificate was written", written=written, strerror=error.strerror)
@@ -101,7 +104,12 @@ def _certified(
 
 
 def _result(
-    cases: CaseList, chosen: Scoring, calibrated: Calibration, sides: Sequence[Side], requirements: Wanted, written: Path | None
+    cases: CaseList,
+    chosen: Scoring,
+    calibrated: Calibration,
+    sides: Sequence[Side],
+    requirements: Wanted,
+    written: Path | None,
 ) -> dict[str, Any]:
     from reviewer.trust.statement import assumptions, promise, side_text, verdict_counts, without_label
 
@@ -125,7 +133,9 @@ def _result(
         "score": {"kind": chosen.model.kind, "sha256": chosen.model.sha256, "why": chosen.why},
         "wanted": asdict(requirements),
         "sides": [asdict(side) | {"text": side_text(side, requirements)} for side in sides],
-        "verdicts": verdict_counts(calibrated.p, sides, len(cases.cases) - len(calibrated.cases), calibrated.not_passed(requirements.trial)),
+        "verdicts": verdict_counts(
+            calibrated.p, sides, len(cases.cases) - len(calibrated.cases), calibrated.not_passed(requirements.trial)
+        ),
         "trials": dict(Counter(calibrated.trials)) if requirements.trial else None,
         "promise": promise(sides, requirements),
         "assumptions": list(assumptions(cases, calibrated, requirements)),

@@ -171,7 +171,9 @@ def _export_summary(exported: Exported) -> str:
         lines.append(tr("{n} of them approved by one person only", n=counts["by_one_person"]))
     if counts["simulated"]:
         lines.append(tr("{n} of them of simulated spectra", n=counts["simulated"]))
-    lines += [tr("left out: item {item}: {reason}", item=row.item_id, reason=tr(row.reason)) for row in exported.left_out]
+    lines += [
+        tr("left out: item {item}: {reason}", item=row.item_id, reason=tr(row.reason)) for row in exported.left_out
+    ]
     return "\n".join(lines)
 
 

@@ -101,7 +101,12 @@ def _where(arguments: Options) -> Path:
 
 def _result(imported: Imported, where: Path) -> dict[str, Any]:
     prompts = {key: prompt.model_dump(mode="json") for key, prompt in imported.prompts.items()}
-    return {"prompts_file": str(where), "tasks": prompts, "unknown": dict(imported.unknown), "systems": _systems(imported)}
+    return {
+        "prompts_file": str(where),
+        "tasks": prompts,
+        "unknown": dict(imported.unknown),
+        "systems": _systems(imported),
+    }
 
 
 def _systems(imported: Imported) -> dict[str, int]:

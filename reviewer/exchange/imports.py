@@ -203,7 +203,10 @@ def import_file(
         job = continue_import(store, start_or_resume(store, request, by).id, progress)
     findings = Findings.of(job)
     return Imported(
-        items_of(findings.added_items), items_of(findings.known_items), tuple(findings.problems), tuple(findings.other_texts)
+        items_of(findings.added_items),
+        items_of(findings.known_items),
+        tuple(findings.problems),
+        tuple(findings.other_texts),
     )
 
 

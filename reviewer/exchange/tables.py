@@ -168,7 +168,11 @@ def inspections(store: Store, person: str | None = None) -> tuple[Columns, Colum
     raw = [(item, inspection) for item in items for inspection in item.inspections]
     kinds: dict[str, Kind] = {_heading(key): int for key in ids if _is_number(items, key)}
     return (
-        Columns("INSPECTIONS", _about([opened for opened, _ in raw], ids) | _per_person([inspection for _, inspection in raw]), kinds),
+        Columns(
+            "INSPECTIONS",
+            _about([opened for opened, _ in raw], ids) | _per_person([inspection for _, inspection in raw]),
+            kinds,
+        ),
         Columns("MERGED", _about(items, ids) | _merged(store, items), kinds),
     )
 
@@ -186,7 +190,8 @@ def _open_to(store: Store, inspected_item: InspectedItem, person: str | None) ->
     if store.items.get(inspected_item.item_id).standing.round in ("adjudication", "revision", None):
         return inspected_item
     return replace(
-        inspected_item, inspections=tuple(inspection for inspection in inspected_item.inspections if inspection.person == person)
+        inspected_item,
+        inspections=tuple(inspection for inspection in inspected_item.inspections if inspection.person == person),
     )
 
 
@@ -225,7 +230,9 @@ def _per_person(inspections: Sequence[Inspection]) -> dict[str, Sequence[Any]]:
     scales = [scales_of_surveys(inspection.quality, inspection.spectype) for inspection in inspections]
     return {
         "VI_scanner": [inspection.person for inspection in inspections],
-        "VI_quality": [NOT_INSPECTED if inspection.quality is None else inspection.quality for inspection in inspections],
+        "VI_quality": [
+            NOT_INSPECTED if inspection.quality is None else inspection.quality for inspection in inspections
+        ],
         "VI_issue": [inspection.issues for inspection in inspections],
         "VI_z": [_number(inspection.z) for inspection in inspections],
         "VI_spectype": [inspection.spectype for inspection in inspections],

@@ -154,14 +154,14 @@ class Similar:
         keys, apart = self._shapes.nearest(vector, of=None if among is None else corpus.spectra)
         order = np.argsort(corpus.spectra, kind="stable")
         known = corpus.spectra[order]
-        found: list[tuple[int, float]] = []
+        nearest: list[tuple[int, float]] = []
         for key, distance in zip(keys.tolist(), apart.tolist(), strict=True):
             first, last = np.searchsorted(known, (key, key + 1))
             items = sorted(corpus.items[order[first:last]].tolist())
-            found += [(item, 1.0 - distance) for item in items if item not in hidden]
-            if len(found) >= number:
+            nearest += [(item, 1.0 - distance) for item in items if item not in hidden]
+            if len(nearest) >= number:
                 break
-        return found[:number]
+        return nearest[:number]
 
     def spectra_compared(self) -> int:
         """Return the number of indexed items whose spectra are compared; those without a spectrum count."""
@@ -209,8 +209,8 @@ class Similar:
         """
         corpus = without(self.corpus, hidden)
         ours = (np.array(sorted(set(items)), dtype=np.int64) for items in (examples, counterexamples))
-        wanted, unwanted = (corpus.places(items).tolist() for items in ours)
-        if not wanted:
+        positive, unwanted = (corpus.places(items).tolist() for items in ours)
+        if not positive:
             none = np.zeros(0)
             return corpus, Ranking(none.astype(np.intp), none, 0, ())
         ranked = None if among is None else chosen(corpus, among)
@@ -218,12 +218,12 @@ class Similar:
         def spectra(rows: Sequence[int]) -> NDArray[np.float64]:
             keys, likeness = self._shapes.likeness(corpus.spectra[list(rows)])
             at = np.minimum(np.searchsorted(keys, corpus.spectra), max(keys.size - 1, 0))
-            found = np.full((corpus.items.size, len(rows)), np.nan)
+            likeness_of = np.full((corpus.items.size, len(rows)), np.nan)
             known = keys[at] == corpus.spectra if keys.size else np.zeros(at.size, dtype=bool)
-            found[known] = likeness[at[known]]
-            return found
+            likeness_of[known] = likeness[at[known]]
+            return likeness_of
 
-        return corpus, ranking.rank(corpus, wanted, unwanted, spectra, ranked)
+        return corpus, ranking.rank(corpus, positive, unwanted, spectra, ranked)
 
     # ---- the thread
 

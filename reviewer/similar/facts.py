@@ -164,10 +164,10 @@ Facts = NDArray[np.uint8]
 
 def row(names: Iterable[str]) -> Facts:
     """Return the facts as 0 and 1 (n_facts,)."""
-    made = np.zeros(len(FACTS), dtype=np.uint8)
+    row_of_facts = np.zeros(len(FACTS), dtype=np.uint8)
     for name in names:
-        made[NUMBER[name]] = 1
-    return made
+        row_of_facts[NUMBER[name]] = 1
+    return row_of_facts
 
 
 def most_special(names: Sequence[str], shares: Mapping[str, float]) -> list[str]:
@@ -184,7 +184,7 @@ def most_special(names: Sequence[str], shares: Mapping[str, float]) -> list[str]
 
 def with_families(rows: Facts) -> Facts:
     """Return rows (n, n_facts) in which each family has whether one of its facts holds."""
-    made = rows.copy()
+    widened = rows.copy()
     for family, members in FAMILIES.items():
-        made[:, NUMBER[family]] = rows[:, [NUMBER[name] for name in members]].max(axis=1)
-    return made
+        widened[:, NUMBER[family]] = rows[:, [NUMBER[name] for name in members]].max(axis=1)
+    return widened

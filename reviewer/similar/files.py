@@ -65,8 +65,8 @@ class _Loaded:
         if self.keys.size == 0:
             return np.full(keys.shape[0], -1, dtype=np.intp)
         at = np.searchsorted(self.keys, keys, side="right") - 1
-        there = (at >= 0) & (self.keys[np.maximum(at, 0)] == keys)
-        return np.where(there, self.order[np.maximum(at, 0)], -1)
+        is_known = (at >= 0) & (self.keys[np.maximum(at, 0)] == keys)
+        return np.where(is_known, self.order[np.maximum(at, 0)], -1)
 
 
 class Table:
@@ -96,7 +96,7 @@ class Table:
 
         :param writing: remove damaged files, and files that were replaced
         """
-        found: dict[int, tuple[Path, NDArray[Any]]] = {}
+        pieces: dict[int, tuple[Path, NDArray[Any]]] = {}
         useless = []
         # The name has the CRC of the content, so a file that is loaded need not be read again.
         loaded = dict(zip(self._now.files, self._now.parts, strict=True))
@@ -105,16 +105,16 @@ class Table:
             if rows is None:
                 log.warning("similar items: %s is damaged; its rows are computed again", path.name)
                 useless.append(path)
-            elif number in found and found[number][1].shape[0] >= rows.shape[0]:
+            elif number in pieces and pieces[number][1].shape[0] >= rows.shape[0]:
                 useless.append(path)
             else:
-                if number in found:
-                    useless.append(found[number][0])
-                found[number] = path, rows
+                if number in pieces:
+                    useless.append(pieces[number][0])
+                pieces[number] = path, rows
         if writing:
             for path in useless:
                 _remove(path)
-        ordered = [found[number] for number in sorted(found)]
+        ordered = [pieces[number] for number in sorted(pieces)]
         self._waiting = []
         self._now = _Loaded.of([path for path, _ in ordered], [rows for _, rows in ordered])
 
@@ -140,15 +140,15 @@ class Table:
 
     def rows(self, keys: Keys) -> NDArray[Any]:
         """Return the latest row of each key (n,); a row of zeros for an unknown one."""
-        made = np.zeros(keys.shape[0], dtype=self.dtype)
+        whole = np.zeros(keys.shape[0], dtype=self.dtype)
         now = self._now
         places = now.places(keys)
         start = 0
         for part in now.parts:
             here = np.flatnonzero((places >= start) & (places < start + part.shape[0]))
-            made[here] = part[places[here] - start]
+            whole[here] = part[places[here] - start]
             start += part.shape[0]
-        return made
+        return whole
 
     def compact(self, keys: Keys) -> None:
         """Keep only the latest rows of these keys, if the others are more than half.
@@ -169,12 +169,12 @@ class Table:
         """Return the table's files and their numbers."""
         if not self._folder.is_dir():
             return []
-        found = []
+        named = []
         for path in sorted(self._folder.glob(f"{self.name}-*.npy")):
             match = _NAME.fullmatch(path.name.removeprefix(f"{self.name}-"))
             if match:
-                found.append((path, int(match["number"])))
-        return found
+                named.append((path, int(match["number"])))
+        return named
 
     def _replace(self, files: list[Path], parts: list[NDArray[Any]], rows: NDArray[Any]) -> None:
         """Write rows after those of some files, and remove all other files. :raises OSError: nothing was removed"""

@@ -114,16 +114,16 @@ class Grouping:
                 rows = corpus.places(chosen)
                 job.missing = int(chosen.size - rows.size)
             job.items = int(rows.size)
-            found = groups(corpus, rows, number, step)
+            grouped = groups(corpus, rows, number, step)
             states: dict[int, State] = self._store.traces.states(corpus.items[rows].tolist())
             job.found = tuple(
                 FoundGroup(
-                    one.facts,
-                    one.words,
-                    corpus.items[one.rows],
-                    np.array([states.get(item, "") for item in corpus.items[one.rows].tolist()]),
+                    group.facts,
+                    group.words,
+                    corpus.items[group.rows],
+                    np.array([states.get(item, "") for item in corpus.items[group.rows].tolist()]),
                 )
-                for one in found
+                for group in grouped
             )
             job.stage = "done"
         except _Cancelled:

@@ -65,14 +65,14 @@ def groups(
         step()
     assert best is not None
     _, labels, centres = best
-    made = []
+    grouped = []
     for label in range(centres.shape[0]):
         inside = np.flatnonzero(labels == label)
         if inside.size:
             near = np.argsort(((vectors[inside] - centres[label]) ** 2).sum(axis=1), kind="stable")
-            made.append(_group(corpus, rows, rows[inside[near]]))
+            grouped.append(_group(corpus, rows, rows[inside[near]]))
             step()
-    return sorted(made, key=lambda group: -group.rows.size)
+    return sorted(grouped, key=lambda group: -group.rows.size)
 
 
 def _vectors(corpus: Corpus, rows: Places) -> NDArray[np.float32]:

@@ -212,18 +212,18 @@ class Index:
         traces = self.store.traces.of_versions(versions.tolist())
         have = self._facts.known(versions)
         texts = np.zeros(len(traces), dtype=_WORDS)
-        made = []
+        rows = []
         for number, (version, trajectory) in enumerate(traces.items()):
             vectors, surprise = self._model.transform([Texts.of(trajectory)])
             texts[number] = version, surprise[0], vectors[0]
             if not have[int(np.flatnonzero(versions == version)[0])]:
                 row = np.zeros(1, dtype=_FACTS)
                 row["key"], row["facts"] = version, facts.row(facts_of_texts(trajectory))
-                made.append(row)
+                rows.append(row)
             pause()
         self._words.add(texts)
-        if made:
-            self._facts.add(np.concatenate(made))
+        if rows:
+            self._facts.add(np.concatenate(rows))
 
     def _fit(self, versions: Keys, pause: Pause) -> None:
         """Fit the model on a sample, write it, and remove the vectors of the model before."""
@@ -246,9 +246,9 @@ class Index:
     # ---- spectra
 
     def _add_shapes(self, hashes: Sequence[str | None], pause: Pause) -> None:
-        wanted = list(dict.fromkeys(sha256 for sha256 in hashes if sha256))
-        known = self.shapes.known(_keys(wanted))
-        for number, sha256 in enumerate(s for s, there in zip(wanted, known, strict=True) if not there):
+        distinct = list(dict.fromkeys(sha256 for sha256 in hashes if sha256))
+        known = self.shapes.known(_keys(distinct))
+        for number, sha256 in enumerate(s for s, is_known in zip(distinct, known, strict=True) if not is_known):
             row = np.zeros(1, dtype=_SHAPES)
             row["key"], row["vector"] = key_of(sha256), self._shape(sha256)
             self.shapes.add(row)
@@ -259,10 +259,10 @@ class Index:
 
     def _shape(self, sha256: str) -> NDArray[np.float32] | float:
         try:
-            found = shape_vector(self.store.spectra.get(sha256))
+            vector = shape_vector(self.store.spectra.get(sha256))
         except (NotFound, SpectrumError):
-            found = None
-        return np.nan if found is None else found
+            vector = None
+        return np.nan if vector is None else vector
 
     # ---- claims
 
@@ -323,26 +323,26 @@ class Index:
             table.flush()
             pause()
         made_of = (items, versions, self._facts.contents, self._words.contents, self._model)
-        if all(one is other for one, other in zip(made_of, self._made_of, strict=True)):
+        if all(part is other for part, other in zip(made_of, self._made_of, strict=True)):
             return
-        there = self._facts.known(versions) & self._words.known(versions)
+        is_known = self._facts.known(versions) & self._words.known(versions)
         pause()
-        measured = self._facts.rows(versions[there])
+        measured = self._facts.rows(versions[is_known])
         pause()
-        texts = self._words.rows(versions[there])
+        texts = self._words.rows(versions[is_known])
         pause()
         vectors = np.array(texts["vector"])
         pause()
-        made = np.array(measured["facts"])
-        made[:, facts.NUMBER["verdict: unusual"]] = texts["surprise"] >= UNUSUAL
-        made = facts.with_families(made)
+        fact_rows = np.array(measured["facts"])
+        fact_rows[:, facts.NUMBER["verdict: unusual"]] = texts["surprise"] >= UNUSUAL
+        fact_rows = facts.with_families(fact_rows)
         pause()
         self.corpus = Corpus(
-            items=items[there],
-            versions=versions[there],
-            spectra=_keys(hashes)[there],
+            items=items[is_known],
+            versions=versions[is_known],
+            spectra=_keys(hashes)[is_known],
             words=vectors,
-            facts=made,
+            facts=fact_rows,
             claims=measured["claims"] > 0,
             model=self._model,
             items_in_store=items.size,

@@ -65,19 +65,19 @@ class Compared:
 
     def all_facts(self, wordings: Wordings | None = None) -> set[str]:
         """Return the names of the facts that hold, of those that begin with "claim: "."""
-        found, wrong, agreeing = set(self.facts), self.wrong, self.agreeing
+        names_of_facts, wrong, agreeing = set(self.facts), self.wrong, self.agreeing
         for reading in self.readings:
             if reading.facts and wordings is not None and wordings.doubtful(reading):
-                found.add(f"claim: doubtful {reading.sort}")
+                names_of_facts.add(f"claim: doubtful {reading.sort}")
                 continue
-            found |= reading.facts
+            names_of_facts |= reading.facts
             wrong += bool(reading.facts & _CONTRADICTIONS)
             agreeing += reading.disagrees is False
         if wrong > 1:
-            found.add("claim: several wrong")
+            names_of_facts.add("claim: several wrong")
         if agreeing > 1 and not wrong:
-            found.add("claim: all agree")
-        return found
+            names_of_facts.add("claim: all agree")
+        return names_of_facts
 
 
 def compared(trajectory: Trajectory, spectrum: Spectrum) -> Compared:
@@ -105,13 +105,13 @@ def compared(trajectory: Trajectory, spectrum: Spectrum) -> Compared:
 def _read(stated: Stated, text: str, data: Evidence) -> Reading:
     names = frozenset(_of_line(stated, data))
     state = data.line(stated.line).state
-    there = state in ("emission", "absorption")
+    is_present = state in ("emission", "absorption")
     if not stated.there:
-        clear = there or state == "none"
+        clear = is_present or state == "none"
         return Reading("denial", text, "claim: line denied" in names if clear else None, names)
-    if there and stated.sign:
+    if is_present and stated.sign:
         return Reading("sign", text, stated.sign != state, names)
-    return Reading("presence", text, not there if there or names & _NOT_THERE else None, names)
+    return Reading("presence", text, not is_present if is_present or names & _NOT_THERE else None, names)
 
 
 def _sentences(trajectory: Trajectory) -> Iterator[str]:
@@ -153,64 +153,64 @@ _NOT_THERE = {
 
 def _of_line(stated: Stated, data: Evidence) -> Iterator[str]:
     """Yield the facts of a statement about a line."""
-    found = data.line(stated.line)
+    evidence = data.line(stated.line)
     if not stated.there:
-        if found.state in ("emission", "absorption") and stated.sign in ("", found.state):
+        if evidence.state in ("emission", "absorption") and stated.sign in ("", evidence.state):
             yield "claim: line denied"
         return
-    if found.state == "undefined":
-        centre, wavelength = found.line.at(data.spectrum.medium), data.spectrum.wavelength
+    if evidence.state == "undefined":
+        centre, wavelength = evidence.line.at(data.spectrum.medium), data.spectrum.wavelength
         if not wavelength[0] <= centre <= wavelength[-1]:
             yield "claim: line not covered"
         return
-    if stated.sign and found.state in ("emission", "absorption"):
-        if stated.sign != found.state:
-            yield f"claim: {stated.sign} for {found.state}"
+    if stated.sign and evidence.state in ("emission", "absorption"):
+        if stated.sign != evidence.state:
+            yield f"claim: {stated.sign} for {evidence.state}"
         return
-    if found.state in ("emission", "absorption"):
+    if evidence.state in ("emission", "absorption"):
         return
     if not stated.seen:
-        if abs(_height(found)) < THERE:
+        if abs(_height(evidence)) < THERE:
             yield "claim: line only named"
         return
-    if found.state == "none":
+    if evidence.state == "none":
         yield "claim: line not there"
     yield f"claim: {stated.sign or 'line'} unsupported"
-    unlikely = set(_unlikely(found, data))
+    unlikely = set(_unlikely(evidence, data))
     yield from unlikely
-    height = _height(found) * {"emission": 1, "absorption": -1, "": 0}[stated.sign] or abs(_height(found))
+    height = _height(evidence) * {"emission": 1, "absorption": -1, "": 0}[stated.sign] or abs(_height(evidence))
     if abs(height) < THERE:
         yield "claim: nothing there"
     elif height < 0 and not unlikely:
         yield "claim: opposite sign"
-    if stated.strong and (height < 2 * THERE or _shallow(found)):
+    if stated.strong and (height < 2 * THERE or _shallow(evidence)):
         yield "claim: weak called strong"
-    if stated.sign == "absorption" and found.line.kind == "emission":
+    if stated.sign == "absorption" and evidence.line.kind == "emission":
         yield "claim: never in absorption"
 
 
-def _unlikely(found: LineEvidence, data: Evidence) -> Iterator[str]:
+def _unlikely(evidence: LineEvidence, data: Evidence) -> Iterator[str]:
     """Yield why a line is not in such a spectrum: what is at its wavelength is something else, of either sign."""
-    if data.cool and found.line.species in HOT:
+    if data.cool and evidence.line.species in HOT:
         yield "claim: hot line in a cool star"
-    if found.line.name.startswith("[") and not _hydrogen_emits(data):
+    if evidence.line.name.startswith("[") and not _hydrogen_emits(data):
         yield "claim: forbidden line alone"
 
 
-def _height(found: LineEvidence) -> float:
+def _height(evidence: LineEvidence) -> float:
     """Return the height of what is at a line, in units of its error or of the scatter around it, whichever is larger:
     positive in emission, negative in absorption; 0 where the nearest peak is somewhere else.
     """
-    measured = found.measurement
-    if not isinstance(measured, LineMeasurement) or measured.at_limit or found.off_centre:
+    measured = evidence.measurement
+    if not isinstance(measured, LineMeasurement) or measured.at_limit or evidence.off_centre:
         return 0.0
     amplitude = measured.amplitude
     unit = max(amplitude.error, measured.structure)
     return amplitude.value / unit if unit > 0 else 0.0
 
 
-def _shallow(found: LineEvidence) -> bool:
-    measured = found.measurement
+def _shallow(evidence: LineEvidence) -> bool:
+    measured = evidence.measurement
     return (
         isinstance(measured, LineMeasurement)
         and isinstance(measured.depth, Measured)

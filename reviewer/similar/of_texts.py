@@ -102,14 +102,14 @@ def whole_sentences_of(text: str) -> list[str]:
 def _agreement(trajectory: Trajectory) -> Iterator[str]:
     answers = {step.id for step in trajectory.steps if isinstance(step, Answer)}
     described = _ends_of_descriptions(trajectory)
-    for found in statements(trajectory):
-        if found.kind == "verdict" and found.agrees is False:
-            yield "verdict: explanation" if found.step in answers else "verdict: thought"
-        elif found.kind == "window" and found.agrees is False:
+    for statement in statements(trajectory):
+        if statement.kind == "verdict" and statement.agrees is False:
+            yield "verdict: explanation" if statement.step in answers else "verdict: thought"
+        elif statement.kind == "window" and statement.agrees is False:
             yield "window: another"
-        elif found.kind == "window" and found.about is None and found.quoted is not None:
-            lo, hi = found.quoted
-            if NARROW <= hi - lo < WHOLE and found.start < described.get(found.step, 0):
+        elif statement.kind == "window" and statement.about is None and statement.quoted is not None:
+            lo, hi = statement.quoted
+            if NARROW <= hi - lo < WHOLE and statement.start < described.get(statement.step, 0):
                 yield "window: none"
 
 
@@ -321,8 +321,8 @@ def _quoted(text: str, trajectory: Trajectory, at_rest: bool, z: float) -> Itera
     for whole in whole_sentences_of(text):
         explained = _SKY.search(whole) is not None or _LEFT_OUT.search(whole) is not None
         for sentence in sentences_of(whole):
-            numbers, found = wavelengths_of(sentence, edges)
-            own = [entry.at(trajectory.medium) for entry in found]
+            numbers, named_lines = wavelengths_of(sentence, edges)
+            own = [entry.at(trajectory.medium) for entry in named_lines]
             for value in numbers:
                 if any(abs(value / wavelength - 1.0) < NEAR for wavelength in own):
                     continue
@@ -356,9 +356,9 @@ def wavelengths_of(sentence: str, edges: Sequence[float] = ()) -> tuple[list[flo
     ]
     if not numbers:
         return [], []
-    found = list(mentions(sentence))
-    outside = [value for at, value in numbers if not any(start <= at < end for start, end, _ in found)]
-    return outside, [entry for _, _, entry in found]
+    mentioned = list(mentions(sentence))
+    outside = [value for at, value in numbers if not any(start <= at < end for start, end, _ in mentioned)]
+    return outside, [entry for _, _, entry in mentioned]
 
 
 def _of_line(value: float, own: list[float], z: float) -> Iterator[str]:

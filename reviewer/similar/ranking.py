@@ -80,12 +80,12 @@ def alike(corpus: Corpus, words: NDArray[np.float32], own: NDArray[np.uint8]) ->
     """Return the likeness of every trace to one (n,): 1 the same words and facts, 0 nothing in common."""
     weights = rarity(corpus)
     mine = _unit_facts(own[np.newaxis].astype(np.float32), weights)[0]
-    found = np.zeros(corpus.items.size)
+    likeness = np.zeros(corpus.items.size)
     for start in range(0, corpus.items.size, _BLOCK):
         rows = slice(start, start + _BLOCK)
         of_facts = _unit_facts(corpus.facts[rows].astype(np.float32), weights) @ mine
-        found[rows] = corpus.words[rows].astype(np.float32) @ words + FACTS_OF_LIKENESS * of_facts
-    return found / (1.0 + FACTS_OF_LIKENESS)
+        likeness[rows] = corpus.words[rows].astype(np.float32) @ words + FACTS_OF_LIKENESS * of_facts
+    return likeness / (1.0 + FACTS_OF_LIKENESS)
 
 
 def near(corpus: Corpus, examples: Sequence[int], spectra: Floats) -> Floats:

@@ -140,15 +140,15 @@ def _of_clause(clause: str, windows: bool) -> Iterator[Stated]:
     if not 0 < len(named) <= MOST:
         return
     plain = _OTHER_SIGN.sub(" ", clause)
-    there = _DENIED.search(_AFFIRMED.sub(" ", plain)) is None
+    is_present = _DENIED.search(_AFFIRMED.sub(" ", plain)) is None
     sign = sign_of(plain)
-    if sign is None and there:
+    if sign is None and is_present:
         return
     strong = _STRONG.search(plain) is not None
     seen = bool(sign) or strong or any(words.search(plain) for words in (_SEEN, _AFFIRMED))
     if (windows or len(named) > 1) and not seen:
         return
-    yield from (Stated(line, sign or "", there, strong, seen) for line in named)
+    yield from (Stated(line, sign or "", is_present, strong, seen) for line in named)
 
 
 def sign_of(clause: str) -> Sign | None:

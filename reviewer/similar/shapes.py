@@ -110,9 +110,9 @@ class Shapes:
         rows = np.arange(now.keys.size) if of is None else np.flatnonzero(np.isin(now.keys, of))
         keys = now.keys[rows]
         if now.components is not None and keys.size > EXACT:
-            wanted = now.components @ _filled(vector[np.newaxis].astype(np.float16))[0]
+            own = now.components @ _filled(vector[np.newaxis].astype(np.float16))[0]
             blocks = (rows[start : start + _BLOCK] for start in range(0, rows.size, _BLOCK))
-            likeness = np.concatenate([now.short[block].astype(np.float32) @ wanted for block in blocks])
+            likeness = np.concatenate([now.short[block].astype(np.float32) @ own for block in blocks])
             keys = keys[np.argpartition(-likeness, min(candidates, keys.size - 1))[:candidates]]
         apart = self.distances(vector, keys)
         order = np.argsort(apart, kind="stable")
@@ -124,26 +124,28 @@ class Shapes:
         without a shape. Of many spectra it is that of their short vectors.
         """
         now = self._now
-        found = np.full((now.keys.size, keys.size), np.nan)
+        columns = np.full((now.keys.size, keys.size), np.nan)
         rows = self._table.rows(keys)["vector"]
         for column in np.flatnonzero(self._table.known(keys) & (keys != 0)):
             if now.components is None:
                 apart = self.distances(rows[column].astype(np.float32), now.keys)
-                found[:, column] = np.where(np.isfinite(apart), 1.0 - apart, np.nan)
+                columns[:, column] = np.where(np.isfinite(apart), 1.0 - apart, np.nan)
             elif np.isfinite(rows[column]).any():
                 short = now.components @ _filled(rows[column][np.newaxis])[0]
                 for start in range(0, now.keys.size, _BLOCK):
-                    found[start : start + _BLOCK, column] = now.short[start : start + _BLOCK].astype(np.float32) @ short
-        return now.keys, found
+                    columns[start : start + _BLOCK, column] = (
+                        now.short[start : start + _BLOCK].astype(np.float32) @ short
+                    )
+        return now.keys, columns
 
     def distances(self, vector: NDArray[np.float32], keys: Keys) -> NDArray[np.float64]:
         """Return the distance of each of these spectra (n,); infinite without a shape."""
         if not keys.size:
             return np.zeros(0)
-        there = self._table.known(keys)
+        is_known = self._table.known(keys)
         apart = np.full(keys.size, np.inf)
-        rows = self._table.rows(keys[there])["vector"].astype(np.float32)
-        apart[there] = distances(vector, rows.reshape(-1, SIZE))
+        rows = self._table.rows(keys[is_known])["vector"].astype(np.float32)
+        apart[is_known] = distances(vector, rows.reshape(-1, SIZE))
         return apart
 
 

@@ -108,8 +108,8 @@ def fit(readings: Sequence[Sequence[Reading]], traces: int) -> Wordings:
     :param readings: of each trace of the sample
     :param traces: how many there are in all
     """
-    found = {sort: _read_wrongly(sort, readings) if len(readings) >= FEWEST else frozenset() for sort in SORTS}
-    return Wordings(found, traces)
+    misread = {sort: _read_wrongly(sort, readings) if len(readings) >= FEWEST else frozenset() for sort in SORTS}
+    return Wordings(misread, traces)
 
 
 def _read_wrongly(sort: Sort, readings: Sequence[Sequence[Reading]]) -> frozenset[str]:

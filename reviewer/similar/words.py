@@ -64,12 +64,12 @@ def words_of(text: str) -> list[str]:
 def terms_of(text: str) -> list[str]:
     """Return the words of a text, and the pairs of neighbouring words in one line. Each Chinese
     character is a word; of numbers, only wavelengths are."""
-    found: list[str] = []
+    terms: list[str] = []
     for line in text.splitlines():
         words = words_of(line)
-        found += words
-        found += [f"{word} {other}" for word, other in itertools.pairwise(words)]
-    return found
+        terms += words
+        terms += [f"{word} {other}" for word, other in itertools.pairwise(words)]
+    return terms
 
 
 @dataclass(frozen=True)
@@ -118,19 +118,19 @@ class Words:
     def words_of(self, direction: NDArray[np.float32], number: int = 6) -> list[str]:
         """Return the terms that a direction (SIZE,) has most of, without words that are part of a pair in the list."""
         strength = direction @ self.components
-        found: list[str] = []
+        chosen: list[str] = []
         for at in np.argsort(-strength)[: 4 * number]:
             term = self.terms[at]
-            if strength[at] <= 0 or any(term in other.split() or other in term for other in found):
+            if strength[at] <= 0 or any(term in other.split() or other in term for other in chosen):
                 continue
-            found.append(term)
-        return found[:number]
+            chosen.append(term)
+        return chosen[:number]
 
     @cached_property
     def _tfidf(self) -> TfidfVectorizer:
-        made = _vectorizer({term: number for number, term in enumerate(self.terms)})
-        made.idf_ = self.idf.astype(np.float64)
-        return made
+        vectorizer = _vectorizer({term: number for number, term in enumerate(self.terms)})
+        vectorizer.idf_ = self.idf.astype(np.float64)
+        return vectorizer
 
     def write(self, path: Path) -> None:
         """Write the model, so that its file is complete or absent. :raises OSError: it cannot be written"""
@@ -155,7 +155,7 @@ class Words:
         try:
             with np.load(path, allow_pickle=False) as file:
                 about = json.loads(bytes(file["about"]))
-                made = cls(
+                words = cls(
                     tuple(map(str, about["terms"])),
                     np.asarray(file["idf"], dtype=np.float32),
                     np.asarray(file["components"], dtype=np.float32),
@@ -168,12 +168,12 @@ class Words:
             raise WordsError(
                 tr("{file}: found {error}, expected a model of words", file=path.name, error=error)
             ) from error
-        number = len(made.terms)
-        if (made.idf.shape, made.components.shape, made.verdict.shape) != ((number,), (SIZE, number), (number + 1,)):
+        number = len(words.terms)
+        if (words.idf.shape, words.components.shape, words.verdict.shape) != ((number,), (SIZE, number), (number + 1,)):
             raise WordsError(tr("{file}: found arrays of other sizes than its {n} terms", file=path.name, n=number))
-        if not all(np.isfinite(array).all() for array in (made.idf, made.components, made.verdict)):
+        if not all(np.isfinite(array).all() for array in (words.idf, words.components, words.verdict)):
             raise WordsError(tr("{file}: found numbers that are not finite", file=path.name))
-        return made
+        return words
 
 
 def fit(corpus: Sequence[Texts], traces: int, pause: Callable[[], None] = lambda: None) -> Words:
@@ -184,13 +184,13 @@ def fit(corpus: Sequence[Texts], traces: int, pause: Callable[[], None] = lambda
     """
     counts: Counter[str] = Counter()
     for piece in _pieces(corpus):
-        for one in piece:
-            counts.update(set(terms_of(one.whole)))
+        for texts in piece:
+            counts.update(set(terms_of(texts.whole)))
         pause()
     fewest = 1 if len(corpus) < 50 else 2 if len(corpus) < 1000 else 4
     most = max(COMMON * len(corpus), 1)
     usable = [(term, n) for term, n in counts.items() if fewest <= n <= most] or list(counts.items())
-    chosen = sorted(sorted(usable, key=lambda one: (-one[1], one[0]))[:MOST_TERMS])
+    chosen = sorted(sorted(usable, key=lambda texts: (-texts[1], texts[0]))[:MOST_TERMS])
     terms = tuple(term for term, _ in chosen) or ("",)
     idf = np.log((1 + len(corpus)) / (1 + np.array([counts[term] for term in terms]))) + 1
     vectorizer = _vectorizer({term: number for number, term in enumerate(terms)})
@@ -215,11 +215,11 @@ def _learn_verdicts(
 
     learned = np.zeros(len(vectorizer.vocabulary) + 1, dtype=np.float32)
     used = [texts for texts in corpus if texts.verdict is not None and texts.last.strip()]
-    verdicts = np.array([one.verdict == "YES" for one in used])
+    verdicts = np.array([texts.verdict == "YES" for texts in used])
     if len(used) < FEWEST_FOR_VERDICTS or not 0.02 < verdicts.mean() < 0.98:
         return learned
     model = LogisticRegression(C=1.0, class_weight="balanced", max_iter=200)
-    model.fit(_transformed(vectorizer, [one.last for one in used], pause), verdicts)
+    model.fit(_transformed(vectorizer, [texts.last for texts in used], pause), verdicts)
     learned[:-1], learned[-1] = model.coef_[0], model.intercept_[0]
     return learned
 

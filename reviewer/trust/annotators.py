@@ -219,8 +219,8 @@ def annotators(votes: Iterable[Vote], known: Mapping[str, bool] | None = None, s
         skills.append(Skill(person, n, int(compared[j]), ends[0], ends[1]))
     prevalence = _of_sample(sample.prevalence, len(table.spectra), _PREVALENCE, "spectra")
     judged = (voted & skilled).any(axis=1) | (table.known >= 0)
-    found = {table.spectra[i]: float(p_yes[i]) for i in np.flatnonzero(judged)}
-    return Annotators(tuple(skills), prevalence, found, "")
+    p_of = {table.spectra[i]: float(p_yes[i]) for i in np.flatnonzero(judged)}
+    return Annotators(tuple(skills), prevalence, p_of, "")
 
 
 _WHATS = (deferred("probability of the vote YES if it is YES"), deferred("probability of the vote NO if it is NO"))
@@ -321,7 +321,7 @@ def _posterior(table: Table, seed: int) -> _Sample:
         specificity = _inside(rng.beta(negative @ no + right, negative @ yes + wrong))
         if step > BURN_IN and (step - BURN_IN) % THIN == 0:
             kept.append((prevalence, sensitivity, specificity))
-    first, second, third = (np.concatenate([one[i] for one in kept]) for i in range(3))
+    first, second, third = (np.concatenate([sample[i] for sample in kept]) for i in range(3))
     return _Sample(first, second, third, (total / (KEPT * THIN))[member])
 
 
@@ -409,11 +409,11 @@ def suspects(p_yes: Sequence[float], labels: Sequence[bool], groups: Sequence[st
     mean = {group: math.fsum(values) / len(values) for group, values in gathered.items()}
     typical: dict[bool, float] = {}
     for label in (True, False):
-        of_label = [mean[group] if label else 1 - mean[group] for group, one in label_of.items() if one is label]
+        of_label = [mean[group] if label else 1 - mean[group] for group, pair in label_of.items() if pair is label]
         if not of_label:
             return ()
         typical[label] = math.fsum(of_label) / len(of_label)
-    found = []
+    doubted = []
     for group, label in label_of.items():
         other = 1 - mean[group] if label else mean[group]
         if other > 0.5 and other >= typical[not label]:
@@ -426,5 +426,5 @@ def suspects(p_yes: Sequence[float], labels: Sequence[bool], groups: Sequence[st
                 other=other,
                 typical=typical[not label],
             )
-            found.append((other, Suspect(group, label, mean[group], reason)))
-    return tuple(suspect for _, suspect in sorted(found, key=lambda one: (-one[0], one[1].spectrum)))
+            doubted.append((other, Suspect(group, label, mean[group], reason)))
+    return tuple(suspect for _, suspect in sorted(doubted, key=lambda pair: (-pair[0], pair[1].spectrum)))

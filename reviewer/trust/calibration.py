@@ -118,11 +118,13 @@ def scoring(cases: Sequence[Case], choice: ScoreChoice = "auto", stored: ScoreMo
                 fewest=FEWEST,
             )
         )
-    made = fit([case.features for case in half if case.features is not None], labels, [c.spectrum_sha256 for c in half])
+    fitted = fit(
+        [case.features for case in half if case.features is not None], labels, [c.spectrum_sha256 for c in half]
+    )
     why = deferred(
         "fitted on {n} decided spectra ({counts}); the thresholds come from the others", n=len(half), counts=counts
     )
-    return Scoring(made.model, made, why)
+    return Scoring(fitted.model, fitted, why)
 
 
 def calibration(
@@ -162,16 +164,16 @@ def calibration(
     )
 
 
-def require_trials(made: Calibration, verdicts: Collection[Verdict]) -> None:
+def require_trials(calibrated: Calibration, verdicts: Collection[Verdict]) -> None:
     """Check that each label that may count for these verdicts has a trial.
 
     A label without one is not left out: whether a trial was made could depend on the label.
 
     :raises CalibrationError: how many have none, and what to do
     """
-    outcome = {case.spectrum_sha256: trial for case, trial in zip(made.cases, made.trials, strict=True)}
-    needed = np.any([in_half(verdict, made.labelled.p) for verdict in verdicts], axis=0)
-    of = [case for case, is_needed in zip(made.decided, needed, strict=True) if is_needed]
+    outcome = {case.spectrum_sha256: trial for case, trial in zip(calibrated.cases, calibrated.trials, strict=True)}
+    needed = np.any([in_half(verdict, calibrated.labelled.p) for verdict in verdicts], axis=0)
+    of = [case for case, is_needed in zip(calibrated.decided, needed, strict=True) if is_needed]
     without = [case.name for case in of if outcome[case.spectrum_sha256] == "not made"]
     if without:
         named = ", ".join(without[:3])

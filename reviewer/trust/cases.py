@@ -123,7 +123,11 @@ def stored_cases(
     stored = store.trust.cases(task.key)
     votes = posteriors_of(annotators_of(store, task.key, stored), vote_times(store, task.key))
     labels, contradictory = stored_labels(stored, votes, sure)
-    own = [one for one in stored if one.drafter_name == policy and batch in (None, one.batch)]
+    own = [
+        stored_case
+        for stored_case in stored
+        if stored_case.drafter_name == policy and batch in (None, stored_case.batch)
+    ]
     if not own:
         known = ", ".join(policies_of(stored)) or "none"
         raise CasesError(
@@ -136,16 +140,16 @@ def stored_cases(
         )
     left_out: defaultdict[str, list[str]] = defaultdict(list)
     usable: dict[int, StoredCase] = {}
-    for one in own:
-        name = f"item {one.item}"
-        if one.spectrum_sha256 is None:
+    for stored_case in own:
+        name = f"item {stored_case.item}"
+        if stored_case.spectrum_sha256 is None:
             left_out[NO_SPECTRUM].append(name)
-        elif one.simulated and not simulated:
+        elif stored_case.simulated and not simulated:
             left_out[SIMULATED].append(name)
-        elif one.spectrum_sha256 in contradictory:
+        elif stored_case.spectrum_sha256 in contradictory:
             left_out[CONTRADICTORY].append(name)
         else:
-            usable[one.item] = one
+            usable[stored_case.item] = stored_case
     rows = []
     for item, draft in store.trust.trajectories(list(usable)):
         if draft.drafter.settings.get("label_told"):
@@ -154,8 +158,8 @@ def stored_cases(
             rows.append((f"item {item}", draft, (usable[item], draft)))
     run, kept = _of_one_run(rows, left_out)
     by_spectrum: defaultdict[str, list[tuple[StoredCase, Trajectory]]] = defaultdict(list)
-    for one, draft in kept:
-        by_spectrum[str(one.spectrum_sha256)].append((one, draft))
+    for stored_case, draft in kept:
+        by_spectrum[str(stored_case.spectrum_sha256)].append((stored_case, draft))
     number = _usual_number(map(len, by_spectrum.values()))
     cases, samples = [], {}
     showings = Showings(stored, task.key, policy, batch, simulated)
@@ -247,8 +251,8 @@ def results_cases(results: Path, labels: Labels, task: Task, simulated: bool = F
         elif len(own) < number:
             left_out[_few(number)].append(name)
         else:
-            found = verdicts[sha256]
-            label = Label(found == {"YES"}, "known") if found else None
+            known = verdicts[sha256]
+            label = Label(known == {"YES"}, "known") if known else None
             cases[sha256] = Case(sha256, own[0].spectrum_name, (), place, label)
             samples[sha256] = tuple(own[:number])
     policy_run = replace(run, samples=number, medium=medium)
@@ -275,15 +279,15 @@ def file_reader(folder: Path, medium: Medium | None) -> Read:
         file, target = case.source or ("", "")
         if not last or last[0].path != folder / file:
             last[:] = [SpectrumFile(folder / file, medium)]
-        found = last[0].read(target)
-        is_same = isinstance(found, Spectrum) and found.sha256 == case.spectrum_sha256
-        return found if is_same and isinstance(found, Spectrum) else None
+        read_spectrum = last[0].read(target)
+        is_same = isinstance(read_spectrum, Spectrum) and read_spectrum.sha256 == case.spectrum_sha256
+        return read_spectrum if is_same and isinstance(read_spectrum, Spectrum) else None
 
     return read
 
 
 def measured(
-    found: CaseList, task: Task, read: Read, processes: int = 1, progress: Callable[[int], None] = lambda done: None
+    listed: CaseList, task: Task, read: Read, processes: int = 1, progress: Callable[[int], None] = lambda done: None
 ) -> CaseList:
     """Return the list with the features of its cases and the reasons why no certificate covers some of them.
 
@@ -296,21 +300,21 @@ def measured(
     sent = replace(task, references=dict(task.references))
 
     def work() -> Iterator[Work]:
-        for case in found.cases:
+        for case in listed.cases:
             spectrum = read(case)
             if spectrum is None:
                 unreadable.append(case.name)
             else:
                 waiting.append(case)
-                yield found.samples[case.spectrum_sha256], spectrum, sent
+                yield listed.samples[case.spectrum_sha256], spectrum, sent
 
     done: list[Case] = []
     for features, reasons, survey, snr in ordered_map(measure, work(), processes):
         case = waiting[len(done)]
         done.append(replace(case, features=features, reasons=reasons, survey=case.survey or survey, snr=snr))
         progress(len(done))
-    left_out = {**found.left_out, **({UNREADABLE: tuple(unreadable)} if unreadable else {})}
-    return replace(found, cases=tuple(done), left_out=left_out)
+    left_out = {**listed.left_out, **({UNREADABLE: tuple(unreadable)} if unreadable else {})}
+    return replace(listed, cases=tuple(done), left_out=left_out)
 
 
 def measure(work: Work) -> tuple[Features, tuple[str, ...], str, float | None]:

@@ -38,11 +38,11 @@ _SIDE_FILES = (".suspended.json", ".shift.json")
 
 
 def certificate_of(
-    found: CaseList,
+    listed: CaseList,
     model: ScoreModel,
-    made: Calibration,
+    calibrated: Calibration,
     sides: Sequence[Side],
-    wanted: Wanted,
+    requirements: Wanted,
     at: datetime,
     evidence: EvidenceCounts | None = None,
     trial: TrialSettings | None = None,
@@ -52,26 +52,26 @@ def certificate_of(
     :param trial: how the trials were made, if ``wanted.trial``
     """
     yes, no = sides
-    policy, labels = found.policy, [bool(one) for one in made.labelled.yes]
-    sources = Counter(case.label.source for case in made.decided if case.label is not None)
-    snr = [case.snr for case in made.decided if case.snr is not None]
-    compared, p, p_yes = _compared(model, made)
+    policy, labels = listed.policy, [bool(is_yes) for is_yes in calibrated.labelled.yes]
+    sources = Counter(case.label.source for case in calibrated.decided if case.label is not None)
+    snr = [case.snr for case in calibrated.decided if case.snr is not None]
+    compared, p, p_yes = _compared(model, calibrated)
     return Certificate(
-        task=found.task,
+        task=listed.task,
         prompt_sha256=policy.prompt_sha256,
         policy=CertifiedPolicy(policy.kind, policy.name, policy.settings),
         samples=policy.samples,
         score=model,
-        surveys=tuple(sorted({case.survey for case in made.decided})),
+        surveys=tuple(sorted({case.survey for case in calibrated.decided})),
         snr=(min(snr, default=0.0), max(snr, default=0.0)),
         medium=policy.medium,
         labels=LabelCounts(
-            ", ".join(f"{n} {source}" for source, n in sources.items()), len(labels), sum(labels), found.no_label
+            ", ".join(f"{n} {source}" for source, n in sources.items()), len(labels), sum(labels), listed.no_label
         ),
-        sampling=made.sampling,
+        sampling=calibrated.sampling,
         yes=yes,
         no=no,
-        wanted=wanted,
+        wanted=requirements,
         calibration=p,
         calibration_yes=p_yes,
         spectra=tuple(short_hash(case.spectrum_sha256) for case in compared),
@@ -97,14 +97,14 @@ def evidence_of(own: Collection[Trial]) -> EvidenceCounts | None:
     )
 
 
-def own_trials(found: CaseList, trials: Iterable[Trial]) -> dict[str, Trial]:
+def own_trials(listed: CaseList, trials: Iterable[Trial]) -> dict[str, Trial]:
     """Return the trials of traces of the list by this policy with its settings, by content hash; the last counts.
 
     Trials of other texts, e.g. of what people made of a trace, are left out.
     """
-    hashes = {trace.content_hash() for traces in found.samples.values() for trace in traces}
-    policy = (found.policy.kind, found.policy.name)
-    settings: Mapping[str, object] = json.loads(json.dumps(dict(found.policy.settings), default=str))
+    hashes = {trace.content_hash() for traces in listed.samples.values() for trace in traces}
+    policy = (listed.policy.kind, listed.policy.name)
+    settings: Mapping[str, object] = json.loads(json.dumps(dict(listed.policy.settings), default=str))
 
     def is_own(trial: Trial) -> bool:
         given = trial.drafter.get("settings") or {}
@@ -117,7 +117,7 @@ def own_trials(found: CaseList, trials: Iterable[Trial]) -> dict[str, Trial]:
 
 
 def trial_outcomes(
-    found: CaseList, own: Mapping[str, Trial], settings: TrialSettings | None = None
+    listed: CaseList, own: Mapping[str, Trial], settings: TrialSettings | None = None
 ) -> tuple[dict[str, TrialOutcome], TrialSettings]:
     """Return the outcome of each case by its spectrum, and how all the trials were made.
 
@@ -126,41 +126,41 @@ def trial_outcomes(
     :raises CalibrationError: they were made in different ways
     """
     try:
-        made = settings_of(own.values()) if settings is None else settings
+        used = settings_of(own.values()) if settings is None else settings
     except ValueError as error:
         raise CalibrationError(tr("--require-trial: {error}", error=error)) from error
-    fitting = {key: one for key, one in own.items() if made.fits(one)}
+    fitting = {key: trial for key, trial in own.items() if used.fits(trial)}
     return {
         sha256: outcome_of([fitting.get(trace.content_hash()) for trace in traces])
-        for sha256, traces in found.samples.items()
-    }, made
+        for sha256, traces in listed.samples.items()
+    }, used
 
 
-def stored_trials(store: Store, found: CaseList) -> Iterator[Trial]:
+def stored_trials(store: Store, listed: CaseList) -> Iterator[Trial]:
     """Yield the stored trials of the traces of a list from the database."""
     if not store.trust.any_trials():
         return
-    for case in found.cases:
-        for item, trace in zip(case.items, found.samples.get(case.spectrum_sha256, ()), strict=False):
+    for case in listed.cases:
+        for item, trace in zip(case.items, listed.samples.get(case.spectrum_sha256, ()), strict=False):
             stored = store.trust.trial_of(item, trace.content_hash())
             if stored is not None:
                 yield Trial.from_json(stored.result)
 
 
 def _compared(
-    model: ScoreModel, made: Calibration
+    model: ScoreModel, calibrated: Calibration
 ) -> tuple[tuple[Case, ...], tuple[float, ...], tuple[bool, ...] | None]:
     """Return the cases with which new ones are compared: P(YES), and their labels if these are of a random sample.
 
     Labels that the ordered queue chose are none: then it is the list, without the half from which P(YES) was fitted,
     and of a long list the cases with the smallest hash.
     """
-    if made.sampling == "assumed random":
-        cases, p = made.decided, made.labelled.p
-        return cases, tuple(float(one) for one in p), tuple(bool(one) for one in made.labelled.yes)
+    if calibrated.sampling == "assumed random":
+        cases, p = calibrated.decided, calibrated.labelled.p
+        return cases, tuple(float(value) for value in p), tuple(bool(value) for value in calibrated.labelled.yes)
     rows = [
         (case.spectrum_sha256, case, float(p))
-        for case, p, is_in in zip(made.cases, made.p, made.in_list, strict=True)
+        for case, p, is_in in zip(calibrated.cases, calibrated.p, calibrated.in_list, strict=True)
         if is_in and (model.kind == "raw" or not for_fit(case))
     ]
     rows = sorted(rows, key=lambda row: row[0])[:MOST_COMPARED]
@@ -180,17 +180,17 @@ class Listed:
 def listed(database: Path, task: str) -> tuple[Listed, ...]:
     """Return the certificates of a task in the folder ``certificates`` beside the database, by name."""
     folder = database.resolve().parent / FOLDER
-    found = []
+    certificates = []
     for path in sorted(folder.glob("*.json")):
         if path.name.endswith(_SIDE_FILES):
             continue
         try:
-            one = read(path)
-            if one.task == task:
-                found.append(Listed(path, one, suspension(path)))
+            certificate = read(path)
+            if certificate.task == task:
+                certificates.append(Listed(path, certificate, suspension(path)))
         except CertificateError as error:
-            found.append(Listed(path, None, None, str(error)))
-    return tuple(found)
+            certificates.append(Listed(path, None, None, str(error)))
+    return tuple(certificates)
 
 
 def _version() -> str:

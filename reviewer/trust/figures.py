@@ -50,9 +50,9 @@ def scored_list(store: Store, task: str, policy: str) -> ScoredList | None:
     """
     stored = store.trust.cases(task)
     times = [
-        (one.scored_at, one.model)
-        for one in stored
-        if one.drafter_name == policy and one.scored_at and one.model and one.spectrum_sha256
+        (case.scored_at, case.model)
+        for case in stored
+        if case.drafter_name == policy and case.scored_at and case.model and case.spectrum_sha256
     ]
     if not times:
         return None
@@ -62,56 +62,56 @@ def scored_list(store: Store, task: str, policy: str) -> ScoredList | None:
         for score_model in store.trust.score_models(task)
         if score_model.sha256 == sha256
     )
-    own = [one for one in stored if one.drafter_name == policy and one.model == sha256 and one.spectrum_sha256]
+    own = [case for case in stored if case.drafter_name == policy and case.model == sha256 and case.spectrum_sha256]
     people = annotators_of(store, task, stored)
     labels, contradictory = stored_labels(stored, posteriors_of(people, vote_times(store, task)))
     # The stored scores are of the cases that spec-o3 certify took: with simulated ones if any of these has a score.
-    choices = Showings(stored, task, policy, None, any(one.simulated for one in own))
-    cases = _cases([one for one in own if one.spectrum_sha256 not in contradictory], labels, choices)
+    choices = Showings(stored, task, policy, None, any(case.simulated for case in own))
+    cases = _cases([case for case in own if case.spectrum_sha256 not in contradictory], labels, choices)
     first = next(draft for _, draft in store.trust.trajectories([own[0].item]))
     run = run_of(first, max(len(case.items) for case in cases) if cases else 1)
-    found = CaseList(task, run, in_order(cases))
-    made = calibration(found.cases, latest)
+    listed = CaseList(task, run, in_order(cases))
+    calibrated = calibration(listed.cases, latest)
     showings = store.trust.showings(task)
     return ScoredList(
-        found=found,
+        found=listed,
         model=latest,
         at=at,
-        calibration=made,
-        reliability=_reliability(made),
+        calibration=calibrated,
+        reliability=_reliability(calibrated),
         annotators=people,
         shown=(sum(showing.arm == "random" for showing in showings), len(showings)),
     )
 
 
-def sides_of(scored: ScoredList, wanted: Wanted) -> tuple[Side, Side]:
-    return certify(scored.calibration.labelled, scored.calibration.pool, wanted)
+def sides_of(scored: ScoredList, requirements: Wanted) -> tuple[Side, Side]:
+    return certify(scored.calibration.labelled, scored.calibration.pool, requirements)
 
 
 def _cases(own: Sequence[StoredCase], labels: Mapping[str, Label], showings: Showings) -> list[Case]:
     by_spectrum: defaultdict[str, list[StoredCase]] = defaultdict(list)
-    for one in own:
-        by_spectrum[str(one.spectrum_sha256)].append(one)
-    found = []
+    for case_stored in own:
+        by_spectrum[str(case_stored.spectrum_sha256)].append(case_stored)
+    cases = []
     for sha256, items in by_spectrum.items():
         first = items[0]
         features = None if first.features is None else Features.from_json(first.features)
         snr = None if features is None or features.log_snr is None else float(10**features.log_snr)
         case = stored_case(sha256, "", items, labels.get(sha256), showings)
-        found.append(replace(case, snr=snr, features=features, reasons=first.reasons))
-    return found
+        cases.append(replace(case, snr=snr, features=features, reasons=first.reasons))
+    return cases
 
 
-def _reliability(made: Calibration) -> Reliability | None:
-    if not made.decided:
+def _reliability(calibrated: Calibration) -> Reliability | None:
+    if not calibrated.decided:
         return None
-    groups = [case.spectrum_sha256 for case in made.decided]
-    return reliability(made.labelled.p, [bool(one) for one in made.labelled.yes], groups)
+    groups = [case.spectrum_sha256 for case in calibrated.decided]
+    return reliability(calibrated.labelled.p, [bool(is_yes) for is_yes in calibrated.labelled.yes], groups)
 
 
-def suspects_of(made: Calibration) -> tuple[tuple[Suspect, Case], ...]:
+def suspects_of(calibrated: Calibration) -> tuple[tuple[Suspect, Case], ...]:
     """Return the labels that disagree with P(YES) of a model that did not see them, with their cases."""
-    labelled = [case for case in made.cases if case.label is not None and case.features is not None]
+    labelled = [case for case in calibrated.cases if case.label is not None and case.features is not None]
     labels = [case.label.yes for case in labelled if case.label is not None]
     if not labelled:
         return ()

@@ -54,11 +54,11 @@ def label_of(
     """
     sources: tuple[tuple[LabelSource, Iterable[Verdict]], ...] = (("known", known), ("approved", approved))
     for source, verdicts in sources:
-        found = set(verdicts)
-        if len(found) > 1:
+        given = set(verdicts)
+        if len(given) > 1:
             raise ContradictionError(tr("{source}: YES and NO", source=source))
-        if found:
-            return found == {"YES"}, source
+        if given:
+            return given == {"YES"}, source
     if posterior is not None and (posterior >= sure or posterior <= 1 - sure):
         return posterior >= sure, "votes"
     return None
@@ -76,7 +76,7 @@ def stored_labels(
     for stored_case in stored:
         if stored_case.spectrum_sha256 is not None:
             by_spectrum[stored_case.spectrum_sha256].append(stored_case)
-    found: dict[str, Label] = {}
+    labels: dict[str, Label] = {}
     contradictory = set()
     for sha256, own in by_spectrum.items():
         posterior, voted_at = posteriors.get(sha256, (None, None))
@@ -90,8 +90,8 @@ def stored_labels(
         if label is not None:
             times = [s.decided_at for s in own if s.decided_at is not None]
             at = voted_at if label[1] == "votes" else min(times, default=None)
-            found[sha256] = Label(*label, at)
-    return found, frozenset(contradictory)
+            labels[sha256] = Label(*label, at)
+    return labels, frozenset(contradictory)
 
 
 def annotators_of(store: Store, task: str, stored: Iterable[StoredCase]) -> Annotators:

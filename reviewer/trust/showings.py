@@ -64,20 +64,20 @@ class Showings:
             for stored_case in stored
             if stored_case.p_yes is not None and not stored_case.reasons and batch in (None, stored_case.batch)
         ]
-        self._other_policies = any(one.drafter_name != policy for one in in_list)
-        self._simulated = not simulated and any(one.simulated for one in in_list)
+        self._other_policies = any(case.drafter_name != policy for case in in_list)
+        self._simulated = not simulated and any(case.simulated for case in in_list)
 
     def of(self, items: Sequence[StoredCase]) -> Shown | None:
         """Return how the queue chose the items of one spectrum; None: it did not."""
-        found = next((item for item in items if item.plan is not None), None)
-        if found is None or found.plan is None:
+        shown = next((item for item in items if item.plan is not None), None)
+        if shown is None or shown.plan is None:
             return None
-        problem = self._problem(found.plan) or (SEVERAL_SAMPLES if len(items) > 1 else "")
+        problem = self._problem(shown.plan) or (SEVERAL_SAMPLES if len(items) > 1 else "")
         if problem:
             return Shown(None, problem=problem)
         from agent.trust.plans import Plan
 
-        return Shown(Plan.from_json(found.plan), found.probability or 0.0)
+        return Shown(Plan.from_json(shown.plan), shown.probability or 0.0)
 
     def _problem(self, plan: Mapping[str, Any]) -> str:
         chosen_from = plan.get("filter")

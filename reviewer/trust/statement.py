@@ -26,7 +26,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def side_text(side: Side, wanted: Wanted) -> str:
+def side_text(side: Side, requirements: Wanted) -> str:
     """Return the result of one side in a sentence."""
     if side.threshold is None:
         return deferred("{verdict}: not certified. {why}", verdict=side.verdict, why=_sentence(side.refusal))
@@ -37,10 +37,10 @@ def side_text(side: Side, wanted: Wanted) -> str:
         "threshold": f"{side.threshold:.4g}",
     }
     where = deferred("{verdict} where P(YES) {sign} {threshold}", **values)
-    if side.verdict in wanted.trial:
+    if side.verdict in requirements.trial:
         where = deferred("{verdict} where P(YES) {sign} {threshold} and the trace passed its evidence trial", **values)
     values |= {"errors": side.errors, "n": side.n, "limit": percent(side.limit), "where": where}
-    missed = side.verdict == "NO" and wanted.no_risk == "missed"
+    missed = side.verdict == "NO" and requirements.no_risk == "missed"
     if side.upper is None and missed:
         return deferred(
             "{where}: {errors} of {n} YES labels are there; certified: at most {limit} of all YES objects are called "
@@ -67,7 +67,7 @@ def side_text(side: Side, wanted: Wanted) -> str:
     )
 
 
-def promise(sides: Sequence[Side], wanted: Wanted) -> str:
+def promise(sides: Sequence[Side], requirements: Wanted) -> str:
     """Return what is promised; "" if no side is certified."""
     parts = []
     for side in sides:
@@ -76,22 +76,22 @@ def promise(sides: Sequence[Side], wanted: Wanted) -> str:
         limit = percent(side.limit)
         if side.verdict == "YES":
             parts.append(deferred("at most {limit} of the spectra called YES are NO", limit=limit))
-        elif wanted.no_risk == "missed":
+        elif requirements.no_risk == "missed":
             parts.append(deferred("at most {limit} of the YES objects are called NO", limit=limit))
         else:
             parts.append(deferred("at most {limit} of the spectra called NO are YES", limit=limit))
     if not parts:
         return ""
-    values = {"sure": percent(1 - wanted.delta), "one": parts[0], "two": parts[-1]}
+    values = {"sure": percent(1 - requirements.delta), "one": parts[0], "two": parts[-1]}
     if len(parts) == 1:
         promised = deferred("With a confidence of {sure}: {one}.", sure=values["sure"], one=parts[0])
-    elif wanted.joint:
+    elif requirements.joint:
         promised = deferred("With a confidence of {sure} for both statements together: {one} and {two}.", **values)
     else:
         promised = deferred("With a confidence of {sure} for each of the two statements: {one} and {two}.", **values)
-    if condition := condition_text(wanted.trial):
+    if condition := condition_text(requirements.trial):
         promised = then(promised, condition)
-    if wanted.method == "anytime":
+    if requirements.method == "anytime":
         return then(promised, deferred("These numbers may be calculated again after each label."))
     once = deferred("This is valid for one calculation: to repeat it after more labels, use --method anytime.")
     return then(promised, once)
@@ -102,7 +102,7 @@ def then(first: str, second: str) -> str:
     return deferred("{first} {second}", first=first, second=second)
 
 
-def assumptions(found: CaseList, made: Calibration, wanted: Wanted) -> tuple[str, ...]:
+def assumptions(listed: CaseList, calibrated: Calibration, requirements: Wanted) -> tuple[str, ...]:
     """Return what must be true for the promise to hold, one sentence each."""
     lines = [
         deferred("The spectra to be judged are like those of this list: same survey, policy, question and settings."),
@@ -111,8 +111,8 @@ def assumptions(found: CaseList, made: Calibration, wanted: Wanted) -> tuple[str
             "covered."
         ),
     ]
-    n = len(made.decided)
-    if made.sampling == "logged":
+    n = len(calibrated.decided)
+    if calibrated.sampling == "logged":
         lines.append(
             deferredn(
                 "{n} labelled spectrum was chosen by the ordered queue; it counts with the probability with which it "
@@ -124,9 +124,9 @@ def assumptions(found: CaseList, made: Calibration, wanted: Wanted) -> tuple[str
         )
         lines += [
             deferredn("{n} label does not count: {reason}.", "{n} labels do not count: {reason}.", count, reason=reason)
-            for reason, count in made.not_counted.items()
+            for reason, count in calibrated.not_counted.items()
         ]
-        if made.not_counted:
+        if calibrated.not_counted:
             lines.append(deferred("The bounds are for the list without the spectra of these labels."))
     elif n:
         lines.append(
@@ -137,8 +137,8 @@ def assumptions(found: CaseList, made: Calibration, wanted: Wanted) -> tuple[str
                 n=n,
             )
         )
-    if wanted.label_noise:
-        noise = percent(wanted.label_noise)
+    if requirements.label_noise:
+        noise = percent(requirements.label_noise)
         lines.append(deferred("At least {noise} of the labels are wrong, at random.", noise=noise))
     else:
         lines.append(
@@ -150,17 +150,17 @@ def assumptions(found: CaseList, made: Calibration, wanted: Wanted) -> tuple[str
     return tuple(lines)
 
 
-def without_label(found: CaseList, made: Calibration, sides: Sequence[Side]) -> str:
+def without_label(listed: CaseList, calibrated: Calibration, sides: Sequence[Side]) -> str:
     """Return for what nothing is promised: the spectra that people decided without a label; "" if there are none."""
-    if not found.no_label:
+    if not listed.no_label:
         return ""
-    p = np.array([p for case, p in zip(made.cases, made.p, strict=True) if case.no_label], dtype=float)
-    counts = verdict_counts(p, sides, found.no_label - len(p))
+    p = np.array([p for case, p in zip(calibrated.cases, calibrated.p, strict=True) if case.no_label], dtype=float)
+    counts = verdict_counts(p, sides, listed.no_label - len(p))
     return deferred(
         "nothing is promised for spectra like the {n} that people decided without a label (trace rejected, or nobody "
         "can tell): {yes} of them are called YES and {no} NO. If the policy is wrong there more often, its error rates "
         "are higher than the bounds",
-        n=found.no_label,
+        n=listed.no_label,
         yes=counts["yes"],
         no=counts["no"],
     )

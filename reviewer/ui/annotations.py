@@ -82,9 +82,9 @@ def build(store: Store, local: bool) -> AnnotationsForm:
         people = dict(author_of(text) for text in named.splitlines() if text.strip())
         choices = Choices(people, skip_bad=good_only, dry_run=dry_run)
         with FILES:
-            found = import_annotations(store, [Path(path) for path in paths], choices, me)
-        done = not (dry_run or found.refused)
-        return {message: _message(found, dry_run), results: _problems(found), **({files: None} if done else {})}
+            imported = import_annotations(store, [Path(path) for path in paths], choices, me)
+        done = not (dry_run or imported.refused)
+        return {message: _message(imported, dry_run), results: _problems(imported), **({files: None} if done else {})}
 
     @report_errors(message)
     def check_files(request: gr.Request, paths: Sequence[str] | None, named: str, good_only: bool) -> Changes:
@@ -94,8 +94,8 @@ def build(store: Store, local: bool) -> AnnotationsForm:
     def import_files(request: gr.Request, paths: Sequence[str] | None, named: str, good_only: bool) -> Changes:
         return read(request, paths, named, good_only, dry_run=False)
 
-    for one, handler in ((check, check_files), (button, import_files)):
-        one.click(
+    for control, handler in ((check, check_files), (button, import_files)):
+        control.click(
             handler,
             [files, authors, skip_bad],
             [message, results, files],
@@ -107,25 +107,25 @@ def build(store: Store, local: bool) -> AnnotationsForm:
     return AnnotationsForm(check, button)
 
 
-def _message(found: ImportedAnnotations, dry_run: bool) -> str:
-    said = " ".join(in_words(found, dry_run))
-    if found.refused:
-        return line("bad", f"{said} {tr('Correct the file, or tick “Skip what cannot be used”.')}")
-    links = ", ".join(item_link(item) for item in found.items[:MOST_LINKS])
-    more = len(found.items) - MOST_LINKS
+def _message(imported: ImportedAnnotations, dry_run: bool) -> str:
+    text = " ".join(in_words(imported, dry_run))
+    if imported.refused:
+        return line("bad", f"{text} {tr('Correct the file, or tick “Skip what cannot be used”.')}")
+    links = ", ".join(item_link(item) for item in imported.items[:MOST_LINKS])
+    more = len(imported.items) - MOST_LINKS
     if more > 0:
         links += " " + escape(trn("and {n} more item", "and {n} more items", more))
-    kind: Kind = "look" if found.problems else "note" if dry_run else "good"
-    return line(kind, said, f" {links}" if links else "")
+    kind: Kind = "look" if imported.problems else "note" if dry_run else "good"
+    return line(kind, text, f" {links}" if links else "")
 
 
-def _problems(found: ImportedAnnotations) -> str:
-    if not found.problems:
+def _problems(imported: ImportedAnnotations) -> str:
+    if not imported.problems:
         return ""
-    problems = found.problems[:MOST_SHOWN]
+    problems = imported.problems[:MOST_SHOWN]
     several = len({problem.file for problem in problems}) > 1
     rows = [[*([problem.file] if several else []), problem.place, problem.reason] for problem in problems]
     headings = [*([tr("File")] if several else []), tr("Annotation"), tr("What was found")]
     shown = table(headings, [[escape(cell) for cell in row] for row in rows], empty="")
-    more = len(found.problems) - len(problems)
+    more = len(imported.problems) - len(problems)
     return shown + (f'<p class="so-none">{escape(trn("and {n} more", "and {n} more", more))}</p>' if more > 0 else "")

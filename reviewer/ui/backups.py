@@ -61,17 +61,17 @@ def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsFor
         person = require_manager(request, store, local)
         if backups is None:
             return {message: line("note", tr(_NONE_ASKED))}
-        made = backups.make_now(person.initials)
-        text = tr("{file}, {size}, was made and checked.", file=made.path.name, size=_megabytes(made.bytes))
-        if made.spectra_missing:
+        backup = backups.make_now(person.initials)
+        text = tr("{file}, {size}, was made and checked.", file=backup.path.name, size=_megabytes(backup.bytes))
+        if backup.spectra_missing:
             missing = trn(
                 "{n} spectrum has no file: it lacks it. “spec-o3 spectra” lists it.",
                 "{n} spectra have no file: it lacks them. “spec-o3 spectra” lists them.",
-                made.spectra_missing,
-                n=f"{made.spectra_missing:,}",
+                backup.spectra_missing,
+                n=f"{backup.spectra_missing:,}",
             )
             text = sentences(text, missing)
-        return {**form.show(may_use=True), message: line("look" if made.spectra_missing else "good", text)}
+        return {**form.show(may_use=True), message: line("look" if backup.spectra_missing else "good", text)}
 
     button.click(
         create_backup,
@@ -88,21 +88,21 @@ def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsFor
 def _status(backups: DailyBackups | None) -> str:
     if backups is None:
         return line("look", tr(_NONE_ASKED))
-    made = backups.made
+    existing = backups.made
     folder = f"<code>{escape(str(backups.folder))}</code>"
     where = f"<p>{escape(tr('In {folder}')).format(folder=folder)}</p>"
-    if not made:
+    if not existing:
         none = line("note", tr("None yet. The first one is made about a minute after the start of the app."))
         return _problem(backups) + none + where
-    size = _megabytes(sum(backup.bytes for backup in made))
+    size = _megabytes(sum(backup.bytes for backup in existing))
     text = trn(
         "The last was made {when}; 1 is kept, {size} in all.",
         "The last was made {when}; {n} are kept, {size} in all.",
-        len(made),
-        when=_when(made[0].at),
+        len(existing),
+        when=_when(existing[0].at),
         size=size,
     )
-    old = datetime.now(UTC) - made[0].at > _OLD
+    old = datetime.now(UTC) - existing[0].at > _OLD
     return _problem(backups) + (line("look", text) if old else f"<p>{escape(text)}</p>") + where
 
 

@@ -87,8 +87,8 @@ def draft_file(
     outcome = Outcome(path.name)
     recognition = Recognition(store)
     try:
-        for found in each_in_turn(read_all(path)):
-            spectrum = found if medium is None else with_medium(found, medium, SET_BY_OPTION)
+        for read_spectrum in each_in_turn(read_all(path)):
+            spectrum = read_spectrum if medium is None else with_medium(read_spectrum, medium, SET_BY_OPTION)
             low = "" if min_snr is None else tr(low_snr(spectrum, min_snr))
             if low:
                 outcome = replace(outcome, skipped=(*outcome.skipped, _of_target(path, spectrum, low)))

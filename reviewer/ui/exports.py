@@ -142,7 +142,7 @@ def _described(exported: exporting.Exported) -> str:
     text = tr("{content}. Written to {folder}", content=in_words(exported.summary), folder=exported.folder)
     shown = exported.left_out[:10]
     left = "".join(
-        f"<br>{escape(tr('#{item} was left out: {reason}', item=one.item_id, reason=tr(one.reason)))}" for one in shown
+        f"<br>{escape(tr('#{item} was left out: {reason}', item=row.item_id, reason=tr(row.reason)))}" for row in shown
     )
     if len(exported.left_out) > len(shown):
         more = tr("and {n} more; the manifest lists them.", n=len(exported.left_out) - len(shown))

@@ -102,9 +102,9 @@ def build(store: Store, local: bool, importing: Importing) -> ImportForm:
 
     def view(numbers: Sequence[int]) -> Changes:
         """Show imports that were started together: their progress, or their result."""
-        found = [status for number in numbers if (status := importing.status(number)) is not None]
-        running = any(status.running for status in found)
-        resumable = not running and any(status.can_resume for status in found)
+        statuses = [status for number in numbers if (status := importing.status(number)) is not None]
+        running = any(status.running for status in statuses)
+        resumable = not running and any(status.can_resume for status in statuses)
         changes: Changes = {
             jobs: list(numbers),
             timer: gr.update(active=running),
@@ -113,10 +113,10 @@ def build(store: Store, local: bool, importing: Importing) -> ImportForm:
             resume: gr.update(visible=resumable),
         }
         if running or resumable:
-            now = next((s for s in found if s.job.state != "done"), found[-1])
+            now = next((s for s in statuses if s.job.state != "done"), statuses[-1])
             changes |= {message: _progress_line(now), results: _progress_bar(now)}
-        elif found:
-            outcomes = [(status.job, Findings.of(status.job)) for status in found]
+        elif statuses:
+            outcomes = [(status.job, Findings.of(status.job)) for status in statuses]
             changes |= {message: _summary(store, outcomes), results: _details(outcomes)}
         return changes
 
@@ -135,12 +135,14 @@ def build(store: Store, local: bool, importing: Importing) -> ImportForm:
         batch_name = name.strip()
         if paths:
             with unpacked([Path(path) for path in paths], importing.folder) as rows:
-                asked = [request_of(r, r.parent, batch_name or r.name, good_only, others, uploaded=True) for r in rows]
-                started = importing.start(asked, me)
+                requests = [
+                    request_of(r, r.parent, batch_name or r.name, good_only, others, uploaded=True) for r in rows
+                ]
+                started = importing.start(requests, me)
         else:
             rows_file = file_at(importing.path_on_server(path))
-            asked = [request_of(rows_file, rows_file.parent, batch_name or rows_file.name, good_only, others)]
-            started = importing.start(asked, me)
+            requests = [request_of(rows_file, rows_file.parent, batch_name or rows_file.name, good_only, others)]
+            started = importing.start(requests, me)
         changes = _at_once(importing, [job.id for job in started], view)
         ended = [importing.status(job.id) for job in started]
         succeeded = all(s is not None and s.job.state == "done" and not Findings.of(s.job).bad for s in ended)
@@ -195,7 +197,7 @@ def _at_once(importing: Importing, numbers: Sequence[int], view: Callable[[Seque
 
 def _progress_line(status: ImportStatus) -> str:
     """Return what the import is doing, in steps of ten percent: a screen reader reads it aloud at each change."""
-    job, found = status.job, Findings.of(status.job)
+    job, findings = status.job, Findings.of(status.job)
     name = job.request.file.name
     if status.running:
         percent = 10 * int(10 * _fraction(job))
@@ -204,12 +206,12 @@ def _progress_line(status: ImportStatus) -> str:
     if job.state == "failed":
         failed = tr("The import of {file} failed.", file=name)
         return line("bad", sentences(failed, job.message, tr("Press “Resume import” to try again.")))
-    values = {"file": name, "n": grouped(found.added)}
+    values = {"file": name, "n": grouped(findings.added)}
     if job.state == "cancelled":
         text = trn(
             "The import of {file} was cancelled: {n} item added so far.",
             "The import of {file} was cancelled: {n} items added so far.",
-            found.added,
+            findings.added,
             **values,
         )
     else:
@@ -218,7 +220,7 @@ def _progress_line(status: ImportStatus) -> str:
             "far.",
             "The import of {file} was interrupted, because its program ended ({log} may say why): {n} items added so "
             "far.",
-            found.added,
+            findings.added,
             log=status.log,
             **values,
         )
@@ -238,11 +240,11 @@ def _fraction(job: ImportJob) -> float:
 
 def _progress_bar(status: ImportStatus) -> str:
     """Return the bar of the present step, with rows, rate and time left."""
-    job, found, fraction = status.job, Findings.of(status.job), _fraction(status.job)
+    job, findings, fraction = status.job, Findings.of(status.job), _fraction(status.job)
     seconds = job.progress.seconds
-    parts = [trn("{n} row done", "{n} rows done", found.rows, n=grouped(found.rows))]
-    if status.running and seconds > 0 and found.rows and fraction > 0:
-        rate = round(found.rows / seconds)
+    parts = [trn("{n} row done", "{n} rows done", findings.rows, n=grouped(findings.rows))]
+    if status.running and seconds > 0 and findings.rows and fraction > 0:
+        rate = round(findings.rows / seconds)
         parts.append(trn("{n} row per second", "{n} rows per second", rate, n=grouped(rate)))
         parts.append(tr("{time} left in this step", time=_duration(seconds * (1 - fraction) / fraction)))
     value = f'value="{fraction:.4f}" max="1"'
@@ -263,7 +265,9 @@ Outcome = tuple[ImportJob, Findings]
 
 
 def _summary(store: Store, outcomes: Sequence[Outcome]) -> str:
-    added, others, bad = (sum(getattr(found, name) for _, found in outcomes) for name in ("added", "others", "bad"))
+    added, others, bad = (
+        sum(getattr(findings, name) for _, findings in outcomes) for name in ("added", "others", "bad")
+    )
     here = _already_here(by_state(store, [pair for _, f in outcomes for pair in f.known_items], MOST_LINKS))
     choice = outcomes[0][0].request.same_spectrum
     if others and choice == "ask":
@@ -277,14 +281,14 @@ def _summary(store: Store, outcomes: Sequence[Outcome]) -> str:
             "Nothing was imported from their files: choose above what to do with such rows, then import again."
         )
         return line("look", sentences(question, what_next), here)
-    refused = [(job, found) for job, found in outcomes if job.state == "refused"]
+    refused = [(job, findings) for job, findings in outcomes if job.state == "refused"]
     if refused:
-        bad = sum(found.bad for _, found in refused)
+        bad = sum(findings.bad for _, findings in refused)
         problem = _refused(outcomes, refused, bad)
         return line("bad", sentences(problem, tr('Fix them, or tick "Skip bad rows".')))
-    control = sum(found.control for _, found in outcomes)
+    control = sum(findings.control for _, findings in outcomes)
     text = sentences(new_items(added), _other_texts(others, choice), _with_control_tokens(control), _skipped(bad))
-    more = sum(found.unlisted for _, found in outcomes)
+    more = sum(findings.unlisted for _, findings in outcomes)
     if more:
         here += " " + trn(
             "{n} row more of items that are already here.",
@@ -340,7 +344,7 @@ def _refused(outcomes: Sequence[Outcome], refused: Sequence[Outcome], bad: int) 
             bad,
             n=grouped(bad),
         )
-    added = sum(found.added for job, found in outcomes if job.state == "done")
+    added = sum(findings.added for job, findings in outcomes if job.state == "done")
     nothing = trn(
         "Nothing was imported from {files}: {n} row cannot be used.",
         "Nothing was imported from {files}: {n} rows cannot be used.",
@@ -390,8 +394,8 @@ def _details(outcomes: Sequence[Outcome]) -> str:
     """List the rows that cannot be used, and those whose spectrum is here already with another text."""
     rows = [
         [escape(job.request.file.name), str(problem.line), escape(problem.field), escape(problem.reason)]
-        for job, found in outcomes
-        for problem in found.problems
+        for job, findings in outcomes
+        for problem in findings.problems
     ]
     rows += [
         [
@@ -400,13 +404,13 @@ def _details(outcomes: Sequence[Outcome]) -> str:
             escape(other.name),
             tr("here with another text: {items}", items=_links(other.items)),
         ]
-        for job, found in outcomes
-        for other in found.other_texts
+        for job, findings in outcomes
+        for other in findings.other_texts
     ]
     if not rows:
         return ""
     rows = rows[:MOST_SHOWN]
-    more = sum(found.bad + found.others for _, found in outcomes) - len(rows)
+    more = sum(findings.bad + findings.others for _, findings in outcomes) - len(rows)
     shown = table([tr("File"), tr("Row"), tr("Field or spectrum"), tr("What was found")], rows, empty="")
     return shown + (f'<p class="so-none">{escape(tr("and {n} more", n=more))}</p>' if more > 0 else "")
 

@@ -265,9 +265,9 @@ def head() -> str:
 
 def modules(first: str) -> list[str]:
     """The modules that ``first`` imports, and those that they import, in the order in which a browser meets them."""
-    found = [first]
-    for name in found:
+    names = [first]
+    for name in names:
         text = (STATIC / name).read_text(encoding="utf-8")
         others = [posixpath.normpath(f"{posixpath.dirname(name)}/{other}") for other in _IMPORTED.findall(text)]
-        found += [other for other in dict.fromkeys(others) if other not in found]
-    return found[1:]
+        names += [other for other in dict.fromkeys(others) if other not in names]
+    return names[1:]

@@ -95,8 +95,8 @@ def build(store: Store, local: bool) -> TokenForm:
     @report_errors(message)
     def make_token(request: gr.Request, called: str, may_write: bool, days: int) -> Changes:
         me = require_person(request, store, local)
-        made, shown = store.tokens.make(me.initials, called, bool(may_write), days or None)
-        text = tr("Copy the token “{name}” now: it is not shown again.", name=made.name)
+        token, shown = store.tokens.make(me.initials, called, bool(may_write), days or None)
+        text = tr("Copy the token “{name}” now: it is not shown again.", name=token.name)
         return {
             **form.show(store, me),
             secret: gr.update(value=shown, visible=True),
@@ -110,8 +110,8 @@ def build(store: Store, local: bool) -> TokenForm:
         if token_id is None:
             raise NotAllowed(tr("Choose a token first."))
         store.tokens.revoke(me.initials, token_id)
-        said = line("good", tr("The token is revoked; it opens nothing any more."))
-        return {**form.show(store, me, choose=False), message: said}
+        text_line = line("good", tr("The token is revoked; it opens nothing any more."))
+        return {**form.show(store, me, choose=False), message: text_line}
 
     quiet = {"outputs": [*form.outputs, name], "show_progress": "hidden", "api_visibility": "private"}
     make.click(make_token, [name, writes, ends], **quiet)

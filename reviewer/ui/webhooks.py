@@ -177,16 +177,16 @@ def _listed(webhooks: Sequence[Webhook]) -> str:
 
 
 def _troubles(webhook: Webhook) -> list[str]:
-    found = []
+    troubles = []
     if webhook.stopped_at is not None and webhook.silent_since is not None:
         time = f"{webhook.silent_since:%Y-%m-%d %H:%M}"
-        told = escape(tr("Nothing was delivered since {time} UTC.", time=time))
-        found.append(f"<br>{pill(tr('stopped'), 'red')} {told}")
+        silent = escape(tr("Nothing was delivered since {time} UTC.", time=time))
+        troubles.append(f"<br>{pill(tr('stopped'), 'red')} {silent}")
     if webhook.waiting:
-        found.append(pill(trn("{n} waits", "{n} wait", webhook.waiting), "amber"))
+        troubles.append(pill(trn("{n} waits", "{n} wait", webhook.waiting), "amber"))
     if webhook.lost:
-        found.append(pill(trn("{n} was not delivered", "{n} were not delivered", webhook.lost), "amber"))
-    return found
+        troubles.append(pill(trn("{n} was not delivered", "{n} were not delivered", webhook.lost), "amber"))
+    return troubles
 
 
 def _deliveries(deliveries: Sequence[Delivery]) -> str:

@@ -119,7 +119,7 @@ def new_items(number: int) -> str:
 
 def sentences(*all_of_them: str) -> str:
     """Whole sentences one after the other, as the language writes them; empty ones are left out."""
-    return ("" if current() == "zh" else " ").join(one for one in all_of_them if one)
+    return ("" if current() == "zh" else " ").join(sentence for sentence in all_of_them if sentence)
 
 
 def item_link(item_id: int) -> str:

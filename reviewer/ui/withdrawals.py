@@ -48,11 +48,11 @@ class WithdrawForm:
             **self.offer(None),
         }
 
-    def offer(self, found: Untouched | None) -> Changes:
+    def offer(self, untouched: Untouched | None) -> Changes:
         """Return the preview of a selection and its buttons; None: nothing is chosen."""
-        free, withdrawn = (len(found.items), len(found.withdrawn)) if found else (0, 0)
+        free, withdrawn = (len(untouched.items), len(untouched.withdrawn)) if untouched else (0, 0)
         return {
-            self.preview: _described(found) if found else "",
+            self.preview: _described(untouched) if untouched else "",
             self.withdraw: gr.update(
                 value=trn("Withdraw {n} item", "Withdraw {n} items", free, n=grouped(free)), visible=free > 0
             ),
@@ -162,24 +162,24 @@ def _label(batch: Batch) -> str:
     return f"{batch.name or tr('(no name)')} · {tr(', ').join(parts)}"
 
 
-def _described(found: Untouched) -> str:
-    all_items = len(found.items) + len(found.worked_on)
+def _described(untouched: Untouched) -> str:
+    all_items = len(untouched.items) + len(untouched.worked_on)
     if not all_items:
-        if not found.withdrawn:
+        if not untouched.withdrawn:
             return line("note", tr("No item of this batch has such a number."))
-        number = len(found.withdrawn)
+        number = len(untouched.withdrawn)
         text = trn("{n} item, all withdrawn.", "{n} items, all withdrawn.", number, n=grouped(number))
         return line("note", text)
-    if not found.worked_on:
+    if not untouched.worked_on:
         return line("note", trn("{n} item, none touched.", "{n} items, none touched.", all_items, n=grouped(all_items)))
-    stay = [f"{item_link(item)} ({escape(tr(what))})" for item, what in list(found.worked_on.items())[:_SHOWN]]
-    more = len(found.worked_on) - len(stay)
+    stay = [f"{item_link(item)} ({escape(tr(what))})" for item, what in list(untouched.worked_on.items())[:_SHOWN]]
+    more = len(untouched.worked_on) - len(stay)
     text = trn(
         "{n} item, {touched} of them touched by people.",
         "{n} items, {touched} of them touched by people.",
         all_items,
         n=grouped(all_items),
-        touched=len(found.worked_on),
+        touched=len(untouched.worked_on),
     )
     linked = tr(", ").join(stay)
     these = tr("These stay: {items} and {n} more.") if more > 0 else tr("These stay: {items}.")

@@ -128,7 +128,9 @@ def rates_of(scored: ScoredList) -> list[answers.TrustFigure]:
     calibration, (random, shown) = scored.calibration, scored.shown
     undecided = len(scored.found.cases) - len(calibration.cases)
     yes = int(calibration.labelled.yes.sum())
-    labelled = tr("{yes} YES and {no} NO, of {n} spectra", yes=yes, no=len(calibration.decided) - yes, n=len(calibration.cases))
+    labelled = tr(
+        "{yes} YES and {no} NO, of {n} spectra", yes=yes, no=len(calibration.decided) - yes, n=len(calibration.cases)
+    )
     left = tr("of {n} spectra", n=len(scored.found.cases))
     share = None if not shown else f"{100 * random / shown:.0f} %"
     of = (
@@ -220,7 +222,8 @@ def thresholds_of(scored: ScoredList, requirements: Wanted) -> dict[str, Any]:
     return {
         "counts": verdict_counts(scored.calibration.p, sides, uncovered),
         "sides": [
-            {"verdict": side.verdict, "threshold": side.threshold, "text": side_text(side, requirements)} for side in sides
+            {"verdict": side.verdict, "threshold": side.threshold, "text": side_text(side, requirements)}
+            for side in sides
         ],
         "promise": promise(sides, requirements),
         "assumptions": list(assumptions(scored.found, scored.calibration, requirements)),
@@ -265,7 +268,12 @@ def certificate_row(listed: Listed) -> answers.CertificateRow:
     if listed.certificate is None:
         return answers.CertificateRow(file=file, state=tr("cannot be read"), is_valid=False, text=listed.problem)
     suspended, certificate = listed.suspension, listed.certificate
-    text = tr("{policy}, made {date}, {n} labels", policy=certificate.policy.name, date=certificate.made_at[:10], n=certificate.labels.n)
+    text = tr(
+        "{policy}, made {date}, {n} labels",
+        policy=certificate.policy.name,
+        date=certificate.made_at[:10],
+        n=certificate.labels.n,
+    )
     if condition := condition_text(certificate.wanted.trial):
         text = tr("{text}. {more}", text=text, more=tr(condition).removesuffix(".").removesuffix("。"))
     if suspended is not None:

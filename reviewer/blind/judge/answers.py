@@ -75,15 +75,15 @@ def read_score(text: str, dimensions: Collection[Dimension], steps: Collection[s
     :param steps: the steps of the trace; other marks are left out
     :raises UnreadableAnswer: not exactly one object with these fields, or a value out of range
     """
-    found = _answer_object(text, dimensions)
-    scores = {dimension: _score(dimension, found.get(dimension)) for dimension in dimensions}
-    given = found.get("wrong_steps")
-    named = (_STEP.fullmatch(str(one).strip()) for one in given) if isinstance(given, list) else ()
+    answer = _answer_object(text, dimensions)
+    scores = {dimension: _score(dimension, answer.get(dimension)) for dimension in dimensions}
+    given = answer.get("wrong_steps")
+    named = (_STEP.fullmatch(str(word).strip()) for word in given) if isinstance(given, list) else ()
     wrong = dict.fromkeys(f"s{int(match[1])}" for match in named if match)
     return JudgeScore(
         coherence=scores.get("coherence"),
         consistency=scores.get("consistency"),
-        comment=_text_or_empty(found.get("justification")),
+        comment=_text_or_empty(answer.get("justification")),
         wrong_steps=tuple(step for step in wrong if step in steps),
     )
 
@@ -93,25 +93,25 @@ def read_preference(text: str) -> PreferenceAnswer:
 
     :raises UnreadableAnswer: not exactly one object with the field, or another word
     """
-    found = _answer_object(text, ("preference",))
-    word = _normalised(found.get("preference"))
+    answer = _answer_object(text, ("preference",))
+    word = _normalised(answer.get("preference"))
     for preference in PREFERENCES:
         if word == preference:
-            return PreferenceAnswer(preference, _text_or_empty(found.get("justification")))
-    raise UnreadableAnswer(f'"preference" is {_shown(found.get("preference"))}, not one of {", ".join(PREFERENCES)}')
+            return PreferenceAnswer(preference, _text_or_empty(answer.get("justification")))
+    raise UnreadableAnswer(f'"preference" is {_shown(answer.get("preference"))}, not one of {", ".join(PREFERENCES)}')
 
 
-def _answer_object(text: str, wanted: Collection[str]) -> Mapping[str, Any]:
+def _answer_object(text: str, names: Collection[str]) -> Mapping[str, Any]:
     """Return the one object with the wanted fields; repetitions count once."""
-    found = [one for one in _objects(text) if any(name in one for name in wanted)]
-    if not found:
-        raise UnreadableAnswer(f"it has no JSON object with {' and '.join(wanted)}")
-    missing = [name for name in wanted if name not in found[-1]]
+    answers = [answer for answer in _objects(text) if any(name in answer for name in names)]
+    if not answers:
+        raise UnreadableAnswer(f"it has no JSON object with {' and '.join(names)}")
+    missing = [name for name in names if name not in answers[-1]]
     if missing:
         raise UnreadableAnswer(f"its JSON object has no field {missing[0]}")
-    if any(one.get(name) != found[-1].get(name) for one in found[:-1] for name in wanted):
-        raise UnreadableAnswer(f"it has {len(found)} JSON objects that contradict each other")
-    return found[-1]
+    if any(answer.get(name) != answers[-1].get(name) for answer in answers[:-1] for name in names):
+        raise UnreadableAnswer(f"it has {len(answers)} JSON objects that contradict each other")
+    return answers[-1]
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
@@ -120,11 +120,11 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
     while start >= 0:
         end = start + 1
         try:
-            found, end = decoder.raw_decode(text, start)
+            parsed, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            found = None
-        if isinstance(found, dict):
-            yield {str(name).strip().lower(): value for name, value in found.items()}
+            parsed = None
+        if isinstance(parsed, dict):
+            yield {str(name).strip().lower(): value for name, value in parsed.items()}
         start = text.find("{", end)
 
 

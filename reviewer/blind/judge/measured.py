@@ -117,19 +117,23 @@ def _lines(view: Spectrum, window: Window, zoom: Zoom, stretch: float, task: Tas
     if data.coarse:
         yield f"No line can be measured: {data.coarse}."
         return
-    found = [data.line(line) for line in _chosen(view, window, zoom, task)]
-    clear = sorted((one for one in found if one.found is not None), key=_significance, reverse=True)
-    for one in clear[:MOST_LINES]:
-        yield _line(one, zoom.medium, stretch)
-    if more := [one.line.name for one in clear[MOST_LINES:]]:
+    evidences = [data.line(line) for line in _chosen(view, window, zoom, task)]
+    clear = sorted((measured for measured in evidences if measured.found), key=_significance, reverse=True)
+    for measured in clear[:MOST_LINES]:
+        yield _line(measured, zoom.medium, stretch)
+    if more := [measured.line.name for measured in clear[MOST_LINES:]]:
         yield f"Weaker lines that are present: {', '.join(more)}."
-    absent = [f"{one.line.name} ({one.reason})" for one in found if one.state == "none"]
+    absent = [f"{measured.line.name} ({measured.reason})" for measured in evidences if measured.state == "none"]
     if absent:
         yield f"Not present: {'; '.join(absent)}."
-    uncertain = [f"{one.line.name} ({one.reason})" for one in found if one.state in ("undecided", "undefined")]
+    uncertain = [
+        f"{measured.line.name} ({measured.reason})"
+        for measured in evidences
+        if measured.state in ("undecided", "undefined")
+    ]
     if uncertain:
         yield f"Not certain: {'; '.join(uncertain[:MOST_LINES])}."
-    if not found:
+    if not evidences:
         yield "No line of the line list lies in this window."
 
 
@@ -137,22 +141,26 @@ def _chosen(view: Spectrum, window: Window, zoom: Zoom, task: Task | None) -> li
     """Return the lines in a window: those that the task or the label names first, then the major ones."""
     own = [entry for feature in _features(task, "line") for entry in entries_of(feature)]
     listed = [*own, *named(zoom.label), *(line for line in lines() if line.major)]
-    inside = (one for one in listed if isinstance(one, Line) and window[0] <= one.at(view.medium) <= window[1])
+    inside = (
+        spectral_line
+        for spectral_line in listed
+        if isinstance(spectral_line, Line) and window[0] <= spectral_line.at(view.medium) <= window[1]
+    )
     return list(dict.fromkeys(inside))
 
 
 def _line(line_evidence: LineEvidence, medium: Medium, stretch: float) -> str:
     """Describe a line that stands out; the centre is on the axis of the window."""
-    found = line_evidence.found
-    assert found is not None
-    at_centre = convert(found.line.at("vacuum") * stretch, "vacuum", medium)
+    measured = line_evidence.found
+    assert measured is not None
+    at_centre = convert(measured.line.at("vacuum") * stretch, "vacuum", medium)
     scale = at_centre / SPEED_OF_LIGHT
-    centre = Measured(at_centre + found.velocity.value * scale, found.velocity.error * scale, "Å")
-    width = "not defined" if isinstance(found.width, Undefined) else plus_minus(found.width)
-    resolved = "" if found.resolved else ", not resolved"
+    centre = Measured(at_centre + measured.velocity.value * scale, measured.velocity.error * scale, "Å")
+    width = "not defined" if isinstance(measured.width, Undefined) else plus_minus(measured.width)
+    resolved = "" if measured.resolved else ", not resolved"
     return (
-        f"{found.line.name}: {line_evidence.state}, equivalent width {width}, centre {plus_minus(centre)}, "
-        f"FWHM {plus_minus(found.fwhm)}{resolved}."
+        f"{measured.line.name}: {line_evidence.state}, equivalent width {width}, centre {plus_minus(centre)}, "
+        f"FWHM {plus_minus(measured.fwhm)}{resolved}."
     )
 
 

@@ -108,7 +108,7 @@ class Judge:
     @property
     def context(self) -> int | None:
         """Tokens that a prompt and its answer may have together; None if neither settings nor server say it."""
-        known = [one for one in (self.configuration.context, self.endpoint.facts().context) if one is not None]
+        known = [limit for limit in (self.configuration.context, self.endpoint.facts().context) if limit is not None]
         return min(known) if known else None
 
     def ask(self, question: JudgeQuestion, on_usage: Callable[[Usage], None], stop: Stop) -> Judgement:

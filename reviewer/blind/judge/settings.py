@@ -132,8 +132,8 @@ def presets() -> Mapping[str, Preset]:
     def fault(problem: Problem) -> PresetError:
         return PresetError(str(problem))
 
-    found = load_toml(FILE, fault)
-    return {name: validate(Preset, table, FILE.name, fault, f"{name}, ") for name, table in found.items()}
+    tables = load_toml(FILE, fault)
+    return {name: validate(Preset, table, FILE.name, fault, f"{name}, ") for name, table in tables.items()}
 
 
 def preset_settings(name: str, reasoning: Reasoning | None = None) -> JudgeSettings:

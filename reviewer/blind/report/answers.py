@@ -41,15 +41,15 @@ def answers_csv(results: Results, names: Names) -> str:
     primary = {response.token for response in primary_results(results).responses}
     rows = (
         (
-            *(results.session, names.scorers[one.scorer], one.kind, one.place, use(one)),
-            None if one.repeat_of is None else places[one.repeat_of],
-            *(_flag(one.exposed), _flag(one.token not in primary)),
-            *_of_spectrum(results, one, spectra),
-            *(_of_scores(results, names, one) if one.kind == "scores" else _of_pair(results, names, one)),
-            *(_time(one.at), _time(one.first_at), seconds.get(one.token), one.changes),
-            names.anonymous(one.answer.comment) if one.answer else "",
+            *(results.session, names.scorers[row.scorer], row.kind, row.place, use(row)),
+            None if row.repeat_of is None else places[row.repeat_of],
+            *(_flag(row.exposed), _flag(row.token not in primary)),
+            *_of_spectrum(results, row, spectra),
+            *(_of_scores(results, names, row) if row.kind == "scores" else _of_pair(results, names, row)),
+            *(_time(row.at), _time(row.first_at), seconds.get(row.token), row.changes),
+            names.anonymous(row.answer.comment) if row.answer else "",
         )
-        for one in _in_order(results, names)
+        for row in _in_order(results, names)
     )
     return to_csv(COLUMNS, rows)
 
@@ -58,13 +58,13 @@ def wrong_steps_csv(results: Results, names: Names) -> str:
     """Return one row per step that a scorer marked as wrong; steps count from 1."""
     rows = (
         (
-            *(names.scorers[one.scorer], one.place, names.traces[trace.version], use(one)),
+            *(names.scorers[response.scorer], response.place, names.traces[trace.version], use(response)),
             *(trace.source, trace.task, int(step.removeprefix("s"))),
         )
-        for one in _in_order(results, names)
-        if isinstance(one.answer, ScoreAnswer)
-        for trace in (results.traces[one.shown[0]],)
-        for step in one.answer.wrong_steps
+        for response in _in_order(results, names)
+        if isinstance(response.answer, ScoreAnswer)
+        for trace in (results.traces[response.shown[0]],)
+        for step in response.answer.wrong_steps
     )
     return to_csv(("scorer", "place", "item", "use", "source", "task", "step"), rows)
 
@@ -93,7 +93,12 @@ def analysis_script(results: Results) -> str | None:
 
 def _r_text(text: str) -> str:
     """Return a text as R writes it, in ASCII, so that it is read alike in every locale."""
-    plain = (one if one.isascii() and one.isprintable() and one not in '"\\' else f"\\U{ord(one):08x}" for one in text)
+    plain = (
+        character
+        if character.isascii() and character.isprintable() and character not in '"\\'
+        else f"\\U{ord(character):08x}"
+        for character in text
+    )
     return f'"{"".join(plain)}"'
 
 
@@ -146,7 +151,7 @@ def _of_pair(results: Results, names: Names, response: Response) -> tuple[object
 
 def _seconds(results: Results) -> dict[str, float]:
     """Return by token the time between a scorer's first answer to it and their previous first answer, in seconds."""
-    found: dict[str, float] = {}
+    seconds: dict[str, float] = {}
     for scorer in results.plan.scorers:
         answered = [
             (response.first_at, response.place, response.token)
@@ -155,8 +160,8 @@ def _seconds(results: Results) -> dict[str, float]:
         ]
         times = sorted((at, place, token) for at, place, token in answered if at is not None)
         for (before, _, _), (at, _, token) in pairwise(times):
-            found[token] = (at - before).total_seconds()
-    return found
+            seconds[token] = (at - before).total_seconds()
+    return seconds
 
 
 def _score(answer: ScoreAnswer | None, dimension: Dimension) -> Score | None:

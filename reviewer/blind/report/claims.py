@@ -105,10 +105,10 @@ def all_claims(results: Results, names: Names) -> Claims:
     margin = results.plan.analysis.margin if "scores" in results.plan.kinds else None
     if compared is not None:
         dimension = results.plan.analysis.dimension if "scores" in results.plan.kinds else None
-        one = _Primary(results, names, dimension, *compared, margin)
-        analyses, unchanged = one.analyses()
-        best = one.numbers(of).widest
-        primary = Comparison(dimension, *compared, best, None, one.claim(best, of))
+        primary_claim = _Primary(results, names, dimension, *compared, margin)
+        analyses, unchanged = primary_claim.analyses()
+        best = primary_claim.numbers(of).widest
+        primary = Comparison(dimension, *compared, best, None, primary_claim.claim(best, of))
     return Claims(primary, margin, analyses, unchanged, _others(of, names, primary))
 
 
@@ -137,29 +137,33 @@ def in_words(dimension: Dimension | None, first: str, second: str, estimate: Est
 
 
 def _others(results: Results, names: Names, primary: Comparison | None) -> tuple[Comparison, ...]:
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     kinds, arms = results.plan.kinds, sources(results)
     for dimension in DIMENSIONS if "scores" in kinds else ():
         scores = ratings(results, names, dimension)
         for first, second in combinations(arms, 2):
-            found.append(Comparison(dimension, first, second, differences(scores, first, second).widest, None, ""))
+            comparisons.append(
+                Comparison(dimension, first, second, differences(scores, first, second).widest, None, "")
+            )
     if "pair" in kinds:
         votes = tables.pair_votes(results)
-        found += [Comparison(None, a, b, _preference(votes, a, b).widest, None, "") for a, b in combinations(arms, 2)]
+        comparisons += [
+            Comparison(None, a, b, _preference(votes, a, b).widest, None, "") for a, b in combinations(arms, 2)
+        ]
     if primary is not None:
         same = {(primary.first, primary.second), (primary.second, primary.first)}
-        found = [
+        comparisons = [
             comparison
-            for comparison in found
+            for comparison in comparisons
             if (comparison.first, comparison.second) not in same or comparison.dimension != primary.dimension
         ]
     tested = [
         comparison
-        for comparison in found
+        for comparison in comparisons
         if comparison.estimate.low is not None and p_value(comparison.estimate) is not None
     ]
-    adjusted = dict(zip(map(id, tested), holm([p_value(one.estimate) or 0.0 for one in tested]), strict=True))
-    return tuple(_adjusted(comparison, adjusted.get(id(comparison))) for comparison in found)
+    adjusted = dict(zip(map(id, tested), holm([p_value(with_p.estimate) or 0.0 for with_p in tested]), strict=True))
+    return tuple(_adjusted(comparison, adjusted.get(id(comparison))) for comparison in comparisons)
 
 
 def _adjusted(comparison: Comparison, p: float | None) -> Comparison:
@@ -210,9 +214,9 @@ class _Primary:
             return words
         scores = ratings(results, self.names, self.dimension).of(self.first, self.second)
         these = population(estimate) == POPULATION_SPECTRA
-        found = fitted(scores, these_scorers=not these).equivalence(self.first, self.second, self.margin)
-        if found.detail["equivalent"]:
-            ends = f"{two_decimals(found.low or 0.0)} to {two_decimals(found.high or 0.0)}"
+        equivalence = fitted(scores, these_scorers=not these).equivalence(self.first, self.second, self.margin)
+        if equivalence.detail["equivalent"]:
+            ends = f"{two_decimals(equivalence.low or 0.0)} to {two_decimals(equivalence.high or 0.0)}"
             return f"{words}; equivalent within ±{self.margin:g} (90 % interval {ends})"
         return f"{words}; equivalence within ±{self.margin:g} not shown"
 
@@ -221,11 +225,11 @@ class _Primary:
         variants = self._variants()
         of = primary_results(self.results)
         both = self.numbers(of)
-        found = [
+        analyses = [
             self._analysis(PRIMARY, both.new_scorers, of, ""),
             self._analysis(THESE, both.these_scorers, of, "scorers are not taken as a sample of many"),
         ]
-        found += [
+        analyses += [
             self._analysis(name, self.numbers(other).widest, other, about)
             for name, about, variant, differs in variants
             for other in (variant(self.results if name == _EVERYBODY else of),)
@@ -236,25 +240,25 @@ class _Primary:
             if len(set(scores.sources)) == 2:
                 rank = fit_ordinal(scores).difference(self.first, self.second)
                 about = "cumulative-link mixed model; the number is a log odds, not points"
-                found.append(self._analysis(ORDINAL, rank, of, about))
-        return tuple(found), tuple(name for name, _, _, differs in variants if not differs)
+                analyses.append(self._analysis(ORDINAL, rank, of, about))
+        return tuple(analyses), tuple(name for name, _, _, differs in variants if not differs)
 
     def _variants(self) -> list[tuple[str, str, Callable[[Results], Results], bool]]:
         """Return the name of each sensitivity analysis, what it changes, how, and whether it changes anything."""
         of = primary_results(self.results)
-        rows = [one for one in of.first(self.kind) if one.answer is not None]
+        rows = [response for response in of.first(self.kind) if response.answer is not None]
         low, high = SCORES[0], SCORES[-1]
         worst = [
             (
                 f"Worst case for the {which}",
-                f"“cannot tell” as {low} for {one} and as {high} for {other}",
-                {one: low, other: high},
+                f"“cannot tell” as {low} for {response} and as {high} for {other}",
+                {response: low, other: high},
             )
-            for which, one, other in (("first", self.first, self.second), ("second", self.second, self.first))
+            for which, response, other in (("first", self.first, self.second), ("second", self.second, self.first))
         ]
         everybody = of_all_scorers(self.results)
         revealing = {version for version, trace in of.traces.items() if trace.reveals}
-        found: list[tuple[str, str, Callable[[Results], Results], bool]] = [
+        variants: list[tuple[str, str, Callable[[Results], Results], bool]] = [
             (
                 _EVERYBODY,
                 "with the scorers whom the plan excludes",
@@ -283,8 +287,8 @@ class _Primary:
         if self.dimension is not None:
             unable = any(self._unable(row) for row in rows)
             for name, about, scores in worst:
-                found.append((name, about, partial(with_cannot_tell, scores=scores), unable))
-        return found
+                variants.append((name, about, partial(with_cannot_tell, scores=scores), unable))
+        return variants
 
     def _unable(self, response: Response) -> bool:
         assert self.dimension is not None

@@ -136,18 +136,20 @@ def intervals(
     return figure
 
 
-def distributions(found: Mapping[str, Distribution]) -> go.Figure:
+def distributions(of_sources: Mapping[str, Distribution]) -> go.Figure:
     """Draw for each source how often each score and "cannot tell" was given; bars are shares of answers."""
     figure = _figure(230, barmode="group", bargap=0.15)
     rows = 0
-    for number, (source, one) in enumerate(found.items()):
-        counts = [*one.counts, one.cannot_tell]
+    for number, (source, shape) in enumerate(of_sources.items()):
+        counts = [*shape.counts, shape.cannot_tell]
         answers = sum(counts)
-        mean = "no score" if one.mean.value is None else f"mean {two_decimals(one.mean.value)}, {one.mean.n} scores"
+        mean = (
+            "no score" if shape.mean.value is None else f"mean {two_decimals(shape.mean.value)}, {shape.mean.n} scores"
+        )
         name = _lines(f"{source}: {mean}", 0.85)
         rows += len(name)
         figure.add_bar(
-            x=[*map(str, one.scale), "?"],
+            x=[*map(str, shape.scale), "?"],
             y=[count / answers if answers else 0 for count in counts],
             name="<br>".join(name),
             text=[str(count) if count else "" for count in counts],
@@ -178,8 +180,8 @@ def preferences(rates: Mapping[str, Preference]) -> go.Figure:
             ("both bad", rate.both_bad.value or 0.0),
             (f"{rate.other} better", rate.losses.value or 0.0),
         )
-        said = ", ".join(f"{words} {percent(share)}" for words, share in shares)
-        about = f"{said}, of {rate.wins.n} answers" if rate.wins.value is not None else str(rate.wins)
+        shares_text = ", ".join(f"{words} {percent(share)}" for words, share in shares)
+        about = f"{shares_text}, of {rate.wins.n} answers" if rate.wins.value is not None else str(rate.wins)
         title, lines = _lines(heading, _BOLD), _lines(about)
         texts.append((top, "<br>".join([*(f"<b>{line}</b>" for line in title), *lines])))
         top += _LINE * (len(title) + len(lines)) + 8

@@ -18,7 +18,7 @@ from reviewer.blind.sheet import ScoreAnswer
 def exclusions(material: ReportData) -> str:
     """Return what is not in the results, or may weaken them, with reasons and numbers."""
     results, plan = material.results, material.results.plan
-    firsts = [one for kind in plan.kinds for one in results.first(kind)]
+    firsts = [counted for kind in plan.kinds for counted in results.first(kind)]
     training = [response for response in results.responses if response.training]
     gold = results.gold()
     unable = {
@@ -33,7 +33,7 @@ def exclusions(material: ReportData) -> str:
     exposed = sum(first.exposed for first in firsts)
     silent = sum(first.answer is None for first in firsts)
     repeats = sum(response.repeat_of is not None for response in results.responses)
-    items, trained = (len({one.shown[0] for one in shown}) for shown in (gold, training))
+    items, trained = (len({counted.shown[0] for counted in shown}) for shown in (gold, training))
     scored = sum(isinstance(first.answer, ScoreAnswer) for first in firsts)
     rows: list[Sequence[object]] = [
         ("traces barred from a scorer", len(material.barred), "the scorer worked on the trace before it was sampled"),
@@ -75,7 +75,7 @@ def _history(material: ReportData) -> str:
     history = material.history
     if history is None:
         return ""
-    discarded = sum(one.discarded is not None for one in history.unopened)
+    discarded = sum(session.discarded is not None for session in history.unopened)
     unopened = (
         f"Sessions with a source and task in common that were created before and not opened: {len(history.unopened)}, "
         f"of which {discarded} were closed without opening."
@@ -85,12 +85,12 @@ def _history(material: ReportData) -> str:
     called = material.names.scorers
     rows = [
         [
-            str(one.session),
-            f"{one.opened:%Y-%m-%d}",
-            str(one.items),
-            ", ".join(sorted((called[who] for who in one.scorers if who in called), key=_number)) or "none",
+            str(session.session),
+            f"{session.opened:%Y-%m-%d}",
+            str(session.items),
+            ", ".join(sorted((called[who] for who in session.scorers if who in called), key=_number)) or "none",
         ]
-        for one in history.earlier
+        for session in history.earlier
     ]
     sessions = table(["earlier session", "opened", "traces of this one", "scorers of this one"], rows)
     return f"<h3>Earlier sessions</h3><p>{escape(unopened)}</p>{sessions}"
@@ -100,7 +100,7 @@ def _number(called: str) -> int:
     return int(called.removeprefix("S"))
 
 
-def fingerprint_tables(found: Fingerprints) -> str:
+def fingerprint_tables(prints: Fingerprints) -> str:
     """Return how well a program tells the sources apart, and the features that it uses, by source."""
 
     def auc(separation: Separation) -> str:
@@ -113,12 +113,12 @@ def fingerprint_tables(found: Fingerprints) -> str:
         )
         return f"{separation.auc:.2f}{ends}"
 
-    kinds = (("layout", found.layout), ("wording", found.wording), ("both", found.both))
-    named = [*found.traces]
-    head = ["median", *(f"{source} ({many(n, 'trace')})" for source, n in found.traces.items())]
-    features = [[words, *(f"{found.medians[source][key]:.3g}" for source in named)] for key, words in FEATURES.items()]
+    kinds = (("layout", prints.layout), ("wording", prints.wording), ("both", prints.both))
+    named = [*prints.traces]
+    head = ["median", *(f"{source} ({many(n, 'trace')})" for source, n in prints.traces.items())]
+    features = [[words, *(f"{prints.medians[source][key]:.3g}" for source in named)] for key, words in FEATURES.items()]
     return (
-        f"<p>{escape(found.sentence)} Scorers see the same things, and may learn which traces are of one source. The "
+        f"<p>{escape(prints.sentence)} Scorers see the same things, and may learn which traces are of one source. The "
         "AUC is of a logistic regression for spectra that it was not trained on: 0.5 is chance, 1 is perfect.</p>"
         f"{table(['from', 'AUC (95 % interval)'], [[name, auc(kind)] for name, kind in kinds])}"
         f"{table(head, features)}"

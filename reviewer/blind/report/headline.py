@@ -32,24 +32,24 @@ _HEAD_OTHERS = ("comparison", "estimate (95 %)", "p", "adjusted p", "holds for",
 _UNITS = {True: "points of the scale from 0 to 5", False: "share of decided answers; 0.5 is no preference"}
 
 
-def headline(found: Claims) -> str:
+def headline(claims: Claims) -> str:
     """Return the table of the primary comparison, and below it that of all others."""
-    return f"{_primary_table(found)}{_others(found.others)}"
+    return f"{_primary_table(claims)}{_others(claims.others)}"
 
 
-def _primary_table(found: Claims) -> str:
-    one = found.primary
-    if one is None:
+def _primary_table(claims: Claims) -> str:
+    comparison = claims.primary
+    if comparison is None:
         return "<p>The session has fewer than two sources, so there is no comparison.</p>"
-    rows = [_row(analysis, number == 0) for number, analysis in enumerate(found.analyses)]
-    margin = "" if found.margin is None else f" Planned margin: ±{found.margin:g} points."
+    rows = [_row(analysis, number == 0) for number, analysis in enumerate(claims.analyses)]
+    margin = "" if claims.margin is None else f" Planned margin: ±{claims.margin:g} points."
     text = (
-        f"Unit: {_UNITS[one.dimension is not None]}. The primary comparison is tested at 5 %; the rows below it are "
+        f"Unit: {_UNITS[comparison.dimension is not None]}. The primary comparison is tested at 5 %; the rows below it are "
         f"the same comparison by other analyses, which should agree with it.{margin}"
     )
-    if found.unchanged:
-        text += f" Not needed, as they would change nothing: {', '.join(name.lower() for name in found.unchanged)}."
-    caption = f"Primary comparison. {one.subject}"
+    if claims.unchanged:
+        text += f" Not needed, as they would change nothing: {', '.join(name.lower() for name in claims.unchanged)}."
+    caption = f"Primary comparison. {comparison.subject}"
     return f"{html_table(_HEAD, rows, caption, 'headline')}<p class='faint'>{escape(text)}</p>"
 
 
@@ -113,26 +113,26 @@ def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:] if words.startswith(("no ", "cannot ")) else words
 
 
-def summary(results: Results, found: Statistics) -> tuple[str, ...]:
+def summary(results: Results, statistics: Statistics) -> tuple[str, ...]:
     """Return the sentences, the most important first."""
     return (
         _size(results),
         version_sentence(results),
-        *_of_claims(found.claims),
-        *(f"{TITLES[score.dimension]}: {_alpha(score.agreement[''].alpha)}" for score in found.scores),
-        *(() if found.pairs is None else _of_pairs(found.pairs)),
-        *_ceiling(found),
-        *(_of_judge(judge) for judge in found.judges),
+        *_of_claims(statistics.claims),
+        *(f"{TITLES[score.dimension]}: {_alpha(score.agreement[''].alpha)}" for score in statistics.scores),
+        *(() if statistics.pairs is None else _of_pairs(statistics.pairs)),
+        *_ceiling(statistics),
+        *(_of_judge(judge) for judge in statistics.judges),
     )
 
 
 def _size(results: Results) -> str:
-    questions = [one for kind in results.plan.kinds for one in results.first(kind)]
+    questions = [response for kind in results.plan.kinds for response in results.first(kind)]
     answered = [question for question in questions if question.answer is not None]
-    scorers = {one.scorer for one in answered}
+    scorers = {response.scorer for response in answered}
     if not answered:
         return f"No result: found no answer to any of {many(len(questions), 'question')}."
-    traces = {version for one in answered for version in one.shown}
+    traces = {version for response in answered for version in response.shown}
     left_out = many(len(excluded_scorers(results)), "scorer"), many(len(excluded_traces(results)), "trace")
     excluded = "" if left_out == ("0 scorers", "0 traces") else f" The plan excludes {' and '.join(left_out)}."
     return (
@@ -141,19 +141,23 @@ def _size(results: Results) -> str:
     )
 
 
-def _of_claims(found: Claims) -> Iterator[str]:
-    if found.primary is None:
+def _of_claims(claims: Claims) -> Iterator[str]:
+    if claims.primary is None:
         yield "There is no primary comparison: the session has fewer than two sources."
     else:
-        yield f"Primary comparison. {_primary(found)}"
-    shown = [one for one in found.others if claimed(one.estimate, one.adjusted, _neutral(one))]
-    for one in shown:
+        yield f"Primary comparison. {_primary(claims)}"
+    shown = [
+        comparison
+        for comparison in claims.others
+        if claimed(comparison.estimate, comparison.adjusted, _neutral(comparison))
+    ]
+    for comparison in shown:
         yield (
-            f"{one.subject}: {one.claim}, {_where(one.estimate)}: {value_with_interval(one.estimate)}, "
-            f"{p_text(one.adjusted)} after Holm's correction."
+            f"{comparison.subject}: {comparison.claim}, {_where(comparison.estimate)}: {value_with_interval(comparison.estimate)}, "
+            f"{p_text(comparison.adjusted)} after Holm's correction."
         )
-    rest = [one for one in found.others if one not in shown]
-    untested = sum(one.adjusted is None for one in rest)
+    rest = [comparison for comparison in claims.others if comparison not in shown]
+    untested = sum(comparison.adjusted is None for comparison in rest)
     if len(rest) > untested:
         count = len(rest) - untested
         show = "shows" if count == 1 else "show"
@@ -163,22 +167,22 @@ def _of_claims(found: Claims) -> Iterator[str]:
         yield f"{many(untested, 'other comparison')} {has} no interval, so nothing is claimed."
 
 
-def _primary(found: Claims) -> str:
-    assert found.primary is not None
-    one, best = found.primary, found.primary.estimate
-    whole = found.analyses[0].estimate
+def _primary(claims: Claims) -> str:
+    assert claims.primary is not None
+    comparison, best = claims.primary, claims.primary.estimate
+    whole = claims.analyses[0].estimate
     if whole.value is None:
-        return f"{one.subject}: {one.claim}."
+        return f"{comparison.subject}: {comparison.claim}."
     if best.low is None:
-        return f"{one.subject} is {two_decimals(whole.value)}; {one.claim}."
+        return f"{comparison.subject} is {two_decimals(whole.value)}; {comparison.claim}."
     before = (
         "" if whole.low is not None else f"for spectra and scorers like these nothing is claimed ({whole.reason}); "
     )
-    end = "" if claimed(best, p_value(best), _neutral(one)) else ". This does not show that they are alike"
-    if "; equivalent within" in one.claim:
+    end = "" if claimed(best, p_value(best), _neutral(comparison)) else ". This does not show that they are alike"
+    if "; equivalent within" in comparison.claim:
         end = ""
     value = f"{value_with_interval(best)}, {p_text(p_value(best))}"
-    return f"{one.subject}: {before}{_where(best)}, {one.claim}: {value}{end}."
+    return f"{comparison.subject}: {before}{_where(best)}, {comparison.claim}: {value}{end}."
 
 
 def _neutral(comparison: Comparison) -> float:
@@ -200,41 +204,41 @@ def _alpha(alpha: Estimate) -> str:
     return f"{start} By Krippendorff's rule, at least {TENTATIVE} is needed; the interval begins below it."
 
 
-def _of_pairs(found: PairStatistics) -> Iterator[str]:
-    ties = [rate.wins.detail["equal"] + rate.wins.detail["both_bad"] for rate in found.rates]
-    if any(rate.wins.n for rate in found.rates):
-        yield f"Preferences: {many(sum(ties), 'tie')} in {many(sum(rate.wins.n for rate in found.rates), 'answer')}."
-    bias = found.position
+def _of_pairs(statistics: PairStatistics) -> Iterator[str]:
+    ties = [rate.wins.detail["equal"] + rate.wins.detail["both_bad"] for rate in statistics.rates]
+    if any(rate.wins.n for rate in statistics.rates):
+        yield f"Preferences: {many(sum(ties), 'tie')} in {many(sum(rate.wins.n for rate in statistics.rates), 'answer')}."
+    bias = statistics.position
     if bias.value is not None:
         yield f"Preferences: {_percent(bias)} of {many(bias.n, 'decided answer')} chose the left trace."
 
 
-def _ceiling(found: Statistics) -> Iterator[str]:
+def _ceiling(statistics: Statistics) -> Iterator[str]:
     """Yield what the judges' correlations are to be compared with."""
     values = [
-        f"{value_with_interval(one.ceiling)} in {TITLES[dimension].lower()}"
-        for dimension, one in found.together.items()
-        if one.ceiling.value is not None
+        f"{value_with_interval(judges.ceiling)} in {TITLES[dimension].lower()}"
+        for dimension, judges in statistics.together.items()
+        if judges.ceiling.value is not None
     ]
     if values:
         yield f"Rank correlation of one person with the mean of the other people: {' and '.join(values)}."
 
 
-def _of_judge(found: JudgeStatistics) -> str:
+def _of_judge(statistics: JudgeStatistics) -> str:
     """Return the rank correlations of a judge with people, and its flips, as one sentence."""
-    ranks = {TITLES[dimension].lower(): score.correlation for dimension, score in found.scores.items()}
+    ranks = {TITLES[dimension].lower(): score.correlation for dimension, score in statistics.scores.items()}
     words = [
         f"{rank if rank.value is None or rank.low is None else value_with_interval(rank)} in {name}"
         for name, rank in ranks.items()
     ]
     parts = [f"rank correlation with the people {' and '.join(words)}"] if words else []
-    if found.pairs is not None and found.pairs.flips.value is not None:
-        flips = found.pairs.flips
+    if statistics.pairs is not None and statistics.pairs.flips.value is not None:
+        flips = statistics.pairs.flips
         parts.append(
             f"choice changed with the order of the pair in {_percent(flips)} of {flips.n} {flips.n_of}, which "
             "count as ties"
         )
-    return f"Judge {found.judge}: {'; '.join(parts) or 'no readable answer'}."
+    return f"Judge {statistics.judge}: {'; '.join(parts) or 'no readable answer'}."
 
 
 def _percent(estimate: Estimate) -> str:

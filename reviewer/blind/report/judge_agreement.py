@@ -58,7 +58,7 @@ class JudgesTogether:
 
 def judges_together(results: Results) -> dict[Dimension, JudgesTogether]:
     """Return the comparison of judges for each dimension that one of them scored."""
-    found = {}
+    together = {}
     for dimension in DIMENSIONS:
         judges, people = judge_scores(results, dimension), tables.score_table(results, dimension)
         judges = _select(judges, people.items)
@@ -72,8 +72,8 @@ def judges_together(results: Results) -> dict[Dimension, JudgesTogether]:
             JudgesAlike(a, b, rank_correlation(judges.by(a), judges.by(b), spectra))
             for a, b in combinations(judges.raters, 2)
         )
-        found[dimension] = JudgesTogether(human_ceiling(people, spectra), mean, pairs)
-    return found
+        together[dimension] = JudgesTogether(human_ceiling(people, spectra), mean, pairs)
+    return together
 
 
 def judge_scores(results: Results, dimension: Dimension) -> Scores:
@@ -157,9 +157,9 @@ def human_ceiling(people: Scores, spectra: Sequence[str]) -> Estimate:
 
 def weighted_mean(values: FloatArray) -> Weighted:
     """Return the mean of values, (n_items,), NaN where there is none."""
-    there = ~np.isnan(values)
-    filled = np.where(there, values, 0.0)
-    return lambda weights: divided(weights @ filled, weights @ there.astype(float))
+    is_known = ~np.isnan(values)
+    filled = np.where(is_known, values, 0.0)
+    return lambda weights: divided(weights @ filled, weights @ is_known.astype(float))
 
 
 def by_spectrum(
@@ -178,7 +178,7 @@ def by_spectrum(
     :param correlation: whether it is one, else a mean or a difference of means; it then needs more spectra
     :param n: the traces that the value rests on, if that is not all
     """
-    found = jackknife(
+    jackknifed = jackknife(
         definition,
         float(statistic(np.ones((1, len(spectra))))[0]),
         lambda kept: statistic(times_sampled(kept, len(spectra))),
@@ -187,7 +187,7 @@ def by_spectrum(
         fewest=MIN_CLUSTERS if correlation else DEFAULT.few,
         detail={"spectra": len(set(spectra)), **(detail or {})},
     )
-    return replace(found, n=len(spectra) if n is None else n, n_of="traces")
+    return replace(jackknifed, n=len(spectra) if n is None else n, n_of="traces")
 
 
 def _select(scores: Scores, items: Sequence[str]) -> Scores:
@@ -211,7 +211,7 @@ def _correlation(x: FloatArray, y: FloatArray) -> Weighted:
 
     It is Pearson's of the mean ranks in the set, as if each item were there as often as it counts.
     """
-    ranks_of = [_ranks(one) for one in (x, y)]
+    ranks_of = [_ranks(values) for values in (x, y)]
 
     def statistic(weights: FloatArray) -> FloatArray:
         total = weights.sum(axis=1, keepdims=True)

@@ -153,12 +153,12 @@ def _sample(judgement: Judgement) -> int:
 
 def _setup(judgements: Sequence[Judgement]) -> dict[str, tuple[Any, ...]]:
     """Return the values of each setting as the judgements recorded it, by its name: one, or several if they differ."""
-    found: dict[str, dict[Any, None]] = {}
+    values_of: dict[str, dict[Any, None]] = {}
     for judgement in judgements:
         for name, value in judgement.settings.items():
             if value is not None:
-                found.setdefault(name, {})[_hashable(value)] = None
-    values = {name: tuple(own) for name, own in found.items()}
+                values_of.setdefault(name, {})[_hashable(value)] = None
+    values = {name: tuple(own) for name, own in values_of.items()}
     # Earlier releases recorded whether there were pictures; without them a judge saw text alone.
     before = tuple({True: "pictures", False: "text"}[value] for value in values.get("pictures", ()))
     return ({"sees": before} if before else {}) | values
@@ -203,7 +203,7 @@ def _judge_scores(results: Results, dimension: Dimension, scored: Sequence[tuple
             for source, mine in by_source.items()
         },
         contrasts=tuple(
-            SourceContrast(a, b, _contrast(a, b, [np.where(by_source[one], excess, np.nan) for one in (a, b)], spectra))
+            SourceContrast(a, b, _contrast(a, b, [np.where(by_source[arm], excess, np.nan) for arm in (a, b)], spectra))
             for a, b in combinations(by_source, 2)
         ),
         retest=_retest(own, spectra) if len(own.raters) > 1 else None,
@@ -216,27 +216,27 @@ def _mean(definition: str, values: FloatArray, spectra: Sequence[str], none: str
     :param values: (n_items,), NaN for items that do not count; ``spectra`` of the same items
     :param none: the reason where no item counts
     """
-    there = ~np.isnan(values)
-    if not there.any():
+    is_known = ~np.isnan(values)
+    if not is_known.any():
         return Estimate.undefined(none, 0, definition, n_of="traces")
-    kept = [spectrum for spectrum, use in zip(spectra, there, strict=True) if use]
-    return by_spectrum(definition, weighted_mean(values[there]), kept)
+    kept = [spectrum for spectrum, use in zip(spectra, is_known, strict=True) if use]
+    return by_spectrum(definition, weighted_mean(values[is_known]), kept)
 
 
 def _contrast(first: str, second: str, excess: Sequence[FloatArray], spectra: Sequence[str]) -> Estimate:
     """:param excess: (n_items,) for each of the two sources, NaN for items of others or without both scores"""
-    there = [~np.isnan(one) for one in excess]
-    numbers = [int(one.sum()) for one in there]
+    known = [~np.isnan(values_of) for values_of in excess]
+    numbers = [int(values_of.sum()) for values_of in known]
     detail = {"traces_first": numbers[0], "traces_second": numbers[1]}
     if not all(numbers):
         missing = " and ".join(name for name, n in zip((first, second), numbers, strict=True) if not n)
         reason = f"no trace of {missing} has a score of the judge and of a person"
         return Estimate.undefined(reason, sum(numbers), _CONTRAST, detail, "traces")
-    kept = there[0] | there[1]
-    one, other = (weighted_mean(values[kept]) for values in excess)
+    kept = known[0] | known[1]
+    first_mean, other = (weighted_mean(values[kept]) for values in excess)
     return by_spectrum(
         _CONTRAST,
-        lambda weights: one(weights) - other(weights),
+        lambda weights: first_mean(weights) - other(weights),
         [spectrum for spectrum, use in zip(spectra, kept, strict=True) if use],
         n=sum(numbers),
         detail=detail,
@@ -245,9 +245,9 @@ def _contrast(first: str, second: str, excess: Sequence[FloatArray], spectra: Se
 
 def _retest(own: Scores, spectra: Sequence[str]) -> Estimate:
     """Return the agreement of a judge's samples."""
-    found = krippendorff_alpha(own, clusters=spectra)
-    reason = found.reason.replace("scorers", "samples").replace("scorer", "sample")
-    return replace(found, definition=found.definition + _RETEST, reason=reason)
+    alpha = krippendorff_alpha(own, clusters=spectra)
+    reason = alpha.reason.replace("scorers", "samples").replace("scorer", "sample")
+    return replace(alpha, definition=alpha.definition + _RETEST, reason=reason)
 
 
 def _judge_pairs(results: Results, preferred: Mapping[tuple[int, tuple[int, ...]], PreferenceAnswer]) -> JudgePairs:
@@ -262,14 +262,14 @@ def _judge_pairs(results: Results, preferred: Mapping[tuple[int, tuple[int, ...]
             both.append((shown, _verdict(answer.preference), _verdict(back.preference, swapped=True)))
     traces = [[results.traces[version] for version in shown] for shown, _, _ in both]
     pairs = tuple(tables.pair_name(*trace) for trace in traces)
-    together = tuple(in_both_orders(one, other) for _, one, other in both)
+    together = tuple(in_both_orders(in_order, other) for _, in_order, other in both)
     votes = Votes(
         pairs, tuple(trace[0].source for trace in traces), tuple(trace[1].source for trace in traces), together
     )
     every = [tables.pair_name(*(results.traces[v] for v in shown)) for _, shown in preferred]
     return JudgePairs(
         rates=preference_rates(votes, arms),
-        flips=_flips(pairs, [one for _, one, _ in both], [other for _, _, other in both]),
+        flips=_flips(pairs, [in_order for _, in_order, _ in both], [other for _, _, other in both]),
         position=position_bias(every, [answer.preference for answer in preferred.values()]),
         length=length_bias(
             pairs, together, [trace[0].characters for trace in traces], [trace[1].characters for trace in traces]
@@ -280,14 +280,14 @@ def _judge_pairs(results: Results, preferred: Mapping[tuple[int, tuple[int, ...]
 
 def _flips(pairs: Sequence[str], first: Sequence[Verdict], second: Sequence[Verdict]) -> Estimate:
     """Return the flip rate; with several samples of a pair, its interval resamples pairs."""
-    found = flip_rate(first, second)
+    rate = flip_rate(first, second)
     if len(set(pairs)) == len(pairs):
-        return found
+        return rate
     flipped = [{verdict, other} == {"a", "b"} for verdict, other in zip(first, second, strict=True)]
     hits, counts = by_item(pairs, flipped, np.ones(len(pairs)))
-    kept = {name: found.detail[name] for name in ("flipped", "wavered")}
+    kept = {name: rate.detail[name] for name in ("flipped", "wavered")}
     return share(
-        hits, counts, found.definition, none=found.reason, n=len(pairs), n_of="answers in both orders", detail=kept
+        hits, counts, rate.definition, none=rate.reason, n=len(pairs), n_of="answers in both orders", detail=kept
     )
 
 
@@ -302,7 +302,11 @@ def _verdict(answer: Answer, swapped: bool = False) -> Verdict:
 def _majority(results: Results, pairs: Sequence[str], judged: Sequence[Verdict]) -> Estimate:
     people = verdicts_by_pair(tables.pair_votes(results))
     most = [_most_frequent(people.get(pair, ())) for pair in pairs]
-    counted = [(pair, float(own == one)) for pair, own, one in zip(pairs, judged, most, strict=True) if one is not None]
+    counted = [
+        (pair, float(own == verdict))
+        for pair, own, verdict in zip(pairs, judged, most, strict=True)
+        if verdict is not None
+    ]
     none = "no pair that the judge answered in both orders has one most frequent answer of people"
     if not counted:
         return Estimate.undefined(none, 0, _MAJORITY, n_of="pairs")
@@ -313,7 +317,7 @@ def _majority(results: Results, pairs: Sequence[str], judged: Sequence[Verdict])
 
 def _most_frequent(answers: Iterable[Verdict]) -> Verdict | None:
     given = list(answers)
-    counts = sorted(((given.count(one), one) for one in set(given)), reverse=True)
+    counts = sorted(((given.count(verdict), verdict) for verdict in set(given)), reverse=True)
     if not counts or (len(counts) > 1 and counts[0][0] == counts[1][0]):
         return None
     return counts[0][1]

@@ -353,7 +353,7 @@ def rubric_text(rubric: Rubric, questions: Mapping[str, Question]) -> str:
 def _coin(material: ReportData) -> str:
     results = material.results
     arms = sources(results)
-    left = Counter(results.traces[one.shown[0]].source for one in results.first("pair"))
+    left = Counter(results.traces[response.shown[0]].source for response in results.first("pair"))
     counts = ", ".join(f"{source} {left[source]}" for source in arms)
     return (
         "Pairs are two traces of one spectrum and task. Left and right were assigned at random in equal numbers; "

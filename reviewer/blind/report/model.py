@@ -43,8 +43,8 @@ class ByPopulation:
     @property
     def widest(self) -> Estimate:
         """Return the number for the widest population for which it has an interval; where it has none, the first."""
-        one = self.new_scorers
-        return self.these_scorers if one.low is None and self.these_scorers.low is not None else one
+        new = self.new_scorers
+        return self.these_scorers if new.low is None and self.these_scorers.low is not None else new
 
 
 def population(estimate: Estimate) -> str:
@@ -56,8 +56,8 @@ def population(estimate: Estimate) -> str:
 
 def p_value(estimate: Estimate) -> float | None:
     """Return the two-sided p value; None where there is none."""
-    found = estimate.detail.get("p_value")
-    return None if found is None else float(found)
+    p = estimate.detail.get("p_value")
+    return None if p is None else float(p)
 
 
 def without_interval(estimate: Estimate, reason: str) -> Estimate:
@@ -93,7 +93,7 @@ def ratings(results: Results, names: Names, dimension: Dimension) -> Ratings:
         tuple(map(spectrum_unit, of)),
         tuple(table.items[row] for row in rows),
         tuple(names.scorers[table.raters[column]] for column in columns),
-        tuple(one.source for one in of),
+        tuple(rated.source for rated in of),
     )
 
 
@@ -115,7 +115,7 @@ def _fitted(values: tuple[float, ...], *fields: Any) -> MixedFit:
 def differences(scores: Ratings, first: str, second: str) -> ByPopulation:
     """Return the difference of two sources from the scores of these two alone."""
     kept = scores.of(first, second)
-    missing = [one for one in (first, second) if one not in kept.sources]
+    missing = [source for source in (first, second) if source not in kept.sources]
     if missing:
         reason = f"no trace of {' and '.join(missing)} has a score"
         none = Estimate.undefined(reason, len(set(kept.spectra)), _DIFFERENCE, n_of="spectra")
@@ -129,17 +129,17 @@ def means(scores: Ratings, sources: Sequence[str]) -> dict[str, ByPopulation]:
     none = Estimate.undefined("nobody gave a score", 0, _MEAN, n_of="spectra")
     if not len(scores.values):
         return {source: ByPopulation(none, none) for source in sources}
-    found, these = fitted(scores), fitted(scores, these_scorers=True)
+    fit, these = fitted(scores), fitted(scores, these_scorers=True)
     return {
-        source: ByPopulation(_mean(found, scores, source), replace(_mean(these, scores, source), definition=_MEAN))
-        if source in found.sources
+        source: ByPopulation(_mean(fit, scores, source), replace(_mean(these, scores, source), definition=_MEAN))
+        if source in fit.sources
         else ByPopulation(none, none)
         for source in sources
     }
 
 
-def _mean(found: MixedFit, scores: Ratings, source: str) -> Estimate:
+def _mean(fit: MixedFit, scores: Ratings, source: str) -> Estimate:
     """Return the mean with the number of the source's own spectra, and without the p value against 0."""
-    one = found.mean(source)
-    detail = {name: value for name, value in one.detail.items() if name != "p_value"}
-    return replace(one, n=len(set(scores.of(source).spectra)), detail=detail)
+    mean = fit.mean(source)
+    detail = {name: value for name, value in mean.detail.items() if name != "p_value"}
+    return replace(mean, n=len(set(scores.of(source).spectra)), detail=detail)

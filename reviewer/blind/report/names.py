@@ -69,7 +69,7 @@ class Names:
     def table(self, scores: Scores) -> Scores:
         """Return the scores with scorers by their new names, in the order of these."""
         order = sorted(scores.raters, key=self._rank)
-        return Scores(scores.items, tuple(self.scorers[one] for one in order), scores.only(order).values)
+        return Scores(scores.items, tuple(self.scorers[scorer] for scorer in order), scores.only(order).values)
 
     def _rank(self, initials: str) -> int:
         return list(self.scorers).index(initials)
@@ -104,5 +104,5 @@ def sources(results: Results) -> tuple[str, ...]:
 
 def counted_versions(results: Results) -> tuple[int, ...]:
     """Return the versions in the results, without gold items, by item."""
-    versions = {v for kind in results.plan.kinds for one in results.first(kind) for v in one.shown}
+    versions = {v for kind in results.plan.kinds for response in results.first(kind) for v in response.shown}
     return tuple(sorted(versions, key=lambda version: (results.traces[version].item, version)))

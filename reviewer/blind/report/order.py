@@ -74,16 +74,16 @@ def order_statistics(results: Results, names: Names, dimension: Dimension) -> Or
 def _scores(results: Results, names: Names, dimension: Dimension) -> _Scores:
     rows: list[tuple[float, str, str, float, float]] = []
     seen: set[tuple[str, str]] = set()
-    for one in sorted(results.first("scores"), key=lambda one: (one.scorer, one.place)):
-        answer = one.answer
+    for response in sorted(results.first("scores"), key=lambda response: (response.scorer, response.place)):
+        answer = response.answer
         if not isinstance(answer, ScoreAnswer):
             continue
-        trace = results.traces[one.shown[0]]
-        before = (one.scorer, spectrum_unit(trace)) in seen
-        seen.add((one.scorer, spectrum_unit(trace)))
+        trace = results.traces[response.shown[0]]
+        before = (response.scorer, spectrum_unit(trace)) in seen
+        seen.add((response.scorer, spectrum_unit(trace)))
         score = answer.coherence if dimension == "coherence" else answer.consistency
         if score is not None and score != CANNOT_TELL:
-            rows.append((float(score), trace.key, names.scorers[one.scorer], float(one.place), float(before)))
+            rows.append((float(score), trace.key, names.scorers[response.scorer], float(response.place), float(before)))
     values, items, scorers, places, second = zip(*rows, strict=True) if rows else ((),) * 5
     return _Scores(np.array(values), tuple(items), tuple(scorers), np.array(places), np.array(second))
 
@@ -106,13 +106,13 @@ def _effects(scores: _Scores, people: tuple[str, ...]) -> dict[tuple[str, str], 
         return {}
     rest = float(((scores.values - design @ means) ** 2).sum()) / freedom
     projection = inverse @ gram
-    found = {}
+    effects = {}
     for number, key in enumerate((what, person) for what in ("slope", "second") for person in people):
         column = levels.shape[1] + number
         unit = np.eye(len(gram))[column]
         if gram[column, column] > 0 and np.abs(projection[column] - unit).max() < 1e-6:
-            found[key] = (float(means[column]), float(np.sqrt(rest * inverse[column, column])), freedom)
-    return found
+            effects[key] = (float(means[column]), float(np.sqrt(rest * inverse[column, column])), freedom)
+    return effects
 
 
 def _levels(scores: _Scores) -> FloatArray:
@@ -121,14 +121,14 @@ def _levels(scores: _Scores) -> FloatArray:
     return np.concatenate(columns, axis=1)
 
 
-def _one(found: tuple[float, float, int] | None, definition: str, scores: _Scores, scorer: str) -> Estimate:
+def _one(effect: tuple[float, float, int] | None, definition: str, scores: _Scores, scorer: str) -> Estimate:
     from scipy.stats import t
 
     n = scores.scorers.count(scorer)
-    if found is None:
+    if effect is None:
         reason = "the scores do not determine it; it needs traces that other scorers scored at other places"
         return Estimate.undefined(reason, n, definition, n_of="scores")
-    value, error, freedom = found
+    value, error, freedom = effect
     if not error > 1e-9:
         return Estimate(value, None, None, n, definition, "the scores do not vary", n_of="scores")
     half = float(t.ppf(0.975, freedom)) * error
@@ -164,12 +164,12 @@ def _quarters(scores: _Scores, people: tuple[str, ...]) -> dict[str, FloatArray]
     levels = _levels(scores)
     gram = levels.T @ levels
     rest = scores.values - levels @ (np.linalg.pinv(gram, rcond=1e-10, hermitian=True) @ levels.T @ scores.values)
-    found = {}
+    quarters = {}
     for person in people:
         own = np.flatnonzero([who == person for who in scores.scorers])
         if len(own) < QUARTERS:
             continue
         ranks = np.argsort(np.argsort(scores.places[own], kind="stable"), kind="stable")
         quarter = ranks * QUARTERS // len(own)
-        found[person] = np.array([rest[own[quarter == number]].mean() for number in range(QUARTERS)])
-    return found
+        quarters[person] = np.array([rest[own[quarter == number]].mean() for number in range(QUARTERS)])
+    return quarters

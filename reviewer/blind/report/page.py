@@ -103,7 +103,7 @@ _NARROW = 6  # columns, up to which both dimensions are in one table
 _ORDER = (*DIMENSIONS, "")
 
 
-def page(material: ReportData, found: Statistics) -> str:
+def page(material: ReportData, statistics: Statistics) -> str:
     """Return the complete page."""
     results = material.results
     title = material.names.anonymous(results.plan.name)
@@ -111,10 +111,10 @@ def page(material: ReportData, found: Statistics) -> str:
         f"Blind scoring session {results.session}, closed. Created {results.drawn_at:%Y-%m-%d}, open from "
         f"{results.opened_at:%Y-%m-%d} to {results.closed_at:%Y-%m-%d} (UTC). Seed {results.plan.seed}."
     )
-    rows = found.rows
-    parts = {key: _numbers(key, part, found) for key, part in _PARTS.items()}
-    there = {key: html for key, html in parts.items() if html}
-    drawings = "".join(all_figures(material, found))
+    rows = statistics.rows
+    parts = {key: _numbers(key, part, statistics) for key, part in _PARTS.items()}
+    written = {key: html for key, html in parts.items() if html}
+    drawings = "".join(all_figures(material, statistics))
     found_prints = "" if material.fingerprints is None else fingerprint_tables(material.fingerprints)
     contents = {
         **({"figures": ("Figures", drawings)} if drawings else {}),
@@ -122,14 +122,16 @@ def page(material: ReportData, found: Statistics) -> str:
         "method": ("Method", method(material)),
         "exclusions": ("Exclusions", exclusions(material)),
         **({"fingerprints": ("Fingerprints of the sources", found_prints)} if found_prints else {}),
-        **{key: (_PARTS[key].title, html) for key, html in there.items()},
+        **{key: (_PARTS[key].title, html) for key, html in written.items()},
         "definitions": ("Definitions", _definitions(rows)),
         "rubric": ("The rubric", rubric_text(results.rubric, results.questions)),
     }
     links = "".join(f'<li><a href="#{key}">{escape(name)}</a></li>' for key, (name, _) in contents.items())
-    sentences = "".join(f"<li>{escape(one)}</li>" for one in summary(results, found))
+    sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in summary(results, statistics))
     first = _section(
-        "summary", "Result", f"{headline(found.claims)}<h3>Summary</h3><ul>{sentences}</ul><nav><ul>{links}</ul></nav>"
+        "summary",
+        "Result",
+        f"{headline(statistics.claims)}<h3>Summary</h3><ul>{sentences}</ul><nav><ul>{links}</ul></nav>",
     )
     sections = [first, *(_section(key, name, html) for key, (name, html) in contents.items())]
     return Template(_PAGE.read_text(encoding="utf-8")).substitute(
@@ -141,13 +143,13 @@ def _section(key: str, title: str, html: str) -> str:
     return f'<section id="{key}"><h2>{escape(title)}</h2>\n{html}</section>'
 
 
-def _numbers(key: str, part: _Part, found: Statistics) -> str:
+def _numbers(key: str, part: _Part, statistics: Statistics) -> str:
     """Return a section's figures and tables; empty where the session has no such rows."""
-    own = [row for row in found.rows if row.section in part.sections]
+    own = [row for row in statistics.rows if row.section in part.sections]
     if not own:
         return ""
     html = [f"<p>{escape(part.about)}</p>"]
-    html += [judge_settings(found.judges)] if key == "judges" else []
+    html += [judge_settings(statistics.judges)] if key == "judges" else []
     html += section_figures(key, own)
     for section in part.sections:
         of_section = [row for row in own if row.section == section]
@@ -173,7 +175,7 @@ def _tables(section: str, rows: Sequence[Row]) -> Iterable[str]:
 
 def _table(caption: str, rows: Sequence[Row]) -> str:
     columns = sorted(
-        dict.fromkeys((row.dimension, row.statistic) for row in rows), key=lambda one: _ORDER.index(one[0])
+        dict.fromkeys((row.dimension, row.statistic) for row in rows), key=lambda key: _ORDER.index(key[0])
     )
     cells: dict[str, dict[tuple[str, str], Row]] = {}
     for row in rows:
@@ -188,18 +190,20 @@ def _table(caption: str, rows: Sequence[Row]) -> str:
 def _cell(row: Row | None) -> Markup:
     if row is None:
         return Markup()
-    one, n = row.estimate, f"n = {row.estimate.n} {row.n_of}"
-    if (p := p_value(one)) is not None:
+    estimate, n = row.estimate, f"n = {row.estimate.n} {row.n_of}"
+    if (p := p_value(estimate)) is not None:
         n += f"; {p_text(p)}"
-    if one.value is None:
-        return Markup("undefined<small>{}; {}</small>").format(one.reason, n)
-    value = Markup('<span class="value">{}</span>').format(two_decimals(one.value))
-    if one.reason == DESCRIPTION:
+    if estimate.value is None:
+        return Markup("undefined<small>{}; {}</small>").format(estimate.reason, n)
+    value = Markup('<span class="value">{}</span>').format(two_decimals(estimate.value))
+    if estimate.reason == DESCRIPTION:
         return value + Markup("<small>{}</small>").format(n)
-    if one.low is None or one.high is None:
-        return value + Markup("<small>no interval: {}; {}</small>").format(one.reason, n)
-    more = f"; {one.reason}" if one.reason else ""
-    ends = Markup('<span class="ends">({} to {})</span>').format(two_decimals(one.low), two_decimals(one.high))
+    if estimate.low is None or estimate.high is None:
+        return value + Markup("<small>no interval: {}; {}</small>").format(estimate.reason, n)
+    more = f"; {estimate.reason}" if estimate.reason else ""
+    ends = Markup('<span class="ends">({} to {})</span>').format(
+        two_decimals(estimate.low), two_decimals(estimate.high)
+    )
     return Markup("{} {}<small>{}{}</small>").format(value, ends, n, more)
 
 
@@ -229,25 +233,25 @@ def _definitions(rows: Sequence[Row]) -> str:
 
     A definition that continues another one stands below it, without the words that both have.
     """
-    found: dict[str, _Definition] = {}
+    definitions: dict[str, _Definition] = {}
     # Most rows of the tables at the top have the definition of a row below.
     for row in sorted(rows, key=lambda row: row.section in _AT_THE_TOP):
-        if row.section not in _AT_THE_TOP or row.estimate.definition not in found:
-            found.setdefault(row.estimate.definition, _Definition()).add(row)
+        if row.section not in _AT_THE_TOP or row.estimate.definition not in definitions:
+            definitions.setdefault(row.estimate.definition, _Definition()).add(row)
     longer = {
-        one: base
-        for one in found
-        for base in [next((b for b in found if b != one and one.startswith(b)), None)]
+        longer_one: base
+        for longer_one in definitions
+        for base in [next((b for b in definitions if b != longer_one and longer_one.startswith(b)), None)]
         if base
     }
     entries = []
-    for definition, own in found.items():
+    for definition, own in definitions.items():
         if definition in longer:
             continue
         parts = [f"<dt>{escape(', '.join(own.names))}</dt><dd>{escape(f'{definition} {own.facts()}')}</dd>"]
-        for other in (one for one, base in longer.items() if base == definition):
-            names = "" if found[other].names == own.names else f"{', '.join(found[other].names)}: "
-            more = f"{names}{other.removeprefix(definition).strip()} {found[other].facts(own)}".strip()
+        for other in (longer_one for longer_one, base in longer.items() if base == definition):
+            names = "" if definitions[other].names == own.names else f"{', '.join(definitions[other].names)}: "
+            more = f"{names}{other.removeprefix(definition).strip()} {definitions[other].facts(own)}".strip()
             parts.append(f"<dd>{escape(more)}</dd>")
         entries.append(f"<div>{''.join(parts)}</div>")
     return f"<dl>{''.join(entries)}</dl>"

@@ -56,7 +56,7 @@ def pair_statistics(results: Results, names: Names) -> PairStatistics | None:
         return None
     votes, primary = tables.pair_votes(results), tables.pair_votes(primary_results(results))
     scorers = [names.scorers[scorer] for scorer in votes.scorers]
-    shown = [one.shown for one in _answered(results)]
+    shown = [response.shown for response in _answered(results)]
     arms = sources(results)
     return PairStatistics(
         rates=preference_rates(primary, arms),
@@ -71,20 +71,20 @@ def pair_statistics(results: Results, names: Names) -> PairStatistics | None:
 
 def _answered(results: Results) -> list[Response]:
     """Return the answers to pairs in the order of ``pair_votes``."""
-    return [one for one in results.first("pair") if isinstance(one.answer, PreferenceAnswer)]
+    return [response for response in results.first("pair") if isinstance(response.answer, PreferenceAnswer)]
 
 
 def _by_survey(results: Results, arms: tuple[str, ...]) -> dict[str, tuple[Preference, ...]]:
     votes = tables.pair_votes(results)
-    surveys = [results.traces[one.shown[0]].survey for one in _answered(results)]
-    there = sorted(set(surveys))
-    if len(there) < 2:
+    surveys = [results.traces[survey.shown[0]].survey for survey in _answered(results)]
+    present = sorted(set(surveys))
+    if len(present) < 2:
         return {}
-    return {one: preference_rates(_select(votes, [own == one for own in surveys]), arms) for one in there}
+    return {survey: preference_rates(_select(votes, [own == survey for own in surveys]), arms) for survey in present}
 
 
-def _select(votes: Votes, wanted: Sequence[bool]) -> Votes:
-    kept = np.flatnonzero(wanted)
+def _select(votes: Votes, is_kept: Sequence[bool]) -> Votes:
+    kept = np.flatnonzero(is_kept)
     fields = (votes.pairs, votes.a, votes.b, votes.verdicts, votes.scorers)
     return Votes(*(tuple(field[i] for i in kept) for field in fields))  # type: ignore[arg-type]
 
@@ -109,17 +109,21 @@ def _lengths(results: Results, votes: Votes, shown: list[tuple[int, ...]]) -> tu
 def _pair_repeats(results: Results, names: Names) -> dict[str, Estimate]:
     """Return by scorer how often a repeated pair had the same answer; "" is all scorers, whose interval is by pair."""
     every = results.repeats("pair")
-    found = {}
+    shares = {}
     for initials, called in names.scorers.items() if every else ():
-        own = [float(_chosen_version(one) == _chosen_version(other)) for one, other in every if one.scorer == initials]
-        one = share(own, np.ones(len(own)), _AGAIN, none=_NO_REPEAT, n_of="repeats")
-        found[called] = one if one.n >= FEWEST_REPEATS else without_interval(one, FEW_REPEATS)
-    pairs = [tables.pair_name(*(results.traces[version] for version in one.shown)) for one, _ in every]
-    same = [_chosen_version(one) == _chosen_version(other) for one, other in every]
+        own = [
+            float(_chosen_version(response) == _chosen_version(other))
+            for response, other in every
+            if response.scorer == initials
+        ]
+        response = share(own, np.ones(len(own)), _AGAIN, none=_NO_REPEAT, n_of="repeats")
+        shares[called] = response if response.n >= FEWEST_REPEATS else without_interval(response, FEW_REPEATS)
+    pairs = [tables.pair_name(*(results.traces[version] for version in response.shown)) for response, _ in every]
+    same = [_chosen_version(response) == _chosen_version(other) for response, other in every]
     hits, counts = by_item(pairs, same, np.ones(len(same)))
     words = f"{_AGAIN} All scorers' repeats together; the interval resamples pairs."
-    found[""] = share(hits, counts, words, DEFAULT, none=_NO_REPEAT, n=len(same), n_of="repeats")
-    return found
+    shares[""] = share(hits, counts, words, DEFAULT, none=_NO_REPEAT, n=len(same), n_of="repeats")
+    return shares
 
 
 def _chosen_version(response: Response) -> tuple[str, ...]:
@@ -144,13 +148,13 @@ _ANSWERS = Wording(
 )
 
 
-def _by_pairs(found: RoundAgreement) -> RoundAgreement:
-    return RoundAgreement(replace(found.raw, n_of="pairs"), replace(found.alpha, n_of="pairs"))
+def _by_pairs(agreement: RoundAgreement) -> RoundAgreement:
+    return RoundAgreement(replace(agreement.raw, n_of="pairs"), replace(agreement.alpha, n_of="pairs"))
 
 
 def verdicts_by_pair(votes: Votes) -> dict[str, list[Verdict]]:
     """Return the answers to each pair."""
-    found: dict[str, list[Verdict]] = {}
+    verdicts_of: dict[str, list[Verdict]] = {}
     for pair, verdict in zip(votes.pairs, votes.verdicts, strict=True):
-        found.setdefault(pair, []).append(verdict)
-    return found
+        verdicts_of.setdefault(pair, []).append(verdict)
+    return verdicts_of

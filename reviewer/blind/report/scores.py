@@ -164,10 +164,10 @@ def _of_dimension(results: Results, names: Names, dimension: Dimension) -> Dimen
     )
 
 
-def _described(found: Distribution) -> Distribution:
-    mean, median = (without_interval(one, DESCRIPTION) for one in (found.mean, found.median))
+def _described(distribution: Distribution) -> Distribution:
+    mean, median = (without_interval(estimate, DESCRIPTION) for estimate in (distribution.mean, distribution.median))
     return replace(
-        found,
+        distribution,
         mean=replace(mean, definition=_ALL_SCORES.format("Mean")),
         median=replace(median, definition=_ALL_SCORES.format("Median")),
     )
@@ -178,39 +178,39 @@ def _by_group(
 ) -> dict[tuple[str, str], Estimate]:
     """Return the mean of each source and group of traces; empty with one group."""
     groups = {trace.key: group(trace) for trace in results.traces.values()}
-    there = sorted({groups[item] for item in scores.items})
-    if len(there) < 2:
+    present = sorted({groups[item] for item in scores.items})
+    if len(present) < 2:
         return {}
-    of = {one: means(scores.only([groups[item] == one for item in scores.items]), arms) for one in there}
-    return {(source, one): of[one][source].new_scorers for source in arms for one in there}
+    of = {name: means(scores.only([groups[item] == name for item in scores.items]), arms) for name in present}
+    return {(source, name): of[name][source].new_scorers for source in arms for name in present}
 
 
 def _by_scorer(scores: Ratings, names: Names, first: str, second: str) -> dict[str, Estimate]:
     kept = scores.of(first, second)
-    found = fitted(kept, these_scorers=True) if len(kept.values) else None
+    fit = fitted(kept, these_scorers=True) if len(kept.values) else None
     own: dict[str, Estimate] = {}
     for scorer in names.scorers.values():
         n = len({spectrum for spectrum, who in zip(kept.spectra, kept.scorers, strict=True) if who == scorer})
-        cells = found.cells if found is not None else ()
-        if found is None or not {(scorer, first), (scorer, second)} <= set(cells):
+        cells = fit.cells if fit is not None else ()
+        if fit is None or not {(scorer, first), (scorer, second)} <= set(cells):
             reason = "no score of one of the sources"
             own[scorer] = Estimate.undefined(reason, n, _BY_SCORER, n_of="spectra")
         else:
-            own[scorer] = replace(found.difference_by(scorer, first, second), n=n)
+            own[scorer] = replace(fit.difference_by(scorer, first, second), n=n)
     return own
 
 
 def _spread(scores: Ratings) -> dict[str, Estimate]:
     if not len(scores.values):
         return {}
-    found = fitted(scores)
+    fit = fitted(scores)
     of = {"rest": "scores", "trace": "traces", "spectrum": "spectra"}
 
     def deviation(name: str, variance: float) -> Estimate:
         value, n = max(0.0, variance) ** 0.5, _levels(scores, name)
         return Estimate(value, None, None, n, _SPREAD, DESCRIPTION, n_of=of.get(name, "scorers"))
 
-    return {name: deviation(name, variance) for name, variance in found.components.items()}
+    return {name: deviation(name, variance) for name, variance in fit.components.items()}
 
 
 def _levels(scores: Ratings, component: str) -> int:
@@ -226,16 +226,16 @@ def _agreement(results: Results, scores: Scores) -> Agreement:
 
 
 def _severity(scores: Ratings, names: Names) -> dict[str, Estimate]:
-    found = fitted(scores, these_scorers=True) if len(scores.values) else None
-    who = {scorer for scorer, _ in found.cells} if found is not None else set()
+    fit = fitted(scores, these_scorers=True) if len(scores.values) else None
+    who = {scorer for scorer, _ in fit.cells} if fit is not None else set()
     own: dict[str, Estimate] = {}
     for scorer in names.scorers.values():
         n = scores.scorers.count(scorer)
-        if found is None or scorer not in who or len(who) < 2:
+        if fit is None or scorer not in who or len(who) < 2:
             reason = "there is one scorer only" if scorer in who else "no score"
             own[scorer] = Estimate.undefined(reason, n, _SEVERITY, n_of="scores")
         else:
-            own[scorer] = replace(found.severity(scorer), n=n, n_of="scores")
+            own[scorer] = replace(fit.severity(scorer), n=n, n_of="scores")
     return own
 
 
@@ -248,9 +248,10 @@ def _consistency(results: Results, names: Names, dimension: Dimension) -> dict[s
     }
 
 
-def _few_without(found: SelfConsistency) -> SelfConsistency:
+def _few_without(consistency: SelfConsistency) -> SelfConsistency:
     parts = {
-        name: without_interval(var, FEW_REPEATS) if var.n < FEWEST_REPEATS else var for name, var in vars(found).items()
+        name: without_interval(var, FEW_REPEATS) if var.n < FEWEST_REPEATS else var
+        for name, var in vars(consistency).items()
     }
     return SelfConsistency(**parts)
 
@@ -258,9 +259,9 @@ def _few_without(found: SelfConsistency) -> SelfConsistency:
 def _pooled_repeats(results: Results, dimension: Dimension) -> PooledRepeats:
     first, again, units = [], [], []
     for scorer in results.plan.scorers:
-        one, other = tables.repeated_scores(results, dimension, scorer)
+        first_score, other = tables.repeated_scores(results, dimension, scorer)
         both = [pair for pair in results.repeats("scores") if pair[0].scorer == scorer]
-        first.append(one)
+        first.append(first_score)
         again.append(other)
         units += [spectrum_unit(results.traces[pair[0].shown[0]]) for pair in both]
     values: FloatArray = np.stack([np.concatenate(first), np.concatenate(again)], axis=1).reshape(-1, 2)

@@ -76,9 +76,9 @@ class Row:
     @property
     def population(self) -> str:
         """Return what the interval holds for; empty where there is none. Some numbers are of judges alone."""
-        found = population(self.estimate)
+        people = population(self.estimate)
         alone = (self.section, self.statistic) in _JUDGES_ALONE or self.section in ("two judges", "judge preference")
-        return POPULATION_JUDGES if found and alone else found
+        return POPULATION_JUDGES if people and alone else people
 
     @property
     def n_of(self) -> str:
@@ -105,7 +105,7 @@ class Statistics:
             *(row for score in self.scores for row in _dimension_rows(score)),
             *(() if self.pairs is None else _pair_rows(self.pairs)),
             *(row for judge in self.judges for row in _judge_rows(judge)),
-            *(row for dimension, one in self.together.items() for row in _together_rows(dimension, one)),
+            *(row for dimension, judges in self.together.items() for row in _together_rows(dimension, judges)),
         )
 
 
@@ -122,89 +122,89 @@ def all_statistics(results: Results, names: Names) -> Statistics:
         )
 
 
-def _claim_rows(found: Claims) -> Iterator[Row]:
-    primary = found.primary
+def _claim_rows(claims: Claims) -> Iterator[Row]:
+    primary = claims.primary
     if primary is not None:
-        for analysis in found.analyses:
+        for analysis in claims.analyses:
             yield Row(
                 "primary", primary.pair, primary.dimension or "", analysis.name, analysis.estimate, None, analysis.claim
             )
-    for other in found.others:
+    for other in claims.others:
         statistic = "preferred, of decided" if other.dimension is None else "difference"
         dimension = other.dimension or ""
         yield Row("comparisons", other.pair, dimension, statistic, other.estimate, other.adjusted, other.claim)
 
 
-def _dimension_rows(found: DimensionStatistics) -> Iterator[Row]:
-    of = found.dimension
-    for source, distribution in found.distributions.items():
-        yield Row("scores", source, of, "mean", found.means[source].new_scorers)
-        yield Row("scores", source, of, "mean, these scorers", found.means[source].these_scorers)
+def _dimension_rows(statistics: DimensionStatistics) -> Iterator[Row]:
+    of = statistics.dimension
+    for source, distribution in statistics.distributions.items():
+        yield Row("scores", source, of, "mean", statistics.means[source].new_scorers)
+        yield Row("scores", source, of, "mean, these scorers", statistics.means[source].these_scorers)
         yield Row("scores", source, of, "mean of all scores", distribution.mean)
         yield Row("scores", source, of, "median", distribution.median)
-    for (source, task), mean in found.by_task.items():
+    for (source, task), mean in statistics.by_task.items():
         yield Row("tasks", f"{source}, {task}", of, "mean", mean)
-    for (source, survey), mean in found.by_survey.items():
+    for (source, survey), mean in statistics.by_survey.items():
         yield Row("surveys", f"{source}, {survey or 'no survey'}", of, "mean", mean)
-    for apart in found.differences:
+    for apart in statistics.differences:
         both = f"{apart.first} less {apart.second}"
         yield Row("differences", both, of, "difference", apart.difference.new_scorers)
         yield Row("differences", both, of, "difference, these scorers", apart.difference.these_scorers)
         for scorer, own in apart.by_scorer.items():
             yield Row("by scorer", scorer, of, both, own)
-    for name, spread in found.spread.items():
+    for name, spread in statistics.spread.items():
         yield Row("spread", name, of, "standard deviation", spread)
-    for part, alike in found.agreement.items():
+    for part, alike in statistics.agreement.items():
         yield Row("agreement", part or ALL_TRACES, of, "Krippendorff's alpha", alike.alpha)
         yield Row("agreement", part or ALL_TRACES, of, "ICC(A,1)", alike.icc_a1)
         yield Row("agreement", part or ALL_TRACES, of, "ICC(A,k)", alike.icc_ak)
-    for two in found.pairs:
+    for two in statistics.pairs:
         who = f"{two.a} and {two.b}"
         yield Row("two scorers", who, of, "weighted kappa", two.kappa)
         yield Row("two scorers", who, of, "raw agreement", two.raw)
         yield Row("two scorers", who, of, "Spearman", two.spearman)
-    yield from _scorer_rows(found)
-    for part, by in found.correctness.items():
+    yield from _scorer_rows(statistics)
+    for part, by in statistics.correctness.items():
         yield Row("correctness", part or ALL_TRACES, of, "mean, correct verdict", by.correct)
         yield Row("correctness", part or ALL_TRACES, of, "mean, incorrect verdict", by.incorrect)
         yield Row("correctness", part or ALL_TRACES, of, "difference", by.difference)
         yield Row("correctness", part or ALL_TRACES, of, "AUC", by.auc)
 
 
-def _scorer_rows(found: DimensionStatistics) -> Iterator[Row]:
-    of = found.dimension
-    for scorer, severe in found.severity.items():
+def _scorer_rows(statistics: DimensionStatistics) -> Iterator[Row]:
+    of = statistics.dimension
+    for scorer, severe in statistics.severity.items():
         yield Row("severity", scorer, of, "severity", severe)
-    for what, effects in (("drift", found.order.slopes), ("second trace", found.order.second)):
+    for what, effects in (("drift", statistics.order.slopes), ("second trace", statistics.order.second)):
         for scorer, effect in effects.items():
             yield Row("order", scorer or ALL_SCORERS, of, what, effect)
-    if found.repeats is not None:
-        yield Row("repeats", ALL_SCORERS, of, "Krippendorff's alpha, intra-rater", found.repeats.alpha)
-        yield Row("repeats", ALL_SCORERS, of, "mean difference", found.repeats.difference)
-        yield Row("repeats", ALL_SCORERS, of, "the same score", found.repeats.exact)
-        yield Row("repeats", ALL_SCORERS, of, "within 1", found.repeats.within_1)
-    for scorer, self in found.consistency.items():
+    if statistics.repeats is not None:
+        yield Row("repeats", ALL_SCORERS, of, "Krippendorff's alpha, intra-rater", statistics.repeats.alpha)
+        yield Row("repeats", ALL_SCORERS, of, "mean difference", statistics.repeats.difference)
+        yield Row("repeats", ALL_SCORERS, of, "the same score", statistics.repeats.exact)
+        yield Row("repeats", ALL_SCORERS, of, "within 1", statistics.repeats.within_1)
+    for scorer, self in statistics.consistency.items():
         yield Row("repeats", scorer, of, "mean difference", self.difference)
         yield Row("repeats", scorer, of, "the same score", self.exact)
         yield Row("repeats", scorer, of, "within 1", self.within_1)
         yield Row("repeats", scorer, of, "weighted kappa", self.kappa)
-    for scorer, gold in found.gold.items():
+    for scorer, gold in statistics.gold.items():
         yield Row("gold", scorer, of, "bias", gold.bias)
         yield Row("gold", scorer, of, "within the tolerance", gold.within)
 
 
-def _pair_rows(found: PairStatistics) -> Iterator[Row]:
-    yield from _rate_rows(found.rates, "preference", "")
-    for survey, rates in found.by_survey.items():
+def _pair_rows(statistics: PairStatistics) -> Iterator[Row]:
+    yield from _rate_rows(statistics.rates, "preference", "")
+    for survey, rates in statistics.by_survey.items():
         yield from _rate_rows(rates, "preference by survey", survey or "no survey")
-    for source, strength in found.strengths.sources.items():
+    for source, strength in statistics.strengths.sources.items():
         yield Row("strength", source, "", "Davidson strength", strength)
-    yield Row("pair agreement", "all pairs", "", "raw agreement", found.agreement.raw)
-    yield Row("pair agreement", "all pairs", "", "Krippendorff's alpha", found.agreement.alpha)
-    for scorer, same in found.again.items():
+    yield Row("pair agreement", "all pairs", "", "raw agreement", statistics.agreement.raw)
+    yield Row("pair agreement", "all pairs", "", "Krippendorff's alpha", statistics.agreement.alpha)
+    for scorer, same in statistics.again.items():
         yield Row("pair repeats", scorer or ALL_SCORERS, "", "the same answer", same)
-    yield Row("bias", "all pairs", "", "left chosen", found.position)
-    yield Row("bias", "all pairs", "", "longer chosen", found.length)
+    yield Row("bias", "all pairs", "", "left chosen", statistics.position)
+    yield Row("bias", "all pairs", "", "longer chosen", statistics.length)
 
 
 def _rate_rows(rates: Iterable[Preference], section: str, of_what: str) -> Iterator[Row]:
@@ -217,31 +217,35 @@ def _rate_rows(rates: Iterable[Preference], section: str, of_what: str) -> Itera
         yield Row(section, of, "", "both bad", rate.both_bad)
 
 
-def _judge_rows(found: JudgeStatistics) -> Iterator[Row]:
-    for dimension, score in found.scores.items():
-        yield Row("judges", found.judge, dimension, "rank correlation with people", score.correlation)
-        yield Row("judges", found.judge, dimension, "judge less people", score.above)
+def _judge_rows(statistics: JudgeStatistics) -> Iterator[Row]:
+    for dimension, score in statistics.scores.items():
+        yield Row("judges", statistics.judge, dimension, "rank correlation with people", score.correlation)
+        yield Row("judges", statistics.judge, dimension, "judge less people", score.above)
         if score.retest is not None:
-            yield Row("judges", found.judge, dimension, "alpha of its samples", score.retest)
+            yield Row("judges", statistics.judge, dimension, "alpha of its samples", score.retest)
         for source, mean in score.means.items():
-            yield Row("judge means", f"{found.judge}: {source}", dimension, "mean", mean)
+            yield Row("judge means", f"{statistics.judge}: {source}", dimension, "mean", mean)
             yield Row(
-                "judge means", f"{found.judge}: {source}", dimension, "judge less people", score.above_by_source[source]
+                "judge means",
+                f"{statistics.judge}: {source}",
+                dimension,
+                "judge less people",
+                score.above_by_source[source],
             )
         for two in score.contrasts:
-            of = f"{found.judge}: {two.first} less {two.second}"
+            of = f"{statistics.judge}: {two.first} less {two.second}"
             yield Row("self-preference", of, dimension, "difference of judge less people", two.difference)
-    if found.pairs is not None:
-        yield from _rate_rows(found.pairs.rates, "judge preference", found.judge)
-        yield Row("judge bias", found.judge, "", "flip rate", found.pairs.flips)
-        yield Row("judge bias", found.judge, "", "left chosen", found.pairs.position)
-        yield Row("judge bias", found.judge, "", "longer chosen", found.pairs.length)
-        yield Row("judge bias", found.judge, "", "as most people", found.pairs.majority)
+    if statistics.pairs is not None:
+        yield from _rate_rows(statistics.pairs.rates, "judge preference", statistics.judge)
+        yield Row("judge bias", statistics.judge, "", "flip rate", statistics.pairs.flips)
+        yield Row("judge bias", statistics.judge, "", "left chosen", statistics.pairs.position)
+        yield Row("judge bias", statistics.judge, "", "longer chosen", statistics.pairs.length)
+        yield Row("judge bias", statistics.judge, "", "as most people", statistics.pairs.majority)
 
 
-def _together_rows(dimension: Dimension, found: JudgesTogether) -> Iterator[Row]:
-    yield Row("judges", PERSON, dimension, "rank correlation with people", found.ceiling)
-    if found.mean is not None:
-        yield Row("judges", MEAN_JUDGE, dimension, "rank correlation with people", found.mean)
-    for two in found.pairs:
+def _together_rows(dimension: Dimension, judges: JudgesTogether) -> Iterator[Row]:
+    yield Row("judges", PERSON, dimension, "rank correlation with people", judges.ceiling)
+    if judges.mean is not None:
+        yield Row("judges", MEAN_JUDGE, dimension, "rank correlation with people", judges.mean)
+    for two in judges.pairs:
         yield Row("two judges", f"{two.a} and {two.b}", dimension, "Spearman", two.spearman)

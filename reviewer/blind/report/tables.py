@@ -112,8 +112,8 @@ def session_json(
         "closed_at": results.closed_at.isoformat(),
         "notes": [names.note(note) for note in results.notes],
         "items": [
-            _item(names, one, content_hashes[one.version], spectra)
-            for one in sorted(results.traces.values(), key=lambda trace: names.traces[trace.version])
+            _item(names, listed, content_hashes[listed.version], spectra)
+            for listed in sorted(results.traces.values(), key=lambda trace: names.traces[trace.version])
         ],
         "orders": {
             called: [
