@@ -98,14 +98,14 @@ def node_to_json(node: Node) -> dict[str, Any]:
 
 def _acts(trajectory: Trajectory) -> list[_Act]:
     """Return what a sample did, one act per turn; the last is an answer or nothing."""
-    found: list[_Act] = []
+    acts: list[_Act] = []
     for turn in trajectory.turns():
         match turn[-1]:
             case Zoom() as zoom:
-                found.append(_Act("look", _increasing(zoom.window_observed), zoom.label))
+                acts.append(_Act("look", _increasing(zoom.window_observed), zoom.label))
             case Answer(verdict=verdict):
-                return [*found, _Act("answer", verdict=verdict)]
-    return [*found, _Act("nothing")]
+                return [*acts, _Act("answer", verdict=verdict)]
+    return [*acts, _Act("nothing")]
 
 
 def _increasing(window: Window | None) -> Window | None:
@@ -270,34 +270,34 @@ def data_reasons(
     """
     limits = limits or Limits()
     verdicts = [_verdict(trajectory) for trajectory in trajectories]
-    found = (
+    reasons = (
         _unanswered(verdicts),
         _cannot_tell(trajectories, _leaning(verdicts)),
         _noisy(typical_snr(spectrum), spectrum, limits),
         _coarse(spectrum),
         *_uncovered(spectrum, task, limits),
     )
-    return tuple(reason for reason in found if reason)
+    return tuple(reason for reason in reasons if reason)
 
 
-def to_json(found: Consensus) -> dict[str, Any]:
+def to_json(consensus: Consensus) -> dict[str, Any]:
     """Return the JSON form, for the page and for ``--json``."""
     return {
-        "samples": found.samples,
-        "yes": found.yes,
-        "no": found.no,
-        "none": found.none,
-        "leaning": found.leaning,
-        "verdict": found.verdict,
-        "ask": found.needs_person,
-        "reasons": list(found.reasons),
-        "yes_fraction": found.yes_fraction,
-        "interval": None if found.interval is None else list(found.interval),
+        "samples": consensus.samples,
+        "yes": consensus.yes,
+        "no": consensus.no,
+        "none": consensus.none,
+        "leaning": consensus.leaning,
+        "verdict": consensus.verdict,
+        "ask": consensus.needs_person,
+        "reasons": list(consensus.reasons),
+        "yes_fraction": consensus.yes_fraction,
+        "interval": None if consensus.interval is None else list(consensus.interval),
         "definition": DEFINITION,
-        "snr": found.snr,
-        "score": found.score,
-        "parts_at": found.parts_at,
-        "paths": [node_to_json(node) for node in found.paths],
+        "snr": consensus.snr,
+        "score": consensus.score,
+        "parts_at": consensus.parts_at,
+        "paths": [node_to_json(node) for node in consensus.paths],
     }
 
 
@@ -481,11 +481,11 @@ def _has_no_data(zoom: Zoom, spectrum: Spectrum) -> bool:
     window = zoom.window if spectrum.frame == "rest" else zoom.window_observed
     if window is None or not 0 < window[0] < window[1]:
         return False
-    there = (
+    observed = (
         convert(window[0], zoom.medium, spectrum.medium),
         convert(window[1], zoom.medium, spectrum.medium),
     )
-    return coverage(spectrum, there) == 0.0
+    return coverage(spectrum, observed) == 0.0
 
 
 def _samples(count: int) -> str:

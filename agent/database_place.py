@@ -49,15 +49,15 @@ def data_folder() -> Path:
 
 def misplaced() -> Path | None:
     """Return the database of an earlier release among the installed packages, if there is one."""
-    found = PROGRAM / NAME
-    return found if among_packages(found) and found.is_file() else None
+    path = PROGRAM / NAME
+    return path if among_packages(path) and path.is_file() else None
 
 
-def moving(found: Path, to: Path) -> str:
+def moving(database_file: Path, to: Path) -> str:
     """Return the command that moves a database with everything that belongs to it."""
-    folder = found.parent
+    folder = database_file.parent
     others = [name for name in _COMPANIONS if (folder / name).exists() and not (folder / name / "__init__.py").exists()]
-    files = [f"{shlex.quote(str(found))}*", *(shlex.quote(str(folder / name)) for name in others)]
+    files = [f"{shlex.quote(str(database_file))}*", *(shlex.quote(str(folder / name)) for name in others)]
     target = shlex.quote(str(to))
     return f"mkdir -p {target} && mv {' '.join(files)} {target}/"
 
@@ -69,14 +69,14 @@ def database(named: Path | None) -> Path:
     """
     if named is not None:
         return named
-    place, found = usual_place(), misplaced()
-    if found is not None and not place.is_file():
+    place, wrong_place = usual_place(), misplaced()
+    if wrong_place is not None and not place.is_file():
         raise PlaceError(
             tr(
                 "{found}: found the database of an earlier release among the installed packages, where an update may "
                 "delete it; expected it in {folder}. “spec-o3 doctor database” gives the command that moves it. Or "
                 "name it with --db.",
-                found=found,
+                found=wrong_place,
                 folder=place.parent,
             )
         )

@@ -105,7 +105,7 @@ def json_line(row: Mapping[str, Any]) -> str:
     as its escape, so that reading gives it back.
     """
     text = json.dumps(row, ensure_ascii=False, allow_nan=False)
-    return LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+    return LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
 def append_line(path: Path, line: str) -> int:

@@ -60,9 +60,9 @@ def offered() -> tuple[str, ...]:
     return (*NAMES, *((PSEUDO,) if os.environ.get(_PSEUDO_OFFERED) else ()))
 
 
-def best_of(wanted: Iterator[str] | list[str]) -> str:
+def best_of(tags: Iterator[str] | list[str]) -> str:
     """Return the first language that is offered, of tags such as ``zh-Hans-CN`` or ``zh_CN.UTF-8``; else English."""
-    for tag in wanted:
+    for tag in tags:
         code = tag.replace("_", "-").partition("-")[0].partition(".")[0].strip().lower()
         if code in offered():
             return code
@@ -114,12 +114,12 @@ def tr(message: str, /, **values: Any) -> str:
     return message.format(**values) if values else str(message)
 
 
-def trn(one: str, many: str, n: int, /, **values: Any) -> str:
+def trn(singular: str, plural: str, n: int, /, **values: Any) -> str:
     """Return the form of a message for a number, which it may show as ``{n}`` (another text for it: ``n="5 000"``)."""
     code = current()
-    message = one if n == 1 else many
+    message = singular if n == 1 else plural
     if code != ENGLISH:
-        message = _translated(code, one, message)
+        message = _translated(code, singular, message)
         values = _shown(values)
     return message.format(**{"n": n, **values})
 
@@ -130,25 +130,25 @@ def _shown(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def deferred(message: str, /, **values: Any) -> str:
     """Return the English text of a message; ``tr`` or ``localized`` translates it where it is shown."""
-    made = Message(message.format(**values) if values else message)
-    made.message, made.values = str(message), values
-    return made
+    text = Message(message.format(**values) if values else message)
+    text.message, text.values = str(message), values
+    return text
 
 
-def deferredn(one: str, many: str, n: int, /, **values: Any) -> str:
+def deferredn(singular: str, plural: str, n: int, /, **values: Any) -> str:
     """Return the English text of a message for a number, as ``trn``; it is translated where it is shown."""
     values = {"n": n, **values}
-    made = Message((one if n == 1 else many).format(**values))
-    made.message, made.many, made.values = str(one), str(many), {**values, "n": n, "shown": values["n"]}
-    return made
+    text = Message((singular if n == 1 else plural).format(**values))
+    text.message, text.many, text.values = str(singular), str(plural), {**values, "n": n, "shown": values["n"]}
+    return text
 
 
 def joined(texts: Iterable[str], separator: Literal[", ", "; ", " and ", " or ", " ", ""] = "; ") -> str:
     """Join texts, some of which may be messages, into one that is translated where it is shown."""
     parts = tuple(texts)
-    made = _Joined(separator.join(parts))
-    made.message, made.parts = separator, parts
-    return made
+    text = _Joined(separator.join(parts))
+    text.message, text.parts = separator, parts
+    return text
 
 
 class _Joined(Message):
@@ -189,10 +189,10 @@ def catalogue(code: str, part: Part) -> Catalogue:
         return {}
     with path.open("rb") as file:
         entries = read_po(file, locale=code)
-    found: dict[str, tuple[str, ...]] = {}
+    forms_of: dict[str, tuple[str, ...]] = {}
     for entry in entries:
         key = entry.id if isinstance(entry.id, str) else entry.id[0]
         forms = (entry.string,) if isinstance(entry.string, str) else tuple(entry.string or ())
         if key and forms and all(forms) and not entry.fuzzy:
-            found[key] = forms
-    return found
+            forms_of[key] = forms
+    return forms_of

@@ -87,7 +87,7 @@ def planes(task: Task, tasks: Mapping[str, Task]) -> tuple[Plane, ...]:
 
 def points(plane: Plane, library: Library) -> list[Point]:
     """Measure every template of a star in the plane; those where an axis is not measurable are left out."""
-    found = []
+    plotted = []
     for template in library.templates:
         kind = template.about.kind
         if kind in EXTRAGALACTIC or (plane.kinds and kind not in plane.kinds):
@@ -96,8 +96,8 @@ def points(plane: Plane, library: Library) -> list[Point]:
         x = plane.x.measure(spectrum)
         y = plane.y.measure(spectrum) if isinstance(x, Measured) else x
         if isinstance(x, Measured) and isinstance(y, Measured):
-            found.append(Point(x.value, y.value, kind, template.about.name))
-    return found
+            plotted.append(Point(x.value, y.value, kind, template.about.name))
+    return plotted
 
 
 def place(plane: Plane, spectrum: Spectrum) -> Place:
@@ -170,10 +170,10 @@ def _emission(name: str, unit: str, breadth: Feature) -> Axis:
         first = coarse.measure(spectrum)  # much faster, and enough to leave most templates out
         if isinstance(first, Undefined):
             return first
-        found = evidence(spectrum).named(name)
-        if found.found is None or found.state != "emission":
-            return Undefined(found.reason or deferred("{name} is in absorption", name=name))
-        return found.found.width if unit == "Å" else found.found.fwhm
+        line_evidence = evidence(spectrum).named(name)
+        if line_evidence.detection is None or line_evidence.state != "emission":
+            return Undefined(line_evidence.reason or deferred("{name} is in absorption", name=name))
+        return line_evidence.detection.width if unit == "Å" else line_evidence.detection.fwhm
 
     return Axis(_width_of(name) if unit == "Å" else f"{name} FWHM", unit, measure)
 

@@ -85,13 +85,14 @@ class Problem(NamedTuple):
 
     source: str
     field: str
-    found: str
+    actual: str
     expected: str
 
     @property
     def sentence(self) -> str:
         """All of it; shown in the language of the context."""
-        return deferred("{source}: {field}: found {found}, expected {expected}", **self._asdict())
+        words = {"source": self.source, "field": self.field, "found": self.actual, "expected": self.expected}
+        return deferred("{source}: {field}: found {found}, expected {expected}", **words)
 
     def __str__(self) -> str:
         return tr(self.sentence)
@@ -103,9 +104,9 @@ class Mismatch(ValueError):
     :param field: replaces the name of the field, as where two fields contradict each other
     """
 
-    def __init__(self, found: str, expected: str, field: str = "") -> None:
-        super().__init__(found, expected, field)
-        self.found = found
+    def __init__(self, actual: str, expected: str, field: str = "") -> None:
+        super().__init__(actual, expected, field)
+        self.actual = actual
         self.expected = expected
         self.field = field
 
@@ -187,8 +188,8 @@ def _text_of(path: Path, error: MakeError) -> str:
 
 def _refuse_syntax(path: Path, language: str, broken: Exception, error: MakeError) -> NoReturn:
     error_text = " ".join(str(broken).split())
-    found = deferred("broken {language} ({error})", language=language, error=error_text)
-    raise error(Problem(str(path), "file", found, deferred("valid {language}", language=language))) from None
+    problem = deferred("broken {language} ({error})", language=language, error=error_text)
+    raise error(Problem(str(path), "file", problem, deferred("valid {language}", language=language))) from None
 
 
 def _problem(model: Any, data: object, invalid: ValidationError, source: str, prefix: str) -> Problem:
@@ -200,39 +201,39 @@ def _problem(model: Any, data: object, invalid: ValidationError, source: str, pr
     name = _dotted(path)
     custom = first.get("ctx", {}).get("error")
     if isinstance(custom, Mismatch):
-        field, found, expected = custom.field or name, custom.found, custom.expected
+        field, actual, expected = custom.field or name, custom.actual, custom.expected
     elif kind in _UNKNOWN:
         near = difflib.get_close_matches(str(path[-1]), fields, 1, 0.6)
         hint = deferred("; did you mean {near}?", near=near[0]) if near else ""
-        field, found, expected = (
+        field, actual, expected = (
             name,
             deferred("an unknown field"),
             deferred("one of {fields}{hint}", fields=", ".join(fields), hint=hint),
         )
     elif info is not None and info.description:
-        field, found, expected = name, shown(value), info.description
+        field, actual, expected = name, shown(value), info.description
     else:
-        found, expected = in_words(first)
+        actual, expected = in_words(first)
         field = name
-    return Problem(source, f"{prefix}{field}" if field else prefix.rstrip(", ") or "file", found, expected)
+    return Problem(source, f"{prefix}{field}" if field else prefix.rstrip(", ") or "file", actual, expected)
 
 
 def in_words(error: Any) -> tuple[str, str]:
     """Return the found and the expected value of an entry of pydantic's ``errors()``, in our words for usual types."""
     kind, value, limits = error["type"], error["input"], error.get("ctx", {})
-    found = shown(value)
+    actual = shown(value)
     if kind == "missing":
-        found = deferred("nothing")
+        actual = deferred("nothing")
     elif kind in _UNKNOWN:
-        return found, deferred("no such field")
+        return actual, deferred("no such field")
     elif kind == "string_too_long":
-        found = deferredn("{n} character", "{n} characters", len(value))
+        actual = deferredn("{n} character", "{n} characters", len(value))
     elif kind in ("too_long", "too_short"):
-        found = deferredn("{n} value", "{n} values", limits["actual_length"])
+        actual = deferredn("{n} value", "{n} values", limits["actual_length"])
     elif kind == "json_invalid":
-        found = deferred("broken {language} ({error})", language="JSON", error=limits["error"])
+        actual = deferred("broken {language} ({error})", language="JSON", error=limits["error"])
     words = _EXPECTED_WITHIN.get(kind)
-    return found, words(limits) if words else _EXPECTED.get(kind) or _plain_message(error["msg"])
+    return actual, words(limits) if words else _EXPECTED.get(kind) or _plain_message(error["msg"])
 
 
 def _plain_message(message: str) -> str:

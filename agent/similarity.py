@@ -42,9 +42,9 @@ def shape_vector(spectrum: Spectrum) -> Vector | None:
     low, high = max(first, FIRST_PIXEL), min(first + flux.size, LAST_PIXEL)
     if high <= low:
         return None
-    there, here = slice(low - FIRST_PIXEL, high - FIRST_PIXEL), slice(low - first, high - first)
-    total[there] = np.where(ivar[here] > 0, flux[here], 0.0)
-    count[there] = ivar[here] > 0
+    in_total, in_spectrum = slice(low - FIRST_PIXEL, high - FIRST_PIXEL), slice(low - first, high - first)
+    total[in_total] = np.where(ivar[in_spectrum] > 0, flux[in_spectrum], 0.0)
+    count[in_total] = ivar[in_spectrum] > 0
     total, count = (array.reshape(SIZE, BINNED).sum(axis=1) for array in (total, count))
     good = count >= BINNED / 2
     if good.sum() < LEAST_COMMON * SIZE:

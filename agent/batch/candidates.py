@@ -82,7 +82,7 @@ def candidate(
     target: str,
     trajectories: Sequence[Trajectory],
     spectrum: Spectrum | None,
-    found: Consensus | None,
+    agreed: Consensus | None,
     why_not: str = "",
     seconds: Sequence[float] = (),
     truncated: int = 0,
@@ -98,13 +98,13 @@ def candidate(
     :param judged: the verdict of a certificate, which takes the place of the consensus
     """
     first = trajectories[0]
-    lo, hi = (_rounded(end) for end in (found.interval if found else None) or (None, None))
+    lo, hi = (_rounded(end) for end in (agreed.interval if agreed else None) or (None, None))
     verdicts = [t.answer.verdict if t.answer else None for t in trajectories]
-    reasons = (judged.reason,) if judged and judged.reason else () if judged or not found else found.reasons
+    reasons = (judged.reason,) if judged and judged.reason else () if judged or not agreed else agreed.reasons
     return Candidate(
         rank=None,
-        verdict=judged.verdict if judged else (found.verdict if found else None) or "ASK",
-        reasons=_reasons(reasons, len(trajectories), truncated) if found else why_not,
+        verdict=judged.verdict if judged else (agreed.verdict if agreed else None) or "ASK",
+        reasons=_reasons(reasons, len(trajectories), truncated) if agreed else why_not,
         file=file,
         target=target,
         name=first.spectrum_name,
@@ -113,7 +113,7 @@ def candidate(
         dec=spectrum.dec if spectrum else None,
         redshift=first.redshift,
         medium=medium_text(spectrum) if spectrum else first.medium,
-        snr=_rounded(found.snr) if found else None,
+        snr=_rounded(agreed.snr) if agreed else None,
         task=first.task,
         score=_rounded(mean_score(trajectories)),
         n=len(trajectories),
@@ -121,7 +121,7 @@ def candidate(
         no=verdicts.count("NO"),
         none=verdicts.count(None),
         truncated=truncated,
-        yes_fraction=_rounded(found.yes_fraction) if found else None,
+        yes_fraction=_rounded(agreed.yes_fraction) if agreed else None,
         lo=lo,
         hi=hi,
         looks=round(fmean(len(t.zooms) for t in trajectories), 4),
@@ -129,7 +129,7 @@ def candidate(
         faults=sum(len(t.faults) for t in trajectories),
         explanation=_explanation(trajectories),
         p_yes=_rounded(judged.p_yes) if judged else None,
-        is_current=found is not None,
+        is_current=agreed is not None,
     )
 
 
@@ -148,18 +148,22 @@ def candidates_from(
     :param medium: with which spectra were inspected whose file does not state it
     :param judge: gives each readable spectrum the verdict of a certificate
     """
-    for one, spectrum in _read_again(inspected, folder, medium):
+    for traced, spectrum in _read_again(inspected, folder, medium):
         if not isinstance(spectrum, Spectrum):
             why = f"The spectrum can no longer be read: {spectrum}."
-            yield candidate(one.file, one.target, one.trajectories, None, None, why, one.seconds, one.truncated)
-        elif any(trace.spectrum_sha256 != spectrum.sha256 for trace in one.trajectories):
+            yield candidate(
+                traced.file, traced.target, traced.trajectories, None, None, why, traced.seconds, traced.truncated
+            )
+        elif any(trace.spectrum_sha256 != spectrum.sha256 for trace in traced.trajectories):
             why = "The file differs from the one that was inspected."
-            yield candidate(one.file, one.target, one.trajectories, spectrum, None, why, one.seconds, one.truncated)
+            yield candidate(
+                traced.file, traced.target, traced.trajectories, spectrum, None, why, traced.seconds, traced.truncated
+            )
         else:
-            found = consensus(one.trajectories, spectrum, task, limits)
-            judged = judge(one.trajectories, spectrum) if judge else None
-            traces, seconds, truncated = one.trajectories, one.seconds, one.truncated
-            yield candidate(one.file, one.target, traces, spectrum, found, "", seconds, truncated, judged)
+            agreed = consensus(traced.trajectories, spectrum, task, limits)
+            judged = judge(traced.trajectories, spectrum) if judge else None
+            traces, seconds, truncated = traced.trajectories, traced.seconds, traced.truncated
+            yield candidate(traced.file, traced.target, traces, spectrum, agreed, "", seconds, truncated, judged)
 
 
 def _read_again(
@@ -169,15 +173,15 @@ def _read_again(
     name: str | None = None
     file: SpectrumFile | SourceError
     with ExitStack() as copy:
-        for one in inspected:
-            if name != one.file:
+        for traced in inspected:
+            if name != traced.file:
                 copy.close()
                 try:
-                    file = SpectrumFile(copy.enter_context(local_file(one.file, folder)), medium)
+                    file = SpectrumFile(copy.enter_context(local_file(traced.file, folder)), medium)
                 except SourceError as error:
                     file = error
-                name = one.file
-            yield one, file if isinstance(file, SourceError) else file.read(one.target)
+                name = traced.file
+            yield traced, file if isinstance(file, SourceError) else file.read(traced.target)
 
 
 def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -189,10 +189,10 @@ class Cascade:
                 if before is not None and (not given or (inner.is_set and not stage.results.exists())):
                     before.waiting = len(held)
                     break
-                made = self._run_stage(stage, given, inner)
-                counts.summary = made.summary
+                stage_run = self._run_stage(stage, given, inner)
+                counts.summary = stage_run.summary
                 earlier, held = held, {}
-                for row in made.rows:
+                for row in stage_run.rows:
                     earlier.pop((row.file, row.target), None)
                     row = replace(row, stage=stage.name)
                     if self._passes(row, counts):
@@ -202,8 +202,8 @@ class Cascade:
                 yield from earlier.values()
                 if before is not None:
                     before.waiting = len(earlier)
-                counts.failed = made.failed
-                if made.summary.gone or (stage.certified is not None and stage.certified.suspended is not None):
+                counts.failed = stage_run.failed
+                if stage_run.summary.gone or (stage.certified is not None and stage.certified.suspended is not None):
                     inner.set()
                 before = counts
             yield from held.values()
@@ -225,16 +225,16 @@ class Cascade:
         """
         total = RunSummary()
         for counts in self.counts:
-            made = counts.summary
-            total.inspected += made.inspected
-            total.truncated += made.truncated
-            total.spectra = max(total.spectra, made.spectra)
-            total.failed += made.failed
-            total.failures += made.failures
-            total.empty += made.empty
-            total.usage += made.usage
-            total.seconds += made.seconds
-            total.gone = total.gone or made.gone
+            part = counts.summary
+            total.inspected += part.inspected
+            total.truncated += part.truncated
+            total.spectra = max(total.spectra, part.spectra)
+            total.failed += part.failed
+            total.failures += part.failures
+            total.empty += part.empty
+            total.usage += part.usage
+            total.seconds += part.seconds
+            total.gone = total.gone or part.gone
         return total
 
 

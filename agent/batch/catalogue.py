@@ -69,7 +69,7 @@ def chunks_from(
     :raises SourceError: a source is missing, or a list or catalogue cannot be read
     """
     names = _Names(base)
-    pairs = (pair for one in given for pair in _pairs(one, names, stdin, on_skip))
+    pairs = (pair for name in given for pair in _pairs(name, names, stdin, on_skip))
     while chunk := list(islice(pairs, CHUNK)):
         yield Chunk([file for file, _ in chunk], [target or selection for _, target in chunk])
 
@@ -122,17 +122,17 @@ class _Names:
         self._prefixes: dict[str, dict[str, str]] = {}
         self._missing: Counter[tuple[str, str]] = Counter()
 
-    def of(self, beside: Path, name: str) -> str:
+    def of(self, next_to: Path, name: str) -> str:
         """Return the name of a file.
 
         :param beside: where a relative path is searched first
         """
-        return next(self.all(beside, [(name, "")]))[0]
+        return next(self.all(next_to, [(name, "")]))[0]
 
-    def all(self, beside: Path, found: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    def all(self, next_to: Path, names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """Yield the names of many files, each with its target."""
-        prefixes = self._prefixes.setdefault(str(beside), {})
-        for name, target in found:
+        prefixes = self._prefixes.setdefault(str(next_to), {})
+        for name, target in names:
             if "://" in name and is_url(name):
                 yield name, target
                 continue
@@ -140,11 +140,11 @@ class _Names:
             folder = folder or slash
             prefix = prefixes.get(folder)
             if prefix is None:
-                where, is_found = _folder(beside, folder, last)
+                where, is_found = _folder(next_to, folder, last)
                 name = self._folder_name(where)
                 prefix = f"{name}/" if name else ""
-                self._missing[str(beside), folder] += not is_found
-                if is_found or self._missing[str(beside), folder] >= _TRIES:
+                self._missing[str(next_to), folder] += not is_found
+                if is_found or self._missing[str(next_to), folder] >= _TRIES:
                     prefixes[folder] = prefix
             yield prefix + last, target
 
@@ -157,9 +157,9 @@ class _Names:
         return "" if relative == "." else relative
 
 
-def _folder(beside: Path, folder: str, example: str) -> tuple[Path, bool]:
+def _folder(next_to: Path, folder: str, example: str) -> tuple[Path, bool]:
     """Return the folder of a listed file, and whether the file is there."""
-    here = beside / folder
+    here = next_to / folder
     try:
         if Path(folder).is_absolute() or (here / example).exists():
             return here, True
@@ -175,8 +175,8 @@ def _at_address(address: str, as_list: bool) -> Iterator[tuple[str, str]]:
     files, path = _file_system(address)
     try:
         if files.isdir(path):
-            for found in sorted(files.find(path)):
-                yield from _file_at(files, found, as_list=False, from_folder=True)
+            for file in sorted(files.find(path)):
+                yield from _file_at(files, file, as_list=False, from_folder=True)
         elif files.exists(path):
             yield from _file_at(files, path, as_list, from_folder=False)
         else:
@@ -190,8 +190,8 @@ def _file_at(files: Any, path: str, as_list: bool, from_folder: bool) -> Iterato
     address = files.unstrip_protocol(path)
     folder = address.rpartition("/")[0]
 
-    def named(one: str) -> str:
-        return one if is_url(one) else f"{folder}/{one}"
+    def named(file: str) -> str:
+        return file if is_url(file) else f"{folder}/{file}"
 
     plain = name.lower()
     for ending in COMPRESSED:
@@ -200,9 +200,9 @@ def _file_at(files: Any, path: str, as_list: bool, from_folder: bool) -> Iterato
         return
     if as_list:
         with files.open(path, "r", encoding="utf-8-sig") as lines:
-            yield from ((named(one), target) for one, target in listed(lines, address))
+            yield from ((named(file), target) for file, target in listed(lines, address))
     elif plain.endswith(".parquet") and (columns := catalogue_columns(path, files)):
-        yield from ((named(one), target) for one, target in catalogued(path, columns, files))
+        yield from ((named(file), target) for file, target in catalogued(path, columns, files))
     else:
         yield address, ""
 

@@ -115,50 +115,54 @@ class CertifiedRun:
         :param inspected: all spectra of the results
         :raises CertificateError: the file of trials cannot be used
         """
-        settings, verdicts = self.certificate.trial, self.certificate.wanted.trial
+        settings, verdicts = self.certificate.trial, self.certificate.requirements.trial
         needed = {(row.file, row.target): row.verdict for row in rows if row.verdict in verdicts}
         if settings is None or not needed:
             return list(rows)
-        traces = {(one.file, one.target): one.trajectories for one in inspected if (one.file, one.target) in needed}
+        traces = {
+            (trial.file, trial.target): trial.trajectories
+            for trial in inspected
+            if (trial.file, trial.target) in needed
+        }
         path = trials_path(results)
         try:
             file = TrialsFile(
                 path, {"kind": self.certificate.policy.kind, "name": self.certificate.policy.name}, settings.seed
             )
-            usable = {key: one for key, one in file.done.items() if settings.fits(one)}
+            usable = {key: trial for key, trial in file.done.items() if settings.fits(trial)}
             cases = [
                 Case(key_of(*place), trace, SpectrumIn(results.parent / place[0], place[1], trying.medium))
                 for place, samples in traces.items()
                 for trace in samples
                 if trace.content_hash() not in usable
             ]
-            problems = trying.made(cases, settings, self.task, file, stop)
+            problems = trying.run(cases, settings, self.task, file, stop)
         except JournalError as error:
             raise CertificateError(
                 tr("{error}; trials of these results are kept there. Remove it to make them again", error=error)
             ) from error
-        usable = {key: one for key, one in file.done.items() if settings.fits(one)}
+        usable = {key: trial for key, trial in file.done.items() if settings.fits(trial)}
         self.trials = TrialCounts(file.added, sum(map(len, traces.values())) - len(cases), len(cases) - file.added)
         return [self._after_trial(row, traces.get((row.file, row.target), ()), usable, problems) for row in rows]
 
     def _after_trial(
         self, row: Candidate, traces: Sequence[Trajectory], trials: Mapping[str, Trial], problems: Mapping[str, str]
     ) -> Candidate:
-        if row.verdict == "ASK" or row.verdict not in self.certificate.wanted.trial:
+        if row.verdict == "ASK" or row.verdict not in self.certificate.requirements.trial:
             return row
         hashes = [trace.content_hash() for trace in traces]
-        of_traces = [trials.get(one) for one in hashes]
+        of_traces = [trials.get(content_hash) for content_hash in hashes]
         outcome = outcome_of(of_traces)
         if outcome == "passed":
             return row
-        problem = next((problems[one] for one in hashes if one in problems), "")
+        problem = next((problems[content_hash] for content_hash in hashes if content_hash in problems), "")
         self.causes["verdict"] -= 1
         self.causes[_CAUSES[outcome]] += 1
         return replace(row, verdict="ASK", reasons=not_passed_text(row.verdict, outcome, of_traces, problem))
 
     def to_json(self) -> dict[str, Any]:
         """Return what the summary of the run says about the certificate."""
-        certificate, wanted = self.certificate, self.certificate.wanted
+        certificate, requirements = self.certificate, self.certificate.requirements
         sides: dict[str, Mapping[str, Any]] = {
             name: {"threshold": side.threshold, "limit": side.limit, "labels": side.n, "errors": side.errors}
             for name, side in (("yes", certificate.yes), ("no", certificate.no))
@@ -168,11 +172,11 @@ class CertifiedRun:
             "sha256": certificate.sha256,
             "policy": {"name": certificate.policy.name, "model_hash": certificate.policy.model_hash},
             **sides,
-            "delta": wanted.delta,
-            "joint": wanted.joint,
-            "no_risk": wanted.no_risk,
+            "delta": requirements.delta,
+            "joint": requirements.joint,
+            "no_risk": requirements.no_risk,
             "statement": str(certificate.statement()),
-            "trials": None if self.trials is None else asdict(self.trials),
+            "trials": None if self.trials is None else self.trials.to_json(),
             "asked": {cause: count for cause, count in sorted(self.causes.items()) if cause != "verdict"},
             "suspended": None if self.suspended is None else self.suspended.evidence,
         }
@@ -191,15 +195,17 @@ class CertifiedRun:
             tr(certificate.statement()),
         ]
         if self.trials is not None:
-            made = self.trials
-            line = tr("evidence trials: {n} traces in this run, {before} before", n=made.made, before=made.before)
-            if made.not_made:
-                failed = tr("{n} could not be made; the next run tries them again", n=made.not_made)
+            trials = self.trials
+            line = tr(
+                "evidence trials: {n} traces in this run, {before} before", n=trials.finished, before=trials.before
+            )
+            if trials.not_made:
+                failed = tr("{n} could not be made; the next run tries them again", n=trials.not_made)
                 line = tr(", ").join((line, failed))
             lines.append(line)
-        asked = [tr(_WORDS[cause], n=count) for cause, count in self.causes.most_common() if cause in _WORDS and count]
+        causes = [tr(_WORDS[cause], n=count) for cause, count in self.causes.most_common() if cause in _WORDS and count]
         lines.append(
-            tr("left to a person by the certificate: {counts}", counts=tr(", ").join(asked) if asked else tr("none"))
+            tr("left to a person by the certificate: {counts}", counts=tr(", ").join(causes) if causes else tr("none"))
         )
         if self.suspended is not None:
             lines.append(tr("THE CERTIFICATE IS SUSPENDED, and no verdict is given. "))
@@ -232,9 +238,12 @@ _CAUSES: Mapping[TrialOutcome, Cause] = {
 class TrialCounts:
     """Traces of the verdicts that need a trial: made in this run, made before, could not be made."""
 
-    made: int
+    finished: int
     before: int
     not_made: int
+
+    def to_json(self) -> dict[str, int]:
+        return {"made": self.finished, "before": self.before, "not_made": self.not_made}
 
 
 @dataclass(frozen=True)
@@ -252,7 +261,7 @@ class Trying:
     medium: Medium | None = None
     on_trial: Callable[[int, int], None] = lambda done, of: None
 
-    def made(
+    def run(
         self, cases: Sequence[Case], settings: TrialSettings, task: Task, file: TrialsFile, stop: Stop
     ) -> dict[str, str]:
         """Make the trials and keep them; return what prevented others, by content hash of the trace.
@@ -266,16 +275,16 @@ class Trying:
         processes, in_a_row, inner = min(self.processes, len(cases)), 0, Stop()
         try:
             with stop.waking(inner.set), closing(try_all(cases, work, processes, self.threads, inner)) as tried:
-                for done, one in enumerate(tried, start=1):
-                    if one.trial is None:
-                        problems[one.case.trajectory.content_hash()] = one.problem
+                for done, outcome in enumerate(tried, start=1):
+                    if outcome.trial is None:
+                        problems[outcome.case.trajectory.content_hash()] = outcome.problem
                     else:
-                        file.add(one.trial)
-                    in_a_row = 0 if one.trial is not None else in_a_row + 1
+                        file.add(outcome.trial)
+                    in_a_row = 0 if outcome.trial is not None else in_a_row + 1
                     self.on_trial(done, len(cases))
                     if in_a_row >= max(processes, self.threads) + MAX_CONSECUTIVE_FAILURES:
                         gone = deferred(
-                            "{n} trials in a row failed, the last one: {problem}", n=in_a_row, problem=one.problem
+                            "{n} trials in a row failed, the last one: {problem}", n=in_a_row, problem=outcome.problem
                         )
                         return {case.trajectory.content_hash(): gone for case in cases} | problems
         except ProcessLost as lost:
@@ -291,16 +300,16 @@ def trials_path(results: Path) -> Path:
 def certified_run(path: Path, task: Task) -> CertifiedRun:
     """Read a certificate that is to be applied. :raises CertificateError: it cannot be read, or is suspended"""
     certificate = read(path)
-    found = suspension(path)
-    if found is not None:
+    suspended = suspension(path)
+    if suspended is not None:
         raise CertificateError(
             tr(
                 "{path}: the certificate is suspended since {since}, by the test of {by}: {evidence} Label "
                 "new spectra and certify anew; {path2} records it",
                 path=path,
-                since=found.since,
-                by=found.by,
-                evidence=found.evidence,
+                since=suspended.since,
+                by=suspended.by,
+                evidence=suspended.evidence,
                 path2=suspension_path(path),
             )
         )

@@ -308,14 +308,14 @@ class PendingJobs:
 
     def __init__(
         self,
-        found: Sequence[Source],
+        sources: Sequence[Source],
         samples: int,
         known: CompletedJobs,
         limit: int | None = None,
         is_wanted: Callable[[Job], bool] = lambda _: True,
     ) -> None:
         """:param limit: of spectra, those that are done already included"""
-        self._found = found
+        self._found = sources
         self._samples = samples
         self._known = known
         self._limit = limit
@@ -329,10 +329,10 @@ class PendingJobs:
     @property
     def expected(self) -> int:
         """Estimated number of jobs: a file not opened yet counts as one spectrum."""
-        found = self._spectra + max(0, len(self._found) - self._files)
+        number = self._spectra + max(0, len(self._found) - self._files)
         if self._limit is not None:
-            found = min(found, self._limit)
-        return found * self._samples - self._skipped
+            number = min(number, self._limit)
+        return number * self._samples - self._skipped
 
     def __iter__(self) -> Iterator[Job]:
         for job in jobs_for(islice(self._each(), self._limit), self._samples):
@@ -378,31 +378,31 @@ def record(
 
     :param progress: called with the number of finished jobs
     """
-    made = RunSummary()
+    summary = RunSummary()
     since = monotonic()
     keys: set[str] = set()
     try:
         for number, outcome in enumerate(outcomes, start=1):
-            _take(outcome, journal, made)
+            _take(outcome, journal, summary)
             if outcome.is_inspected:
                 keys.add(outcome.job.key)
             progress(number)
     except PolicyUnavailable as gone:
-        made.gone = gone.sentence
-    made.spectra = len(keys)
-    made.seconds = monotonic() - since
-    return made
+        summary.gone = gone.sentence
+    summary.spectra = len(keys)
+    summary.seconds = monotonic() - since
+    return summary
 
 
-def _take(outcome: Outcome, journal: Journal, made: RunSummary) -> None:
-    made.usage += outcome.usage
+def _take(outcome: Outcome, journal: Journal, summary: RunSummary) -> None:
+    summary.usage += outcome.usage
     if outcome.reason == "no data" and outcome.job.target:
         # A fibre without an object: nothing to inspect.
-        made.empty += 1
+        summary.empty += 1
         return
     journal.add(outcome)
-    made.inspected += outcome.is_inspected
-    made.truncated += outcome.reason == "truncated"
-    made.failed += outcome.has_failed
-    if outcome.has_failed and len(made.failures) < MAX_MESSAGES:
-        made.failures.append(f"{outcome.job.key}: {outcome.detail}")
+    summary.inspected += outcome.is_inspected
+    summary.truncated += outcome.reason == "truncated"
+    summary.failed += outcome.has_failed
+    if outcome.has_failed and len(summary.failures) < MAX_MESSAGES:
+        summary.failures.append(f"{outcome.job.key}: {outcome.detail}")

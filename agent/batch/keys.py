@@ -27,17 +27,17 @@ _SMALLEST = 50_000
 
 def hashes_of(names: Iterable[str]) -> Hashes:
     """Return the hashes of the names of spectra (``agent.batch.sources.key_of``), for sample 0."""
-    found = b"".join(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest() for name in names)
-    return np.frombuffer(found, np.uint64).reshape(-1, 2)
+    digests = b"".join(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest() for name in names)
+    return np.frombuffer(digests, np.uint64).reshape(-1, 2)
 
 
 def of_sample(hashes: Hashes, sample: int) -> Hashes:
     """Return the keys of a sample of these spectra."""
     if not sample:
         return hashes
-    found = hashes.copy()
-    found[:, 1] += np.uint64(sample * _STEP % 2**64)
-    return found
+    shifted = hashes.copy()
+    shifted[:, 1] += np.uint64(sample * _STEP % 2**64)
+    return shifted
 
 
 def key_hash(name: str, sample: int) -> tuple[int, int]:
@@ -74,9 +74,9 @@ class Keys:
         new = ~self._in_levels(high, low)
         new[1:] &= (high[1:] != high[:-1]) | (low[1:] != low[:-1])
         self._push(high[new], low[new])
-        found = np.zeros(len(hashes), bool)
-        found[order] = new
-        return found
+        is_new = np.zeros(len(hashes), bool)
+        is_new[order] = new
+        return is_new
 
     def contains(self, hashes: Hashes) -> NDArray[np.bool_]:
         """Return for each key whether it is in the set."""
@@ -84,26 +84,26 @@ class Keys:
         high, low = _halves(hashes)
         # Ordered questions find their answers near each other in memory.
         order = np.argsort(low)
-        found = np.empty(len(hashes), bool)
-        found[order] = self._in_levels(high[order], low[order])
-        return found
+        is_known = np.empty(len(hashes), bool)
+        is_known[order] = self._in_levels(high[order], low[order])
+        return is_known
 
     def _in_levels(self, high: _Half, low: _Half) -> NDArray[np.bool_]:
-        found = np.zeros(len(low), bool)
+        is_known = np.zeros(len(low), bool)
         for there_high, there_low in self._levels:
             place = np.searchsorted(there_low, low)
             # Keys with the same second half stand next to each other; the first half decides.
-            asked = np.arange(len(low))
-            while len(asked):
-                at = place[asked]
-                asked, at = asked[at < len(there_low)], at[at < len(there_low)]
-                same = there_low[at] == low[asked]
-                asked, at = asked[same], at[same]
-                right = there_high[at] == high[asked]
-                found[asked[right]] = True
-                asked = asked[~right]
-                place[asked] += 1
-        return found
+            waiting = np.arange(len(low))
+            while len(waiting):
+                at = place[waiting]
+                waiting, at = waiting[at < len(there_low)], at[at < len(there_low)]
+                same = there_low[at] == low[waiting]
+                waiting, at = waiting[same], at[same]
+                right = there_high[at] == high[waiting]
+                is_known[waiting[right]] = True
+                waiting = waiting[~right]
+                place[waiting] += 1
+        return is_known
 
     def _settle(self) -> None:
         if self._single:

@@ -125,12 +125,12 @@ def _rows(lines: Iterable[str], source: str, is_this_task: IsThisTask) -> Iterat
     columns = [name.strip().lower() for name in next(csv.reader([header], delimiter=separator), [])]
     file_column = next((name for name in _FILE if name in columns), None)
     if file_column is None or "label" not in columns:
-        found = ", ".join(columns) or "none"
+        names = ", ".join(columns) or "none"
         raise LabelsError(
             tr(
                 "{source}: row 1: found the columns {found}; expected file (or name, path) and label",
                 source=source,
-                found=found,
+                found=names,
             )
         )
     for number, row in enumerate(csv.DictReader(given, columns, delimiter=separator), start=2):
@@ -170,9 +170,9 @@ def _rows(lines: Iterable[str], source: str, is_this_task: IsThisTask) -> Iterat
 
 
 def _of_this_task(name: str, where: str, is_this_task: IsThisTask) -> bool:
-    found = is_this_task(name)
-    if found is None:
+    is_of_task = is_this_task(name)
+    if is_of_task is None:
         raise LabelsError(
             tr("{where}: task: found {name!r:.60}, expected a class that is known here", where=where, name=name)
         )
-    return found
+    return is_of_task

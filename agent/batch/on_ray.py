@@ -26,7 +26,7 @@ from agent.batch.catalogue import local_file
 from agent.batch.journal import MAX_MESSAGES, RunSummary, failure_of, result_of
 from agent.batch.keys import Keys, hashes_of
 from agent.batch.plan import SurveyPlan
-from agent.batch.ray_cluster import RECEIVER, Cluster, Problems, said
+from agent.batch.ray_cluster import RECEIVER, Cluster, Problems, error_text
 from agent.batch.run import MAX_CONSECUTIVE_FAILURES, Job, Outcome, Plan, inspect_one
 from agent.batch.shards import Shards
 from agent.batch.sources import SourceError, SpectrumFile, is_one_spectrum, key_of
@@ -161,7 +161,7 @@ class RayRun:
 
     def _take(self, done: _Done) -> bool:
         """Record what was delivered; return False if it was delivered before."""
-        key, made, results = key_of(done.file, done.target), self.summary, self._results
+        key, summary, results = key_of(done.file, done.target), self.summary, self._results
         if done.targets is not None:
             is_new = results.targets_of(done.file, done.target) is None
             if is_new:
@@ -169,29 +169,29 @@ class RayRun:
             return is_new
         new = known = 0
         for sample in done.samples:
-            made.usage += sample.usage
+            summary.usage += sample.usage
             self._finished += 1
             if results.is_done(key, sample.number):
                 known += 1  # delivered before: the first answer counts, not this one
             elif sample.reason == "no data" and done.target:
-                made.empty += 1
+                summary.empty += 1
             elif sample.reason in ("policy failed", "not read", "no data"):
                 results.add_failure(key, sample.number, sample.line)
                 self._failed.add((key, sample.number))
-                made.failures = [*made.failures, f"{key}: {sample.detail}"][-MAX_MESSAGES:]
+                summary.failures = [*summary.failures, f"{key}: {sample.detail}"][-MAX_MESSAGES:]
                 self._in_a_row += sample.reason == "policy failed"
             elif sample.line:
                 results.add(key, sample.number, sample.line)
                 new += 1
-                made.inspected += 1
-                made.truncated += sample.reason == "truncated"
+                summary.inspected += 1
+                summary.truncated += sample.reason == "truncated"
                 self._failed.discard((key, sample.number))
                 self._in_a_row = 0
         if done.row and new and not known:
             # After the traces: the table must not have the row of an answer that was not kept.
             results.add_row(done.row)
-        made.spectra += bool(new)
-        made.failed = len(self._failed)
+        summary.spectra += bool(new)
+        summary.failed = len(self._failed)
         self._progress(self._finished)
         return bool(new) if new or known else bool(self.tried.add_many(hashes_of([key]))[0])
 
@@ -272,17 +272,17 @@ def _delivered(
     try:
         while not stop.is_set:
             try:
-                found = received.get(timeout=POLL_SECONDS)
+                message = received.get(timeout=POLL_SECONDS)
             except Empty:
                 continue
-            if found is None:
+            if message is None:
                 return
-            if isinstance(found, RayFailure | OSError):
-                summary.gone = deferred("Ray ended the run: {found}", found=said(found))
+            if isinstance(message, RayFailure | OSError):
+                summary.gone = deferred("Ray ended the run: {found}", found=error_text(message))
                 return
-            if isinstance(found, BaseException):
-                raise found
-            yield found
+            if isinstance(message, BaseException):
+                raise message
+            yield message
     finally:
         closed.set()
         while not received.empty():
@@ -309,18 +309,18 @@ class _Worker:
         of_future: dict[Future[Outcome], _Spectrum] = {}
         for row in rows.to_pylist():
             file, target = row["file"], row["target"]
-            found = self._files.found(file, target)
-            if isinstance(found, tuple):
-                yield _Done(file, target, targets=found)
+            reading = self._files.reading(file, target)
+            if isinstance(reading, tuple):
+                yield _Done(file, target, targets=reading)
                 continue
-            one = _Spectrum(file, target, found, len(row["samples"]))
+            spectrum = _Spectrum(file, target, reading, len(row["samples"]))
             for sample in row["samples"]:
-                of_future[self._pool.submit(self._inspect, one, sample)] = one
+                of_future[self._pool.submit(self._inspect, spectrum, sample)] = spectrum
         for future in as_completed(of_future):
-            one = of_future.pop(future)
-            one.outcomes.append(future.result())
-            if len(one.outcomes) == one.samples:
-                yield self._delivery(one)
+            spectrum = of_future.pop(future)
+            spectrum.outcomes.append(future.result())
+            if len(spectrum.outcomes) == spectrum.samples:
+                yield self._delivery(spectrum)
 
     def _inspect(self, spectrum: _Spectrum, sample: int) -> Outcome:
         job = Job(key_of(spectrum.file, spectrum.target), Path(), spectrum.target, sample)
@@ -336,8 +336,8 @@ class _Worker:
                 line = json_line(failure_of(outcome)).encode() if outcome.has_failed else b""
             samples.append(_Sample(outcome.job.sample, outcome.reason, outcome.detail, line, outcome.usage))
         row, inspected = b"", [outcome for outcome in outcomes if outcome.is_inspected and outcome.trajectory]
-        if isinstance(spectrum.found, Spectrum) and inspected:
-            row = self._work.make_row(spectrum.found, inspected)
+        if isinstance(spectrum.reading, Spectrum) and inspected:
+            row = self._work.make_row(spectrum.reading, inspected)
         return _Done(spectrum.file, spectrum.target, tuple(samples), row)
 
 
@@ -347,12 +347,12 @@ class _Spectrum:
 
     file: str
     target: str
-    found: Spectrum | SpectrumError
+    reading: Spectrum | SpectrumError
     samples: int
     outcomes: list[Outcome] = field(default_factory=list)
 
     def spectrum(self) -> Spectrum | SpectrumError:
-        return self.found
+        return self.reading
 
 
 @dataclass
@@ -363,7 +363,7 @@ class _Files:
     _open: OrderedDict[str, tuple[SpectrumFile, ExitStack]] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def found(self, file: str, target: str) -> Spectrum | SpectrumError | tuple[str, ...]:
+    def reading(self, file: str, target: str) -> Spectrum | SpectrumError | tuple[str, ...]:
         """Return the spectrum of a row, why there is none, or the targets of a file that holds several."""
         with self._lock:
             try:

@@ -66,15 +66,15 @@ def make_plan(
     plan, seen = SurveyPlan(folder), Keys()
     for number, chunk in enumerate(_expanded(chunks if limit is None else _opened(chunks, results, limit), results)):
         hashes = hashes_of(map(key_of, chunk.files, chunk.targets))
-        wanted = seen.add_many(hashes)
-        plan.repeated += int(len(wanted) - wanted.sum())
+        is_chosen = seen.add_many(hashes)
+        plan.repeated += int(len(is_chosen) - is_chosen.sum())
         if is_left_out is not None:
-            wanted &= ~is_left_out(hashes)
+            is_chosen &= ~is_left_out(hashes)
         if limit is not None:
-            wanted &= np.cumsum(wanted) <= limit - plan.spectra
+            is_chosen &= np.cumsum(is_chosen) <= limit - plan.spectra
         lacking = np.stack([~results.done.contains(of_sample(hashes, sample)) for sample in range(samples)], axis=1)
-        pending = np.flatnonzero(wanted & lacking.any(axis=1))
-        plan.done += int(wanted.sum()) - len(pending)
+        pending = np.flatnonzero(is_chosen & lacking.any(axis=1))
+        plan.done += int(is_chosen.sum()) - len(pending)
         plan.rows += len(pending)
         plan.samples += int(lacking[pending].sum())
         if len(pending):
@@ -122,13 +122,13 @@ def _expanded(chunks: Iterable[Chunk], results: Shards) -> Iterator[Chunk]:
 def _write(path: Path, chunk: Chunk, pending: NDArray[np.intp], lacking: NDArray[np.bool_]) -> None:
     places: Sequence[int] = pending.tolist()
     numbers = np.arange(lacking.shape[1], dtype=np.int16)
-    wanted = lacking[pending]
-    ends = np.concatenate([[0], np.cumsum(wanted.sum(axis=1))]).astype(np.int32)
+    is_chosen = lacking[pending]
+    ends = np.concatenate([[0], np.cumsum(is_chosen.sum(axis=1))]).astype(np.int32)
     table = pa.table(
         {
             "file": [chunk.files[place] for place in places],
             "target": [chunk.targets[place] for place in places],
-            "samples": pa.ListArray.from_arrays(ends, np.broadcast_to(numbers, wanted.shape)[wanted]),
+            "samples": pa.ListArray.from_arrays(ends, np.broadcast_to(numbers, is_chosen.shape)[is_chosen]),
         },
         schema=SCHEMA,
     )

@@ -56,7 +56,7 @@ class Cluster:
 
 
 @contextmanager
-def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
+def ray_cluster(workers: Workers) -> Generator[Cluster, None, None]:
     """Connect to a cluster, or start one on this machine, for the time of the block.
 
     :raises RayError: Ray is not installed, or there is no cluster at the address
@@ -71,30 +71,32 @@ def ray_cluster(wanted: Workers) -> Generator[Cluster, None, None]:
         import ray
     except ImportError as error:
         raise RayError(tr("Ray is not installed ({error}): pip install 'spec-o3[scale]'", error=error)) from error
-    where: dict[str, Any] = {"address": wanted.address}
-    if wanted.address is None:  # "local": without it, Ray looks for a cluster that is already running here
+    where: dict[str, Any] = {"address": workers.address}
+    if workers.address is None:  # "local": without it, Ray looks for a cluster that is already running here
         # Enough for the workers and for Ray Data's own tasks; the cores themselves are shared as always.
-        number = wanted.number or cores()
-        where = {"address": "local", "num_cpus": round(number * wanted.cpus) + 2, "include_dashboard": False}
-    _check_address(wanted.address)
-    handlers = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
+        number = workers.number or cores()
+        where = {"address": "local", "num_cpus": round(number * workers.cpus) + 2, "include_dashboard": False}
+    _check_address(workers.address)
+    handlers = {
+        number_of_signal: signal.getsignal(number_of_signal) for number_of_signal in (signal.SIGTERM, signal.SIGINT)
+    }
     # Ray prints messages about its processes to standard output, which is for our result.
     with redirect_stdout(sys.stderr):
         try:
             ray.init(**where, logging_level=logging.ERROR, log_to_driver=False)
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise RayError(
-                tr("Ray at {value}: {error}", value=wanted.address or tr("this machine"), error=error)
+                tr("Ray at {value}: {error}", value=workers.address or tr("this machine"), error=error)
             ) from error
         finally:
             # Ray takes SIGTERM for itself, and would lose what a stopped run keeps.
             if threading.current_thread() is threading.main_thread():
-                for one, handler in handlers.items():
-                    signal.signal(one, handler)
+                for number_of_signal, handler in handlers.items():
+                    signal.signal(number_of_signal, handler)
         try:
-            here = wanted.address is None
-            number = wanted.number or (cores() if here else int(ray.cluster_resources().get("CPU", 1)))
-            yield Cluster(number, -(-wanted.conversations // number), wanted.cpus)
+            here = workers.address is None
+            number = workers.number or (cores() if here else int(ray.cluster_resources().get("CPU", 1)))
+            yield Cluster(number, -(-workers.conversations // number), workers.cpus)
         finally:
             # The threads of a run that was stopped notice only now, and would write about it.
             with Problems().listening():
@@ -132,7 +134,7 @@ class Problems(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.exc_info and record.exc_info[1] is not None:
-            self.last = said(record.exc_info[1])
+            self.last = error_text(record.exc_info[1])
 
     @contextmanager
     def listening(self) -> Generator[None, None, None]:
@@ -147,7 +149,7 @@ class Problems(logging.Handler):
             log.handlers, log.propagate = handlers, before
 
 
-def said(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return an error of Ray in one line. Its text may be the traceback of a worker, whose last line has the reason."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     return one_line(f"{type(error).__name__}: {lines[-1] if lines else ''}", 300)

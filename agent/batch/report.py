@@ -50,7 +50,7 @@ def sheet_pictures(trajectory: Trajectory) -> list[SheetPicture]:
     """List the pictures in reading order, the full spectrum first. A call that drew nothing has none."""
     seen = [] if trajectory.overview is None else [(trajectory.overview, "full spectrum", "")]
     seen += [(z.picture, window_text(z), z.label) for z in trajectory.zooms if z.picture is not None]
-    return [SheetPicture(number, *one) for number, one in enumerate(seen, start=1)]
+    return [SheetPicture(number, *picture) for number, picture in enumerate(seen, start=1)]
 
 
 def window_text(zoom: Zoom) -> str:
@@ -86,9 +86,9 @@ def picture_sheet(trajectory: Trajectory, spectrum: Spectrum, pngs: Mapping[str,
         images = pictures(trajectory, spectrum)
     else:
         images = {sha256: Image.open(io.BytesIO(png)) for sha256, png in pngs.items()}
-    there = [sheet_picture for sheet_picture in sheet_pictures(trajectory) if sheet_picture.sha256 in images]
-    rows = _rows(there, images)
-    heights = [max(images[one.sha256].height for one in row) + _CAPTION for row in rows]
+    shown = [sheet_picture for sheet_picture in sheet_pictures(trajectory) if sheet_picture.sha256 in images]
+    rows = _rows(shown, images)
+    heights = [max(images[cell.sha256].height for cell in row) + _CAPTION for row in rows]
     width = max((_width(row, images) for row in rows), default=800)
     height = _HEADER + sum(heights) + _GAP * len(rows) + _MARGIN
     sheet = Image.new("RGB", (max(width, 800), height), "white")
@@ -97,18 +97,18 @@ def picture_sheet(trajectory: Trajectory, spectrum: Spectrum, pngs: Mapping[str,
     top = _HEADER
     for row, tall in zip(rows, heights, strict=True):
         left = _MARGIN
-        for one in row:
-            image = images[one.sha256].convert("RGBA")
+        for cell in row:
+            image = images[cell.sha256].convert("RGBA")
             sheet.paste(image, (left, top), image)
-            _caption(pen, one, left, top + image.height, image.width)
+            _caption(pen, cell, left, top + image.height, image.width)
             left += image.width + _GAP
         top += tall + _GAP
     return sheet
 
 
-def _rows(there: list[SheetPicture], images: Mapping[str, Image.Image]) -> list[list[SheetPicture]]:
+def _rows(shown: list[SheetPicture], images: Mapping[str, Image.Image]) -> list[list[SheetPicture]]:
     rows: list[list[SheetPicture]] = []
-    for sheet_picture in there:
+    for sheet_picture in shown:
         if rows and _width([*rows[-1], sheet_picture], images) <= MAX_SHEET_WIDTH:
             rows[-1].append(sheet_picture)
         else:
@@ -186,7 +186,7 @@ def quoted(text: str) -> str:
 
 def _escaped(line: str) -> str:
     marked = _AT_START.sub(r"\1\\\2", _ANYWHERE.sub(r"\\\g<0>", line))
-    return re.sub("[&<]", lambda found: _ENTITIES[found[0]], marked)
+    return re.sub("[&<]", lambda match: _ENTITIES[match[0]], marked)
 
 
 def _printable(text: str) -> str:
@@ -275,10 +275,10 @@ def trace_json(trace: Mapping[str, Any]) -> str:
 
 
 def _notices(trajectory: Trajectory) -> list[str]:
-    found = [_BY[trajectory.drafter.kind]]
+    lines = [_BY[trajectory.drafter.kind]]
     if trajectory.simulated:
-        found.insert(0, "**Simulated spectrum:** made by a program, seen by no telescope.")
-    return ["\n>\n".join(f"> {notice}" for notice in found)]
+        lines.insert(0, "**Simulated spectrum:** made by a program, seen by no telescope.")
+    return ["\n>\n".join(f"> {notice}" for notice in lines)]
 
 
 def _question(trajectory: Trajectory) -> str:
@@ -323,13 +323,13 @@ def _step(step: Step, hints: Mapping[str, Sequence[Hint]], names: Mapping[str, s
             return [f"**Answer: {verdict}**", *([quoted(step.explanation)] if step.explanation else [])]
         case Zoom():
             label = f": {escaped(step.label)}" if step.label else ""
-            found = [f"**Look at {escaped(window_text(step))}**{label}"]
+            lines = [f"**Look at {escaped(window_text(step))}**{label}"]
             if not step.ok:
-                found.append(f"The tool answered: {escaped(step.observation)}")
-            found += _picture("What the tool showed", step.picture, names)
+                lines.append(f"The tool answered: {escaped(step.observation)}")
+            lines += _picture("What the tool showed", step.picture, names)
             if hints.get(step.id):
-                found.append("\n".join(_hint(hint) for hint in hints[step.id]))
-            return found
+                lines.append("\n".join(_hint(hint) for hint in hints[step.id]))
+            return lines
 
 
 def _picture(alt: str, sha256: str | None, names: Mapping[str, str]) -> list[str]:

@@ -60,9 +60,9 @@ class RowMaker:
         traces = [outcome.trajectory for outcome in outcomes if outcome.trajectory is not None]
         job, seconds = outcomes[0].job, [round(outcome.seconds, 3) for outcome in outcomes]
         truncated = sum(outcome.reason == "truncated" for outcome in outcomes)
-        found = consensus(traces, spectrum, self.task, self.limits)
+        agreed = consensus(traces, spectrum, self.task, self.limits)
         judged = self.judge(traces, spectrum)
-        row = candidate(job.file, job.target, traces, spectrum, found, "", seconds, truncated, judged)
+        row = candidate(job.file, job.target, traces, spectrum, agreed, "", seconds, truncated, judged)
         return self.line(row, judged, spectrum.sha256)
 
     def judge(self, trajectories: Sequence[Trajectory], spectrum: Spectrum) -> Judged | None:
@@ -98,10 +98,10 @@ def rows_of(
         judged: list[tuple[Judged | None, str]] = []
 
         def judge(trajectories: Sequence[Trajectory], spectrum: Spectrum) -> Judged:
-            found = make.judge(trajectories, spectrum)
-            assert found is not None
-            judged.append((found, spectrum.sha256))
-            return found
+            judgement = make.judge(trajectories, spectrum)
+            assert judgement is not None
+            judged.append((judgement, spectrum.sha256))
+            return judgement
 
         lacking = _inspected(results, covered)
         with_judge = None if make.certificate is None else judge
@@ -173,7 +173,7 @@ def _inspected(results: Shards, covered: Keys) -> Iterator[Inspected]:
         of_it[row["sample"]] = place_of_row
         hashes = hashes_of([key])
         if len(of_it) == sum(results.done.contains(of_sample(hashes, number))[0] for number in range(results.samples)):
-            rows = [results.row_at(one) for _, one in sorted(waiting.pop(key).items())]
+            rows = [results.row_at(place) for _, place in sorted(waiting.pop(key).items())]
             yield Inspected(
                 source["file"],
                 source["target"],
@@ -205,11 +205,11 @@ class RankedRows(Sequence[Candidate]):
                 starts.append(end)
                 keys.extend(place(row)[:5])
                 end += len(line)
-        found = cls(part.open("rb"), np.frombuffer(starts, np.int64))
+        rows_sorted = cls(part.open("rb"), np.frombuffer(starts, np.int64))
         # The next run may write its rows while these are read.
         part.replace(path)
-        found._order(np.frombuffer(keys, np.float64).reshape(-1, 5))
-        return found
+        rows_sorted._order(np.frombuffer(keys, np.float64).reshape(-1, 5))
+        return rows_sorted
 
     def __len__(self) -> int:
         return len(self._starts)

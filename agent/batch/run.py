@@ -181,20 +181,20 @@ def inspect_one(job: Job, reading: Readable, plan: Plan, policy: Policy, stop: S
     """
     if stop.is_set:
         return Outcome(job, "stopped", deferred("stopped before it began"), tries=0)
-    found = reading.spectrum()
-    if isinstance(found, NoDataError):
-        return Outcome(job, "no data", str(found))
-    if not isinstance(found, Spectrum):
-        return Outcome(job, "not read", str(found))
-    if plan.min_snr is not None and (low := low_snr(found, plan.min_snr)):
+    spectrum = reading.spectrum()
+    if isinstance(spectrum, NoDataError):
+        return Outcome(job, "no data", str(spectrum))
+    if not isinstance(spectrum, Spectrum):
+        return Outcome(job, "not read", str(spectrum))
+    if plan.min_snr is not None and (low := low_snr(spectrum, plan.min_snr)):
         return Outcome(job, "low S/N", low)
     tries = 1
-    outcome = _inspect_once(job, found, plan, policy, stop, tries)
+    outcome = _inspect_once(job, spectrum, plan, policy, stop, tries)
     while outcome.reason == "policy failed" and outcome.retry and tries <= plan.retries:
         if stop.wait(PAUSE * 2 ** (tries - 1) * _chance.uniform(0.5, 1.5)):
             break
         tries += 1
-        outcome = _inspect_once(job, found, plan, policy, stop, tries)
+        outcome = _inspect_once(job, spectrum, plan, policy, stop, tries)
     return outcome
 
 
@@ -280,11 +280,11 @@ def _in_threads(jobs: Iterable[Job], plan: Plan, threads: int, stop: Stop) -> Ge
     policy_for = cache(plan.policy_for)
     pool = ThreadPoolExecutor(threads, thread_name_prefix="inspect")
 
-    def one(job: Job, reading: Reading) -> list[Outcome]:
+    def inspected(job: Job, reading: Reading) -> list[Outcome]:
         return [inspect_one(job, reading, plan, policy_for(job.sample), stop)]
 
     yield from as_completed_limited(
-        pool, (pool.submit(one, *work) for work in readings(jobs, plan.medium)), 2 * threads, stop
+        pool, (pool.submit(inspected, *work) for work in readings(jobs, plan.medium)), 2 * threads, stop
     )
 
 
@@ -386,11 +386,11 @@ class _Process:
 
     def __init__(self, plan: Plan, threads: int) -> None:
         context = multiprocessing.get_context("spawn")
-        self.connection, there = context.Pipe()
-        self._process = context.Process(target=_inspect_received, args=(there, plan, threads))
+        self.connection, far_end = context.Pipe()
+        self._process = context.Process(target=_inspect_received, args=(far_end, plan, threads))
         with uninterrupted():
             self._process.start()
-        there.close()
+        far_end.close()
         self._most = 2 * threads
         self._sending = threading.Lock()
         self.under_way = 0
@@ -409,16 +409,16 @@ class _Process:
     def outcome(self) -> Outcome:
         """Return the next outcome. :raises PolicyUnavailable: the process was ended; other errors: its own"""
         try:
-            found = self.connection.recv()
+            message = self.connection.recv()
         except (EOFError, OSError) as broken:
             raise PolicyUnavailable(
                 deferred("a process of the run was ended from outside (no memory left?)")
             ) from broken
         self.under_way -= 1
-        if isinstance(found, BaseException):
-            raise found
-        assert isinstance(found, Outcome)
-        return found
+        if isinstance(message, BaseException):
+            raise message
+        assert isinstance(message, Outcome)
+        return message
 
     def end(self) -> None:
         """End the process; its running jobs are stopped."""
@@ -434,8 +434,8 @@ def _inspect_received(connection: Connection, plan: Plan, threads: int) -> None:
 
     def receive() -> None:
         with suppress(EOFError, OSError):
-            while (found := connection.recv()) != _STOP:
-                jobs.put(found if isinstance(found, Job) else None)
+            while (message := connection.recv()) != _STOP:
+                jobs.put(message if isinstance(message, Job) else None)
         stop.set()
         jobs.put(None)
 

@@ -102,8 +102,8 @@ class Shards:
             return None
         with (self.folder / "targets.jsonl").open("rb") as lines:
             lines.seek(start)
-            found: list[str] = json.loads(lines.readline())["targets"]
-        return found
+            targets: list[str] = json.loads(lines.readline())["targets"]
+        return targets
 
     def add_targets(self, file: str, selection: str, targets: Sequence[str]) -> None:
         """Record the spectra of a file. :raises JournalError: it cannot be written"""
@@ -169,8 +169,8 @@ class Shards:
         path, start = place
         with path.open("rb") as lines:
             lines.seek(start)
-            found: Mapping[str, Any] = json.loads(lines.readline())
-        return found
+            row: Mapping[str, Any] = json.loads(lines.readline())
+        return row
 
     def close(self) -> None:
         """Sync to disk, rewrite the list of remaining failures, and release the lock."""
@@ -367,7 +367,7 @@ def _mended(path: Path) -> Entries:
         known = entries if fits.all() else entries[: int(np.argmin(fits))]
         end = int(known[-1, 3]) if len(known) else 0
         file.seek(end)
-        found: list[tuple[int, int, int, int]] = []
+        new: list[tuple[int, int, int, int]] = []
         for line in file:
             try:
                 row = json.loads(line)
@@ -375,11 +375,11 @@ def _mended(path: Path) -> Entries:
                 raise JournalError(
                     tr("{path}: the line at byte {end}: found no JSON ({error})", path=path, end=end, error=error)
                 ) from error
-            found.append((*key_hash(*place_of(row, path, len(known) + len(found) + 1)), end, end + len(line)))
+            new.append((*key_hash(*place_of(row, path, len(known) + len(new) + 1)), end, end + len(line)))
             end += len(line)
     index = path.with_suffix(".index")
-    if found or len(known) < len(entries) or (index.exists() and index.stat().st_size % (8 * _ENTRY)):
-        entries = np.concatenate([known, np.array(found, np.uint64).reshape(-1, _ENTRY)])
+    if new or len(known) < len(entries) or (index.exists() and index.stat().st_size % (8 * _ENTRY)):
+        entries = np.concatenate([known, np.array(new, np.uint64).reshape(-1, _ENTRY)])
         part = path.with_suffix(".index.part")
         part.write_bytes(entries.tobytes())
         part.replace(index)

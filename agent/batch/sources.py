@@ -90,7 +90,7 @@ def sources_from(
     """
     seen: set[tuple[Path, str]] = set()
     base = results.resolve()
-    for path, target in chain.from_iterable(_named(one, stdin, on_skip) for one in given):
+    for path, target in chain.from_iterable(_named(name, stdin, on_skip) for name in given):
         absolute = Path(os.path.abspath(path))
         if (absolute, target) not in seen:
             seen.add((absolute, target))
@@ -200,7 +200,7 @@ def _reason_to_skip(path: Path) -> str:
     except NoDataError:
         return ""
     except SpectrumError as error:
-        return deferred("found {found}, expected {expected}", found=error.found, expected=error.expected)
+        return deferred("found {found}, expected {expected}", found=error.actual, expected=error.expected)
     return ""
 
 
@@ -281,13 +281,13 @@ def catalogue_columns(path: Path | str, filesystem: Any = None) -> tuple[str, st
         schema = pq.read_schema(str(path), filesystem=filesystem)
     except (pa.ArrowException, OSError):
         return None  # reading it as a spectrum gives the reason
-    there = {
+    columns = {
         field.name.lower(): field.name
         for field in schema
         if pa.types.is_string(field.type) or pa.types.is_large_string(field.type) or field.name.lower() == "target"
     }
-    file = next((there[name] for name in _COLUMNS if name in there), None)
-    return None if file is None else (file, there.get("target"))
+    file = next((columns[name] for name in _COLUMNS if name in columns), None)
+    return None if file is None else (file, columns.get("target"))
 
 
 def catalogued(path: Path | str, columns: tuple[str, str | None], filesystem: Any = None) -> Iterator[tuple[str, str]]:
@@ -301,15 +301,15 @@ def catalogued(path: Path | str, columns: tuple[str, str | None], filesystem: An
     import pyarrow.parquet as pq
 
     file, target = columns
-    wanted = [file] if target is None else [file, target]
+    columns_read = [file] if target is None else [file, target]
     try:
         with pq.ParquetFile(str(path), filesystem=filesystem) as catalogue:
-            for number, batch in enumerate(catalogue.iter_batches(_ROWS, columns=wanted)):
+            for number, batch in enumerate(catalogue.iter_batches(_ROWS, columns=columns_read)):
                 files = batch.column(file).to_pylist()
                 targets = [None] * len(files) if target is None else batch.column(target).to_pylist()
-                for row, (one, of) in enumerate(zip(files, targets, strict=True)):
+                for row, (path_of, of) in enumerate(zip(files, targets, strict=True)):
                     place = number * _ROWS + row
-                    if not one:
+                    if not path_of:
                         raise SourceError(
                             tr(
                                 "{path}: row {place}: {file}: found nothing, expected the path of a file",
@@ -318,7 +318,7 @@ def catalogued(path: Path | str, columns: tuple[str, str | None], filesystem: An
                                 file=file,
                             )
                         )
-                    yield one, "" if of is None else _identifier(str(of), str(path), place)
+                    yield path_of, "" if of is None else _identifier(str(of), str(path), place)
     except (pa.ArrowException, OSError) as error:
         raise SourceError(
             tr("{path}: found a damaged Parquet file ({error}), expected a catalogue", path=path, error=error)
@@ -369,11 +369,11 @@ class SpectrumFile:
 
     def read(self, target: str) -> Spectrum | SpectrumError:
         """Return the spectrum of that name ("" for the only one), or why it cannot be read."""
-        found = self._asked(lambda targets: targets.read(target or None))
-        if self._medium is not None and isinstance(found, Spectrum):
-            return with_medium(found, self._medium, SET_BY_OPTION)
-        assert not isinstance(found, tuple)
-        return found
+        spectrum = self._asked(lambda targets: targets.read(target or None))
+        if self._medium is not None and isinstance(spectrum, Spectrum):
+            return with_medium(spectrum, self._medium, SET_BY_OPTION)
+        assert not isinstance(spectrum, tuple)
+        return spectrum
 
     def names(self, target: str) -> tuple[str, ...]:
         """Return the targets of the spectra that ``target`` means: all of the file for "", those that a selection
@@ -385,8 +385,8 @@ class SpectrumFile:
             selection = Selection.parse(target) if target else Selection()
             return (target,) if selection is None or target in targets.names else targets.selected(selection)
 
-        found = self._asked(found_in)
-        return found if isinstance(found, tuple) else (target,)
+        names = self._asked(found_in)
+        return names if isinstance(names, tuple) else (target,)
 
     def _asked(self, question: _Question) -> _Answer:
         with self._lock:

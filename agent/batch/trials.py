@@ -32,10 +32,10 @@ class SpectrumIn:
 
     def read(self) -> Spectrum:
         """:raises SpectrumError: it cannot be read"""
-        found = SpectrumFile(self.path, self.medium).read(self.target)
-        if isinstance(found, Exception):
-            raise found
-        return found
+        spectrum = SpectrumFile(self.path, self.medium).read(self.target)
+        if isinstance(spectrum, Exception):
+            raise spectrum
+        return spectrum
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,12 @@ class Work:
         try:
             spectrum = case.spectrum.read() if isinstance(case.spectrum, SpectrumIn) else case.spectrum
             policy = self.policy_for(0)
-            made = trial(
+            finished = trial(
                 case.trajectory, None, spectrum, task, policy, seed=self.seed, placebos=self.placebos, stop=stop
             )
         except (PolicyError, ValueError, OSError) as problem:
             return Tried(case, None, problem.sentence if isinstance(problem, Refusal) else str(problem))
-        return Tried(case, made)
+        return Tried(case, finished)
 
 
 def try_all(
@@ -163,24 +163,24 @@ class TrialsFile:
         self.path = path
         self.added = 0
         try:
-            found = list(read_trials(path)) if path.exists() else []
+            rows = list(read_trials(path)) if path.exists() else []
         except (OSError, TrialError) as error:
             raise JournalError(deferred("{path}: {error}; choose another file", path=path, error=error)) from error
-        for row in found:
-            made = {**{name: row.drafter.get(name) for name in policy}, "seed": row.seed}
+        for row in rows:
+            used = {**{name: row.drafter.get(name) for name in policy}, "seed": row.seed}
             expected = {**policy, "seed": seed}
             # A trace of which nothing could be tested has no placebos to compare.
             if placebos is not None and row.placebos_per_call is not None:
-                made["placebos"], expected["placebos"] = row.placebos_per_call, placebos
-            if made != expected:
+                used["placebos"], expected["placebos"] = row.placebos_per_call, placebos
+            if used != expected:
                 raise JournalError(
                     deferred(
                         "{path}: found trials of {made}; choose another file",
                         path=path,
-                        made=_differing(made, expected),
+                        made=_differing(used, expected),
                     )
                 )
-        self.done = {one.content_hash: one for one in found}
+        self.done = {trial.content_hash: trial for trial in rows}
 
     def create(self) -> None:
         """Create the file if there is none. :raises JournalError: it cannot be written"""
@@ -191,14 +191,14 @@ class TrialsFile:
                 deferred("{path}: {strerror}; choose another file", path=self.path, strerror=error.strerror)
             ) from error
 
-    def add(self, made: Trial) -> None:
+    def add(self, finished: Trial) -> None:
         """Append a trial. :raises JournalError: it cannot be written"""
-        append_line(self.path, json_line(made.to_json()))
-        self.done[made.content_hash] = made
+        append_line(self.path, json_line(finished.to_json()))
+        self.done[finished.content_hash] = finished
         self.added += 1
 
 
-def _differing(made: Mapping[str, object], wanted: Mapping[str, object]) -> str:
+def _differing(used: Mapping[str, object], expected: Mapping[str, object]) -> str:
     """Return in words what differs between the trials of a file and the run."""
-    names = [name for name in made if made[name] != wanted[name]]
-    return "; ".join(f"{name} {made[name]!r:.200}, expected {wanted[name]!r:.200}" for name in names)
+    names = [name for name in used if used[name] != expected[name]]
+    return "; ".join(f"{name} {used[name]!r:.200}, expected {expected[name]!r:.200}" for name in names)

@@ -39,4 +39,4 @@ def translate_argparse() -> None:
     """Have argparse take its words from our catalogue."""
     names: dict[str, Any] = vars(argparse)
     names["_"] = lambda message: tr(message) if message else message
-    names["ngettext"] = lambda one, many, n: tr(one if n == 1 else many)
+    names["ngettext"] = lambda singular, plural, n: tr(singular if n == 1 else plural)

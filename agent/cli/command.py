@@ -100,8 +100,8 @@ def delete_results(*results: Path) -> None:
         if path.is_dir():
             shutil.rmtree(path)
             continue
-        for beside in ("", ".failed.jsonl", ".trials.jsonl"):
-            path.with_name(path.name + beside).unlink(missing_ok=True)
+        for ending in ("", ".failed.jsonl", ".trials.jsonl"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
         settings.unlink()
 
 

@@ -43,10 +43,12 @@ def run(arguments: Options, extra_checks: Mapping[str, Check]) -> int:
             tr("found {unknown!r}, expected one of {names}", unknown=unknown[0], names=", ".join(CAPABILITIES))
         )
     options = DoctorOptions(arguments.db or _database(), arguments.servers, arguments.python)
-    found = diagnose(arguments.names, options, extra_checks)
+    diagnoses = diagnose(arguments.names, options, extra_checks)
     needed = arguments.names or CORE
-    ok = all(diagnosis.ok for diagnosis in found if diagnosis.capability.name in needed)
-    print_result(arguments, {"ok": ok, "capabilities": [one.to_json() for one in found]}, _text(found))
+    ok = all(diagnosis.ok for diagnosis in diagnoses if diagnosis.capability.name in needed)
+    print_result(
+        arguments, {"ok": ok, "capabilities": [diagnosis.to_json() for diagnosis in diagnoses]}, _text(diagnoses)
+    )
     return DONE if ok else CHECK_FAILED
 
 
@@ -56,17 +58,17 @@ def _database() -> Path:
     return place if wrong is None or place.is_file() else wrong
 
 
-def _text(found: list[Diagnosis]) -> str:
+def _text(diagnoses: list[Diagnosis]) -> str:
     lines = []
-    for diagnosis in found:
+    for diagnosis in diagnoses:
         lines.append(f"{_MARK[diagnosis.ok]} {tr(diagnosis.capability.title)} ({diagnosis.capability.name})")
         lines += [line for finding in diagnosis.findings for line in _lines(finding)]
     return "\n".join(lines)
 
 
 def _lines(finding: Finding) -> list[str]:
-    said = tr("{what}: {found}", what=tr(finding.what), found=tr(finding.found))
-    first = f"{_MARK[finding.ok]} {said}"
+    text = tr("{what}: {found}", what=tr(finding.what), found=tr(finding.actual))
+    first = f"{_MARK[finding.ok]} {text}"
     lines = textwrap.wrap(first, _WIDTH, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False)
     # A command stays on one line, so that it can be copied.
     return [*lines, f"      → {tr(finding.remedy)}"] if finding.remedy and finding.ok is not True else lines

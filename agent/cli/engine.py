@@ -52,7 +52,7 @@ def check_engine_options(arguments: InspectOptions) -> None:
 def check_stages(arguments: InspectOptions, stages: Sequence[Stage]) -> None:
     """:raises CannotRun: a stage cannot run on the chosen engine. Said before the first one has worked for hours"""
     for stage in stages if arguments.engine == "ray" else ():
-        if stage.certified is not None and stage.certified.certificate.wanted.trial:
+        if stage.certified is not None and stage.certified.certificate.requirements.trial:
             raise CannotRun(
                 tr(
                     "--engine ray: found a certificate with the condition --require-trial ({path}); use --engine local",
@@ -99,10 +99,10 @@ class RayEngine:
 
         def rows() -> Iterator[Candidate]:
             with results:
-                found: Iterable[Candidate] = progress(
+                candidates: Iterable[Candidate] = progress(
                     rows_of(results, make_row, sent.medium, certified, given), None, "counting"
                 )
-                yield from found if certified is None else certified.tested(list(found))
+                yield from candidates if certified is None else certified.tested(list(candidates))
 
         return StageRun(summary, results.failed, rows())
 
@@ -126,16 +126,16 @@ class RayEngine:
 
                 def planned() -> SurveyPlan:
                     chunks = self._chunks(stage, sources, results)
-                    made = make_plan(chunks, results, stage.samples, stage.limit, run.tried.contains)
-                    if not made.spectra and not len(run.tried):
+                    run_plan = make_plan(chunks, results, stage.samples, stage.limit, run.tried.contains)
+                    if not run_plan.spectra and not len(run.tried):
                         raise CannotRun(
                             tr(
                                 "{names:.200}: found no file that looks like a spectrum",
                                 names=" ".join(self.arguments.paths),
                             )
                         )
-                    bar.expect(made.samples)
-                    return made
+                    bar.expect(run_plan.samples)
+                    return run_plan
 
                 return run.run(planned)
         except RayError as error:

@@ -63,9 +63,9 @@ def run(arguments: InspectOptions) -> int:
                 cascade = Cascade(stages, RayEngine(arguments, skipped))
                 rows = RankedRows.sorted(cascade.rows([], stop), stages[0].results / "table.jsonl")
             else:
-                found, skipped = selected_sources(arguments, arguments.paths, arguments.out.parent)
+                sources, skipped = selected_sources(arguments, arguments.paths, arguments.out.parent)
                 cascade = Cascade(stages, run_stage)
-                rows = ranked(cascade.rows(found, stop))
+                rows = ranked(cascade.rows(sources, stop))
         if arguments.table is not None:
             is_certified = any(stage.certified is not None for stage in stages)
             write_table(rows, arguments.table, columns_for(is_certified, len(stages) > 1))
@@ -97,8 +97,8 @@ def run_stage(stage: Stage, sources: Sequence[Source], stop: Stop) -> StageRun:
         summary = _inspect(stage, work, journal, stop)
         given = None if stage.number == 1 else keys_of(sources)
         inspected = progress(journal.inspected(), journal.spectra, tr("counting"))
-        wanted = (one for one in inspected if given is None or key_of(one.file, one.target) in given)
-        rows = list(candidates_from(wanted, folder, stage.task, stage.limits, stage.medium, certified))
+        chosen = (traced for traced in inspected if given is None or key_of(traced.file, traced.target) in given)
+        rows = list(candidates_from(chosen, folder, stage.task, stage.limits, stage.medium, certified))
         if certified is not None:
             rows = certified.tested(rows)
             if certified.suspended is None:
@@ -112,7 +112,7 @@ def _after_trials(
     """Return the rows after the trials that the certificate needs of verdicts; all rows if it needs none."""
     from agent.batch.certified import Trying
 
-    needed = sum(row.verdict in certified.certificate.wanted.trial for row in rows)
+    needed = sum(row.verdict in certified.certificate.requirements.trial for row in rows)
     if not needed:
         return rows
     processes, threads = _workers(stage, needed * stage.samples)
@@ -193,14 +193,14 @@ def _check_files(arguments: InspectOptions, results: Sequence[Path]) -> None:
     out, table = arguments.out, arguments.table
     if arguments.overwrite:
         delete_results(*results)
-    there = [path for path in results if path.exists()]
+    existing = [path for path in results if path.exists()]
     if not out.resolve().parent.is_dir():
         raise CannotRun(tr("{out}: found no folder {parent}", out=out, parent=out.resolve().parent))
-    if there and arguments.no_resume:
-        raise CannotRun(tr("{there}: found results; choose another file, or --overwrite", there=there[0]))
-    if not there and arguments.resume:
+    if existing and arguments.no_resume:
+        raise CannotRun(tr("{there}: found results; choose another file, or --overwrite", there=existing[0]))
+    if not existing and arguments.resume:
         raise CannotRun(tr("{out}: found no results to resume", out=out))
-    if not (there or arguments.overwrite) and table is not None and table.exists():
+    if not (existing or arguments.overwrite) and table is not None and table.exists():
         raise CannotRun(
             tr("{table}: found a file that does not belong to these results; choose another, or remove it", table=table)
         )
@@ -271,9 +271,9 @@ def _text(arguments: InspectOptions, cascade: Cascade, counts: Counter[Candidate
     if arguments.table is not None:
         lines.append(tr("table: {table}", table=arguments.table))
     for stage in cascade.counts:
-        if made := stage.summary.failed:
+        if failed := stage.summary.failed:
             listed = _failures(stage.stage.results)
-            lines.append(tr("{n} failed, listed in {file}; the next run retries them:", n=made, file=listed))
+            lines.append(tr("{n} failed, listed in {file}; the next run retries them:", n=failed, file=listed))
             lines += [f"  {failure}" for failure in stage.summary.failures]
         if stage.summary.gone:
             lines.append(tr("stopped early: {reason}", reason=tr(stage.summary.gone)))

@@ -321,8 +321,8 @@ def existing_folder(text: str) -> Path:
     """Read an argument that names a folder to read. :raises ArgumentTypeError: there is no such folder"""
     path = Path(text)
     if not path.is_dir():
-        found = tr("a file") if path.exists() else tr("nothing")
-        raise argparse.ArgumentTypeError(tr("{path}: found {found}, expected a folder", path=path, found=found))
+        kind = tr("a file") if path.exists() else tr("nothing")
+        raise argparse.ArgumentTypeError(tr("{path}: found {found}, expected a folder", path=path, found=kind))
     return path
 
 

@@ -346,7 +346,7 @@ def _refuse_unused(arguments: PolicyOptions) -> None:
         value = arguments.server_address if name == "server" else getattr(arguments, name)
         if value is not None and name not in allowed:
             option = f"--{name.replace('_', '-')}"
-            others = ", ".join(f"--{one.replace('_', '-')}" for one in allowed) or tr("no options")
+            others = ", ".join(f"--{allowed_name.replace('_', '-')}" for allowed_name in allowed) or tr("no options")
             raise CannotRun(
                 tr(
                     "{option} has no effect with --policy {policy}, which takes {others}",

@@ -66,20 +66,22 @@ def selected_sources(arguments: Selection, given: Sequence[str], results: Path) 
 
     selection = str(targets.Selection(tuple(arguments.target), arguments.spectype, arguments.zwarn))
     sources = sources_from(given, results, sys.stdin, on_skip)
-    found = [source if source.target else replace(source, target=selection) for source in sources]
-    if not found:
-        first = "".join(tr("; skipped {file}: {reason}", file=one["file"], reason=one["reason"]) for one in skipped[:3])
+    chosen = [source if source.target else replace(source, target=selection) for source in sources]
+    if not chosen:
+        first = "".join(
+            tr("; skipped {file}: {reason}", file=file["file"], reason=file["reason"]) for file in skipped[:3]
+        )
         raise CannotRun(
             tr("{names:.200}: found no file that looks like a spectrum{first}", names=" ".join(given), first=first)
         )
-    return found, skipped
+    return chosen, skipped
 
 
 def skipped_text(skipped: Sequence[Skipped]) -> str:
     """Return one line per skipped file with the reason, beginning with a line break; "" without any."""
     if not skipped:
         return ""
-    lines = [one_line(f"  {one['file']}: {tr(one['reason'])}") for one in skipped[:SHOWN]]
+    lines = [one_line(f"  {file['file']}: {tr(file['reason'])}") for file in skipped[:SHOWN]]
     if len(skipped) > SHOWN:
         lines.append("  " + tr("and {n} more: --json lists all", n=len(skipped) - SHOWN))
     return "\n".join(["", tr("files skipped because they hold no spectrum: {n}", n=len(skipped)), *lines])

@@ -261,13 +261,17 @@ def _stop_requests() -> Iterator[_StopRequests]:
     ignored, as SIGHUP is under ``nohup``, stays ignored.
     """
     requests = _StopRequests()
-    handled = [one for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) != signal.SIG_IGN]
-    before = {one: signal.signal(one, requests.on_signal) for one in handled}
+    handled = [
+        number
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) != signal.SIG_IGN
+    ]
+    before = {number: signal.signal(number, requests.on_signal) for number in handled}
     try:
         yield requests
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _check_port(service: Service) -> None:
@@ -291,8 +295,8 @@ def _check_port(service: Service) -> None:
 
 
 def _show(line: list[str], variables: dict[str, str], as_json: bool) -> None:
-    found = {"command": line, "environment": _own(variables)}
-    print(json.dumps(found) if as_json else _as_words(line, variables))
+    shown = {"command": line, "environment": _own(variables)}
+    print(json.dumps(shown) if as_json else _as_words(line, variables))
 
 
 def _own(variables: dict[str, str]) -> dict[str, str]:

@@ -74,11 +74,11 @@ def _certified(path: Path | None, stage: Stage) -> CertifiedRun | None:
     from agent.plot import RENDERER
     from agent.trust.certificate import CertifiedPolicy
 
-    found, about, task = certified_run(path, stage.task), stage.about, stage.task
+    run, about, task = certified_run(path, stage.task), stage.about, stage.task
     settings = {**about["settings"], "renderer": RENDERER, "max_turns": stage.max_turns}
     now = CertifiedPolicy(about["kind"], about["name"], settings)
-    refusal = found.certificate.refusal(task.key, stage.prompt_sha256, now, stage.samples, stage.medium)
-    if refusal and found.certificate.policy.settings.get(AFTER) != about["settings"].get(AFTER):
+    refusal = run.certificate.refusal(task.key, stage.prompt_sha256, now, stage.samples, stage.medium)
+    if refusal and run.certificate.policy.settings.get(AFTER) != about["settings"].get(AFTER):
         raise CannotRun(
             tr(
                 "--certificate {path}: {refusal}. A stage after others sees only the spectra that they leave, so its "
@@ -90,7 +90,7 @@ def _certified(path: Path | None, stage: Stage) -> CertifiedRun | None:
         )
     if refusal:
         raise CannotRun(f"--certificate {path}: {tr(refusal)}")
-    return found
+    return run
 
 
 def _refuse_unused_limits(arguments: InspectOptions, stages: Sequence[StageOptions]) -> None:

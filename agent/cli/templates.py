@@ -81,11 +81,11 @@ def run_rank(arguments: RankOptions) -> int:
     except SpectrumError as error:
         raise CannotRun(str(error)) from error
     library = _library(arguments)
-    found = []
+    matches = []
     lines = []
     for number, match in enumerate(rank(spectrum, library)[: arguments.number], start=1):
         about = library.templates[match.place].about
-        found.append(
+        matches.append(
             {
                 "rank": number,
                 "id": about.id,
@@ -105,11 +105,11 @@ def run_rank(arguments: RankOptions) -> int:
         lines.append(
             f"{number:3} {about.kind:13} {about.name:28} {about.subtype:34} χ²/ν {match.reduced_chi2:8.2f}  {velocity}"
         )
-    result = {"spectrum": spectrum.name, "redshift": spectrum.redshift, "matches": found}
+    result = {"spectrum": spectrum.name, "redshift": spectrum.redshift, "matches": matches}
     print_result(
         arguments, result, "\n".join(lines) or tr("{name}: no template covers enough of it", name=spectrum.name)
     )
-    return DONE if found else CHECK_FAILED
+    return DONE if matches else CHECK_FAILED
 
 
 def run_build(arguments: BuildOptions) -> int:
@@ -123,8 +123,10 @@ def run_build(arguments: BuildOptions) -> int:
     except BuildError as error:
         raise CannotRun(str(error)) from error
     built = list(progress(build(arguments.folder, rows), len(rows), tr("reading")))
-    templates = [one.template for one in built if one.template is not None]
-    left_out = {one.path: one.problem for one in built if one.template is None}
+    templates = [template_built.template for template_built in built if template_built.template is not None]
+    left_out = {
+        template_built.path: template_built.problem for template_built in built if template_built.template is None
+    }
     if not templates:
         reasons = "; ".join(f"{path}: {problem}" for path, problem in list(left_out.items())[:3])
         raise CannotRun(tr("{folder}: found no usable spectrum. {reasons}", folder=arguments.folder, reasons=reasons))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,7 @@ class Diagnosis:
             "name": self.capability.name,
             "title": self.capability.title,
             "ok": self.ok,
-            "findings": [asdict(finding) for finding in self.findings],
+            "findings": [finding.to_json() for finding in self.findings],
         }
 
 
@@ -69,13 +69,13 @@ def diagnose(
     :raises KeyError: there is no capability with such a name
     """
     chosen = [CAPABILITIES[name] for name in names] or list(CAPABILITIES.values())
-    found = []
+    diagnoses = []
     for capability in chosen:
         findings = list(capability.check(options))
         if (extra := (extra_checks or {}).get(capability.name)) is not None:
             findings += extra(options)
-        found.append(Diagnosis(capability, tuple(findings)))
-    return found
+        diagnoses.append(Diagnosis(capability, tuple(findings)))
+    return diagnoses
 
 
 def _review(options: DoctorOptions) -> Iterator[Finding]:
@@ -107,10 +107,12 @@ def _server(options: DoctorOptions) -> Iterator[Finding]:
         yield Finding("servers.toml", False, str(error), deferred("correct the file"))
         return
     health = {entry.key: roster.health(entry.key) for entry in roster.entries() if entry.kind == "server"}
-    any_healthy = any(found.ok for found in health.values())
-    for key, found in health.items():
-        ok = True if found.ok else (None if any_healthy else False)
-        yield Finding(deferred("server {key}", key=key), ok, found.sentence, "" if found.ok else _START_A_SERVER)
+    any_healthy = any(server_health.ok for server_health in health.values())
+    for key, server_health in health.items():
+        ok = True if server_health.ok else (None if any_healthy else False)
+        yield Finding(
+            deferred("server {key}", key=key), ok, server_health.sentence, "" if server_health.ok else _START_A_SERVER
+        )
 
 
 def _serve(options: DoctorOptions) -> Iterator[Finding]:
@@ -118,7 +120,7 @@ def _serve(options: DoctorOptions) -> Iterator[Finding]:
     try:
         build = find_build(options.python)
     except ServeError as error:
-        yield Finding("vLLM", False, error.found, pip(f"'{DISTRIBUTION}[serve]'"))
+        yield Finding("vLLM", False, error.actual, pip(f"'{DISTRIBUTION}[serve]'"))
         yield from checks.gpu_findings()
     else:
         yield checks.vllm_release(build.version, build.cpu)

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.database_place import among_packages, data_folder, misplaced, moving, usual_place
 from agent.language import deferred, joined
@@ -44,8 +44,11 @@ class Finding:
 
     what: str
     ok: bool | None
-    found: str
+    actual: str
     remedy: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"what": self.what, "ok": self.ok, "found": self.actual, "remedy": self.remedy}
 
 
 def pip(what: str) -> str:
@@ -54,8 +57,8 @@ def pip(what: str) -> str:
 
 
 def python() -> Finding:
-    found = platform.python_version()
-    return Finding("Python", sys.version_info >= (3, 11), found, deferred("install Python 3.11 or later"))
+    version = platform.python_version()
+    return Finding("Python", sys.version_info >= (3, 11), version, deferred("install Python 3.11 or later"))
 
 
 def core_packages() -> Iterator[Finding]:
@@ -74,10 +77,10 @@ def extra_packages(name: str) -> Iterator[Finding]:
 def vllm_release(version: str, cpu: bool) -> Finding:
     """Check a vLLM's version against the one that the extra ``serve`` requires."""
     required = next((r.specifier for r in _required("serve") or () if r.name == "vllm"), None)
-    found = deferred("{version}, built for the CPU", version=version) if cpu else version
+    built = deferred("{version}, built for the CPU", version=version) if cpu else version
     if required is None or version == "unknown" or required.contains(version, prereleases=True):
-        return Finding("vLLM", True, found)
-    return Finding("vLLM", False, _not_expected(found, required), pip(f"'{DISTRIBUTION}[serve]'"))
+        return Finding("vLLM", True, built)
+    return Finding("vLLM", False, _not_expected(built, required), pip(f"'{DISTRIBUTION}[serve]'"))
 
 
 def installed_version(distribution: str) -> str | None:
@@ -92,10 +95,8 @@ def installed_version(distribution: str) -> str | None:
 
 def _requirements(what: str, required: Iterable[Requirement] | None, remedy: str) -> Finding:
     if required is None:
-        found = deferred(
-            "{distribution} is not installed, so its requirements are not known", distribution=DISTRIBUTION
-        )
-        return Finding(what, False, found, pip("--editable ."))
+        text = deferred("{distribution} is not installed, so its requirements are not known", distribution=DISTRIBUTION)
+        return Finding(what, False, text, pip("--editable ."))
     wrong, right = [], []
     for requirement in required:
         installed = installed_version(requirement.name)
@@ -108,8 +109,8 @@ def _requirements(what: str, required: Iterable[Requirement] | None, remedy: str
     return Finding(what, not wrong, joined(wrong) if wrong else ", ".join(right), remedy if wrong else "")
 
 
-def _not_expected(found: str, expected: object) -> str:
-    return deferred("{found}: expected {expected}", found=found, expected=expected)
+def _not_expected(text: str, expected: object) -> str:
+    return deferred("{found}: expected {expected}", found=text, expected=expected)
 
 
 def _required(extra: str) -> list[Requirement] | None:
@@ -133,8 +134,8 @@ def _only_with(requirement: Requirement, extra: str) -> bool:
 
 def gpu_findings(needed: bool = True) -> Iterator[Finding]:
     """Report each GPU. ``needed`` False: having none is not a failure."""
-    found = gpus()
-    if not found:
+    devices = gpus()
+    if not devices:
         reason = (
             deferred("nvidia-smi lists none")
             if shutil.which("nvidia-smi")
@@ -142,7 +143,7 @@ def gpu_findings(needed: bool = True) -> Iterator[Finding]:
         )
         remedy = deferred("install NVIDIA's driver; without a GPU, use the baseline or a small model on the CPU")
         yield Finding("GPU", False if needed else None, reason, remedy if needed else "")
-    for gpu in found:
+    for gpu in devices:
         memory = deferred(
             "{used:.1f} of {total:.1f} GiB free", used=(gpu.total - gpu.used) / 1024, total=gpu.total / 1024
         )
@@ -157,10 +158,10 @@ def database_findings(path: Path) -> Iterator[Finding]:
     folder = path.resolve().parent
     wrong = path if among_packages(path) else misplaced()
     if wrong is not None:
-        found = deferred("{wrong}: among the installed packages, where an update may delete it", wrong=wrong)
+        text = deferred("{wrong}: among the installed packages, where an update may delete it", wrong=wrong)
         target = usual_place().parent
         remedy = moving(wrong, data_folder() if among_packages(target) else target)
-        yield Finding(deferred("place of the database"), False, found, remedy)
+        yield Finding(deferred("place of the database"), False, text, remedy)
     yield _writable(deferred("folder of the database"), folder)
     if os.name == "posix" and path.is_file():
         yield _permissions(path)
@@ -174,13 +175,13 @@ def _permissions(path: Path) -> Finding:
     if not mode & (stat.S_IRWXG | stat.S_IRWXO):
         return Finding(deferred("who can read it"), True, deferred("{path}: its owner alone", path=path))
     # Not a failure: a group may share the file on purpose.
-    found = deferred(
+    text = deferred(
         "{path}: mode {mode:04o}, so others on this machine can read or change it, password hashes included",
         path=path,
         mode=mode,
     )
     return Finding(
-        deferred("who can read it"), None, found, deferred("unless this is intended: chmod 600 {path}*", path=path)
+        deferred("who can read it"), None, text, deferred("unless this is intended: chmod 600 {path}*", path=path)
     )
 
 
@@ -191,12 +192,12 @@ def sqlite() -> Finding:
         "use a Python with SQLite {least} or later and full-text search (python.org's and conda's have both)",
         least=least,
     )
-    found = probe.stdout.strip() or (probe.stderr.strip().splitlines() or [deferred("no answer")])[-1]
+    answer = probe.stdout.strip() or (probe.stderr.strip().splitlines() or [deferred("no answer")])[-1]
     try:
-        ok = probe.returncode == 0 and tuple(map(int, found.split("."))) >= SQLITE
+        ok = probe.returncode == 0 and tuple(map(int, answer.split("."))) >= SQLITE
     except ValueError:
         ok = False
-    return Finding("SQLite", ok, found, "" if ok else remedy)
+    return Finding("SQLite", ok, answer, "" if ok else remedy)
 
 
 def free_disk(folder: Path) -> Finding:
@@ -215,23 +216,23 @@ def weights() -> Finding:
     cache = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface").expanduser()
     existing = next(folder for folder in (cache, *cache.parents) if folder.is_dir())
     free = shutil.disk_usage(existing).free
-    found = deferred(
+    text = deferred(
         "{free:.1f} GB free in {cache} (HF_HOME); a 3B model takes about 8 GB, a 7B about 17 GB",
         free=free / 1e9,
         cache=cache,
     )
-    return Finding(deferred("disk for weights"), None, found)
+    return Finding(deferred("disk for weights"), None, text)
 
 
 def chromium() -> Finding:
     """Check for a browser for the tests: the system's, or Playwright's own."""
     names = ("chromium", "chromium-browser", "google-chrome")
-    found = next((path for name in names if (path := shutil.which(name))), None)
-    if found is None:
+    browser = next((path for name in names if (path := shutil.which(name))), None)
+    if browser is None:
         playwright = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright")
-        found = next((str(path) for path in sorted(playwright.glob("chromium-*"))), None)
+        browser = next((str(path) for path in sorted(playwright.glob("chromium-*"))), None)
     remedy = f"{sys.executable} -m playwright install chromium"
-    return Finding("Chromium", found is not None, found or deferred("none"), "" if found else remedy)
+    return Finding("Chromium", browser is not None, browser or deferred("none"), "" if browser else remedy)
 
 
 def _writable(what: str, folder: Path) -> Finding:
@@ -239,8 +240,8 @@ def _writable(what: str, folder: Path) -> Finding:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".spec-o3-doctor-"):
             return Finding(what, True, deferred("{folder} is writable", folder=folder))
     except OSError as error:
-        found = f"{folder}: {error.strerror}"
-        return Finding(what, False, found, deferred("choose a database in a writable folder with --db"))
+        text = f"{folder}: {error.strerror}"
+        return Finding(what, False, text, deferred("choose a database in a writable folder with --db"))
 
 
 MATPLOTLIB = "3.10.5"
@@ -251,9 +252,11 @@ pictures."""
 
 
 def matplotlib_release() -> Finding:
-    found = installed_version("matplotlib")
-    ok = found == MATPLOTLIB
-    return Finding("matplotlib", ok, found or deferred("not installed"), "" if ok else pip(f"matplotlib=={MATPLOTLIB}"))
+    version = installed_version("matplotlib")
+    ok = version == MATPLOTLIB
+    return Finding(
+        "matplotlib", ok, version or deferred("not installed"), "" if ok else pip(f"matplotlib=={MATPLOTLIB}")
+    )
 
 
 def pixels() -> Finding:
@@ -277,6 +280,6 @@ def pixels() -> Finding:
     drawn = [plot.pixels_sha256(plot.draw(wavelength, flux, window)) for window in (None, (6500.0, 6650.0))]
     if drawn == [OVERVIEW, ZOOM]:
         return Finding(deferred("drawing"), True, deferred("a test spectrum is drawn as published, pixel for pixel"))
-    found = deferred("a test spectrum is drawn with other pixels than those that the models were trained on")
+    text = deferred("a test spectrum is drawn with other pixels than those that the models were trained on")
     remedy = pip(f"--force-reinstall --no-deps --only-binary :all: matplotlib=={MATPLOTLIB}")
-    return Finding(deferred("drawing"), False, found, remedy)
+    return Finding(deferred("drawing"), False, text, remedy)

@@ -99,7 +99,7 @@ def hints(
         return (Hint("look", "coverage", text),)
     principal, others = entries_in(view, task)
     outside = _outside(view)
-    found = [
+    all_hints = [
         *_sampling(view),
         *outside,
         _in_window(view, principal, others),
@@ -112,7 +112,7 @@ def hints(
         *_incomplete(view, covered),
         *_disturbed(view, principal),
     ]
-    return tuple(found[:MOST])
+    return tuple(all_hints[:MOST])
 
 
 def thought_on(trajectory: Trajectory, zoom: Zoom) -> str:
@@ -171,28 +171,28 @@ def _unexplained(view: View, spectrum: Spectrum, thought: str, whole: bool) -> l
     """Return a hint on the strongest emission that no line explains and the text does not mention; never green: it is
     something to check.
     """
-    found = None if view.data.cool else unexplained(spectrum)
-    if found is None:
+    peak = None if view.data.cool else unexplained(spectrum)
+    if peak is None:
         return []
     at_rest = convert(
-        convert(found.observed, spectrum.medium, "vacuum") / (view.to_observed or 1.0), "vacuum", spectrum.medium
+        convert(peak.observed, spectrum.medium, "vacuum") / (view.to_observed or 1.0), "vacuum", spectrum.medium
     )
     inside = view.window[0] <= at_rest <= view.window[1]
     among_balmer = view.data.between_absorption or 3600.0 < at_rest < 4000.0
-    if not (inside or whole) or (found.suggestion is None and among_balmer):
+    if not (inside or whole) or (peak.suggestion is None and among_balmer):
         return []
     mentioned = (float(n) for n in re.findall(r"\b\d{4,5}(?:\.\d+)?\b", f"{view.zoom.label} {thought}"))
-    if any(abs(n - found.observed) < 5.0 or abs(n - at_rest) < 5.0 for n in mentioned):
+    if any(abs(n - peak.observed) < 5.0 or abs(n - at_rest) < 5.0 for n in mentioned):
         return []
     z = "z = 0" if not spectrum.redshift else f"z = {redshift_text(spectrum.redshift)}"
     text = deferred(
         "{sigma:.0f}σ emission at {at:.0f} Å (observed) is no known line at {z}",
-        sigma=found.peak.significance,
-        at=found.observed,
+        sigma=peak.peak.significance,
+        at=peak.observed,
         z=z,
     )
-    if found.suggestion is not None:
-        suggestion = found.suggestion
+    if peak.suggestion is not None:
+        suggestion = peak.suggestion
         also = deferred(
             "{line} at z = {z:.4f} would also explain {others} Å",
             line=suggestion.line,
@@ -208,45 +208,50 @@ def _measurement(view: View, entry: Line | Band) -> list[Hint]:
         return []  # the hint on the sampling says why
     if isinstance(entry, Band):
         return _band(view, entry)
-    found = view.data.line(entry)
-    measured = found.found
+    line_evidence = view.data.line(entry)
+    measured = line_evidence.detection
     if measured is None:
-        if found.state == "none":
+        if line_evidence.state == "none":
             return [
-                Hint("plain", "none", deferred("no {name}: {reason}", name=entry.name, reason=found.reason), entry.name)
+                Hint(
+                    "plain",
+                    "none",
+                    deferred("no {name}: {reason}", name=entry.name, reason=line_evidence.reason),
+                    entry.name,
+                )
             ]
-        if found.state == "undefined":
-            text = deferred("{name} not measured: {reason}", name=entry.name, reason=found.reason)
+        if line_evidence.state == "undefined":
+            text = deferred("{name} not measured: {reason}", name=entry.name, reason=line_evidence.reason)
             return [Hint("look", "undefined", text, entry.name)]
-        text = deferred("{name} not certain: {reason}", name=entry.name, reason=found.reason)
-        return [Hint("look", "undecided", joined((text, *_size(found))), entry.name)]
+        text = deferred("{name} not certain: {reason}", name=entry.name, reason=line_evidence.reason)
+        return [Hint("look", "undecided", joined((text, *_size(line_evidence))), entry.name)]
     text = deferred(
         "{name} {summary} (absorption > 0), at {velocity}",
         name=entry.name,
-        summary=summary(found),
+        summary=summary(line_evidence),
         velocity=plus_minus(measured.velocity),
     )
     if measured.companions:
         blend = ", ".join(line.name for line in measured.companions)
         text = joined((text, deferred("fitted with {lines}", lines=blend)), ", ")
     return [
-        _finding(_promise_of(found), text, entry.name),
+        _finding(_promise_of(line_evidence), text, entry.name),
         *_width(measured, entry),
         *_two(view, entry),
         *_velocities(view, entry, measured),
     ]
 
 
-def _promise_of(found: LineEvidence) -> str:
+def _promise_of(line_evidence: LineEvidence) -> str:
     """Return the kind of a line that was found. Lines of helium and other lines of hot stars are a kind of their own in
     absorption: they are weak, and other lines and bands lie at their wavelengths.
     """
-    hot = found.state == "absorption" and found.line.species in HOT
-    return HOT_ABSORPTION if hot else found.state
+    hot = line_evidence.state == "absorption" and line_evidence.line.species in HOT
+    return HOT_ABSORPTION if hot else line_evidence.state
 
 
-def _size(found: LineEvidence) -> list[str]:
-    measured = found.measurement
+def _size(line_evidence: LineEvidence) -> list[str]:
+    measured = line_evidence.measurement
     if isinstance(measured, Undefined) or isinstance(measured.width, Undefined) or measured.at_limit:
         return []
     return [deferred("EW {width} (absorption > 0)", width=plus_minus(measured.width))]
@@ -262,14 +267,14 @@ def _width(measured: LineMeasurement, entry: Line) -> list[Hint]:
 
 
 def _two(view: View, entry: Line) -> list[Hint]:
-    found = view.data.two_maxima(entry)
-    if not isinstance(found, TwoMaxima):
+    maxima = view.data.two_maxima(entry)
+    if not isinstance(maxima, TwoMaxima):
         return []
     text = deferred(
         "two maxima {separation} apart, the dip {dip:.0f} % of the lower one deep, {sigma:.0f}σ",
-        separation=plus_minus(found.separation),
-        dip=100 * found.dip,
-        sigma=found.significance,
+        separation=plus_minus(maxima.separation),
+        dip=100 * maxima.dip,
+        sigma=maxima.significance,
     )
     return [_finding("two maxima", text, entry.name)]
 
@@ -290,7 +295,7 @@ def _velocities(view: View, entry: Line, measured: LineMeasurement) -> list[Hint
         if abs(difference) > allowed:
             two = deferred("{text}: the two lines do not have one velocity", text=text)
             return [Hint("look", "velocity", two, entry.name)]
-        if other.found is not None:
+        if other.detection is not None:
             return [_finding("velocity", deferred("{text}: one velocity", text=text), entry.name)]
     return []
 
@@ -301,7 +306,7 @@ _BALMER = ("Hα", "Hβ", "Hγ", "Hδ")
 def _band(view: View, band: Band) -> list[Hint]:
     """Return what the flux does across a band's head, and what the molecule's indices say."""
     ratio = head_ratio(view.spectrum, band)
-    found = view.data.molecule(band.species)
+    molecule = view.data.molecule(band.species)
     if isinstance(ratio, Undefined):
         text = deferred("{name} not measured: {reason}", name=band.name, reason=ratio.reason)
     else:
@@ -311,37 +316,39 @@ def _band(view: View, band: Band) -> list[Hint]:
             text = deferred("the flux falls by {by} % across the head of {name}", **by)
         else:
             text = deferred("the flux rises by {by} % across the head of {name}", **by)
-    if found is None:
+    if molecule is None:
         return [Hint("plain", "head", text, band.species)]
-    values = ", ".join(f"{name} {plus_minus(v)}" for name, v in found.indices if isinstance(v, Measured))
+    values = ", ".join(f"{name} {plus_minus(v)}" for name, v in molecule.indices if isinstance(v, Measured))
     if not values:
         uncovered = deferred("the indices of {species} are not covered", species=band.species)
         return [Hint("look", "head", joined((text, uncovered)), band.species)]
-    said = {"species": band.species, "values": values, "text": text}
-    if found.state == "present":
-        return [_finding("band", deferred("{species} bands: {values}; {text}", **said), band.species)]
-    if found.state == "absent":
-        return [_finding("no band", deferred("no {species} bands: {values}; {text}", **said), band.species)]
-    return [Hint("look", "head", deferred("{species} not certain: {values}; {text}", **said), band.species)]
+    values_of = {"species": band.species, "values": values, "text": text}
+    if molecule.state == "present":
+        return [_finding("band", deferred("{species} bands: {values}; {text}", **values_of), band.species)]
+    if molecule.state == "absent":
+        return [_finding("no band", deferred("no {species} bands: {values}; {text}", **values_of), band.species)]
+    return [Hint("look", "head", deferred("{species} not certain: {values}; {text}", **values_of), band.species)]
 
 
 def _of_task(view: View, task: Task | None) -> list[Hint]:
     """Return the task's own ratios whose bands lie in the window, those named in the label first; at most two."""
-    found = []
+    hints_of_task = []
     for feature in features_by_label(task, view.zoom.label):
-        there = feature.in_medium(view.spectrum.medium)
-        if feature.quantity != "ratio" or not (view.window[0] <= there.span[0] and there.span[1] <= view.window[1]):
+        in_medium = feature.in_medium(view.spectrum.medium)
+        if feature.quantity != "ratio" or not (
+            view.window[0] <= in_medium.span[0] and in_medium.span[1] <= view.window[1]
+        ):
             continue
         measured = measure_feature(view.spectrum, feature)
         if isinstance(measured, Undefined):
             continue
-        said = {"name": feature.name, "ratio": plus_minus(measured), "bounds": _bounds(feature)}
+        values = {"name": feature.name, "ratio": plus_minus(measured), "bounds": _bounds(feature)}
         if feature.is_present(measured.value):
-            text = deferred("{name}: ratio {ratio}, within the bound ({bounds})", **said)
+            text = deferred("{name}: ratio {ratio}, within the bound ({bounds})", **values)
         else:
-            text = deferred("{name}: ratio {ratio}, outside the bound ({bounds})", **said)
-        found.append(Hint("plain", "index", text, feature.name))
-    return found[:2]
+            text = deferred("{name}: ratio {ratio}, outside the bound ({bounds})", **values)
+        hints_of_task.append(Hint("plain", "index", text, feature.name))
+    return hints_of_task[:2]
 
 
 def _bounds(feature: Feature) -> str:
@@ -357,21 +364,23 @@ def _claims(view: View, thought: str) -> list[Hint]:
         compare(claim, view.data) for claim in dict.fromkeys([*claims_of(view.zoom.label), *claims_of(thought)])
     ]
     order = {"contradicts": 0, "agrees": 1, "cannot be told": 2}
-    found = []
-    for one in sorted(compared, key=lambda c: order[c.verdict])[:MOST_CLAIMS]:
-        said = {"claim": one.claim.shown(), "reason": one.reason}
-        if one.verdict == "agrees":
-            absorbed = one.claim.property == "absorption" and one.claim.positive
-            hot = absorbed and _promise_of(view.data.named(one.claim.subject)) == HOT_ABSORPTION
-            text = deferred("“{claim}” agrees: {reason}", **said)
-            found.append(Hint(_level(HOT_ABSORPTION if hot else "claim"), "claim", text, str(one.claim), _why("claim")))
-        elif one.verdict == "contradicts":
-            text = deferred("“{claim}” contradicts the data: {reason}", **said)
-            found.append(Hint("look", "contradiction", text, str(one.claim), _why("contradiction")))
+    hints_of_claims = []
+    for claimed in sorted(compared, key=lambda c: order[c.verdict])[:MOST_CLAIMS]:
+        values = {"claim": claimed.claim.shown(), "reason": claimed.reason}
+        if claimed.verdict == "agrees":
+            absorbed = claimed.claim.property == "absorption" and claimed.claim.positive
+            hot = absorbed and _promise_of(view.data.named(claimed.claim.subject)) == HOT_ABSORPTION
+            text = deferred("“{claim}” agrees: {reason}", **values)
+            hints_of_claims.append(
+                Hint(_level(HOT_ABSORPTION if hot else "claim"), "claim", text, str(claimed.claim), _why("claim"))
+            )
+        elif claimed.verdict == "contradicts":
+            text = deferred("“{claim}” contradicts the data: {reason}", **values)
+            hints_of_claims.append(Hint("look", "contradiction", text, str(claimed.claim), _why("contradiction")))
         else:
-            text = deferred("“{claim}” cannot be told from these data: {reason}", **said)
-            found.append(Hint("plain", "claim", text, str(one.claim)))
-    return found
+            text = deferred("“{claim}” cannot be told from these data: {reason}", **values)
+            hints_of_claims.append(Hint("plain", "claim", text, str(claimed.claim)))
+    return hints_of_claims
 
 
 def _redshift(view: View, spectrum: Spectrum, principal: Line | Band | None, task: Task | None) -> list[Hint]:
@@ -390,15 +399,15 @@ def _redshift(view: View, spectrum: Spectrum, principal: Line | Band | None, tas
 
 
 def _incomplete(view: View, covered: float) -> list[Hint]:
-    found = []
+    incomplete = []
     if covered < 0.995:
         text = deferred("{share:.0f} % of the window has no data", share=100 * (1 - covered))
-        found.append(Hint("look", "coverage", text))
+        incomplete.append(Hint("look", "coverage", text))
     share = flagged(view.spectrum, view.window)
     if share > 0.02:
         text = deferred("the survey flags {share:.0f} % of the pixels here", share=100 * share)
-        found.append(Hint("look", "mask", text))
-    return found
+        incomplete.append(Hint("look", "mask", text))
+    return incomplete
 
 
 def _disturbed(view: View, principal: Line | Band | None) -> list[Hint]:

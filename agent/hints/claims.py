@@ -43,8 +43,8 @@ class Claim:
 
     def shown(self) -> str:
         """Return the same words as a message."""
-        there, absent = _SHOWN[self.property]
-        return deferred(there if self.positive else absent, subject=self.subject)
+        present, absent = _SHOWN[self.property]
+        return deferred(present if self.positive else absent, subject=self.subject)
 
 
 _SHOWN: dict[Property, tuple[str, str]] = {
@@ -97,11 +97,11 @@ _BREAK = re.compile(r"\b4000\s*(å|angstrom|a)?[\s-]*break\b|\bd4000\b|\bdn\(400
 
 def claims_of(text: str) -> tuple[Claim, ...]:
     """Return the claims of a text, in its order, each once."""
-    found: list[Claim] = []
+    claims: list[Claim] = []
     for sentence in _SENTENCE.split(text):
         if sentence and not _NOT_A_CLAIM.search(sentence):
-            found += _claims_of_sentence(sentence)
-    return tuple(dict.fromkeys(found))
+            claims += _claims_of_sentence(sentence)
+    return tuple(dict.fromkeys(claims))
 
 
 def _claims_of_sentence(sentence: str) -> list[Claim]:
@@ -109,20 +109,20 @@ def _claims_of_sentence(sentence: str) -> list[Claim]:
     if _BREAK.search(sentence):
         return [Claim("4000 Å break", "break", positive)]
     species = species_named(sentence)
-    found: list[Claim] = []
+    claims: list[Claim] = []
     molecules = [m for m in MOLECULES if m in species]
     if molecules and (_BAND.search(sentence) or not positive):
-        found += [Claim(m, "band", positive) for m in molecules]
+        claims += [Claim(m, "band", positive) for m in molecules]
     subjects = [entry.name for entry in named(sentence) if isinstance(entry, Line)]
     if not subjects and "H I" in species and re.search(r"balmer", sentence, re.IGNORECASE):
         subjects = list(BALMER)
     stated = [name for name, pattern in _PROPERTIES if pattern.search(sentence)]
     if {"emission", "absorption"} <= set(stated) or {"broad", "narrow"} <= set(stated):
-        return found  # a sentence about two components, or two lines with different properties
+        return claims  # a sentence about two components, or two lines with different properties
     if not positive and len(stated) > 1:
         # "no broad emission": what is denied is the combination, and the more special word carries it.
         stated = [name for name in stated if name in ("two maxima", "broad", "narrow")] or stated
-    return [*found, *(Claim(subject, name, positive) for subject in subjects for name in stated)]
+    return [*claims, *(Claim(subject, name, positive) for subject in subjects for name in stated)]
 
 
 def compare(claim: Claim, data: Evidence) -> Compared:
@@ -131,45 +131,45 @@ def compare(claim: Claim, data: Evidence) -> Compared:
         return _break(claim, data)
     if claim.property == "band":
         return _band(claim, data)
-    found = data.named(claim.subject)
-    if found.state == "undefined":
-        return Compared(claim, "cannot be told", found.reason)
+    line_evidence = data.named(claim.subject)
+    if line_evidence.state == "undefined":
+        return Compared(claim, "cannot be told", line_evidence.reason)
     if claim.property in ("emission", "absorption"):
-        return _sign(claim, found)
+        return _sign(claim, line_evidence)
     if claim.property == "two maxima":
-        return _two(claim, found, data)
-    return _width(claim, found)
+        return _two(claim, line_evidence, data)
+    return _width(claim, line_evidence)
 
 
 def _decided(claim: Claim, true: bool, reason: str) -> Compared:
     return Compared(claim, "agrees" if true is claim.positive else "contradicts", reason)
 
 
-def _sign(claim: Claim, found: LineEvidence) -> Compared:
-    if found.state == "undecided":
-        return Compared(claim, "cannot be told", found.reason)
-    return _decided(claim, found.state == claim.property, summary(found))
+def _sign(claim: Claim, line_evidence: LineEvidence) -> Compared:
+    if line_evidence.state == "undecided":
+        return Compared(claim, "cannot be told", line_evidence.reason)
+    return _decided(claim, line_evidence.state == claim.property, summary(line_evidence))
 
 
-def summary(found: LineEvidence) -> str:
+def summary(line_evidence: LineEvidence) -> str:
     """Describe a line that was found, or the limit: "in emission, EW −46.3 ± 1.2 Å"."""
-    measured = found.found
+    measured = line_evidence.detection
     if measured is None:
-        return found.reason
+        return line_evidence.reason
     width = measured.width
     size = deferred("no continuum to compare with") if isinstance(width, Undefined) else f"EW {plus_minus(width)}"
-    if found.state == "emission":
+    if line_evidence.state == "emission":
         return deferred("in emission, {size}", size=size)
     return deferred("in absorption, {size}", size=size)
 
 
-def _width(claim: Claim, found: LineEvidence) -> Compared:
-    measured = found.found
+def _width(claim: Claim, line_evidence: LineEvidence) -> Compared:
+    measured = line_evidence.detection
     if measured is None:
-        if found.state == "none" and claim.positive:
-            return Compared(claim, "contradicts", found.reason)
-        return Compared(claim, "cannot be told", found.reason)
-    bound, fwhm = BROAD[found.state], measured.fwhm
+        if line_evidence.state == "none" and claim.positive:
+            return Compared(claim, "contradicts", line_evidence.reason)
+        return Compared(claim, "cannot be told", line_evidence.reason)
+    bound, fwhm = BROAD[line_evidence.state], measured.fwhm
     text = deferred("FWHM {fwhm}, broad from {bound} km/s on", fwhm=plus_minus(fwhm), bound=number(bound))
     is_broad: bool | None = None
     if fwhm.value - 2 * fwhm.error > bound and measured.resolved:
@@ -183,16 +183,18 @@ def _width(claim: Claim, found: LineEvidence) -> Compared:
     return _decided(claim, is_broad is (claim.property == "broad"), text)
 
 
-def _two(claim: Claim, found: LineEvidence, data: Evidence) -> Compared:
-    maxima = data.two_maxima(found.line)
+def _two(claim: Claim, line_evidence: LineEvidence, data: Evidence) -> Compared:
+    maxima = data.two_maxima(line_evidence.line)
     if isinstance(maxima, TwoMaxima):
         text = deferred("two maxima {separation} apart", separation=plus_minus(maxima.separation))
         return _decided(claim, True, text)
-    measured = found.found
-    if isinstance(maxima, Undefined) or (measured is None and found.state != "none"):
-        return Compared(claim, "cannot be told", maxima.reason if isinstance(maxima, Undefined) else found.reason)
+    measured = line_evidence.detection
+    if isinstance(maxima, Undefined) or (measured is None and line_evidence.state != "none"):
+        return Compared(
+            claim, "cannot be told", maxima.reason if isinstance(maxima, Undefined) else line_evidence.reason
+        )
     if measured is None or not measured.emission:
-        return _decided(claim, False, summary(found))
+        return _decided(claim, False, summary(line_evidence))
     sure = measured.amplitude.significance > ONE_MAXIMUM and measured.fwhm.value < BROAD["emission"]
     if not measured.resolved or sure:
         blend, fwhm = ", ".join(line.name for line in measured.companions), f"FWHM {plus_minus(measured.fwhm)}"
@@ -202,15 +204,15 @@ def _two(claim: Claim, found: LineEvidence, data: Evidence) -> Compared:
 
 
 def _band(claim: Claim, data: Evidence) -> Compared:
-    found = data.molecule(claim.subject)
-    if found is None:
+    bands = data.molecule(claim.subject)
+    if bands is None:
         return Compared(claim, "cannot be told", deferred("no index is defined"))
-    values = [(name, value) for name, value in found.indices if isinstance(value, Measured)]
+    values = [(name, value) for name, value in bands.indices if isinstance(value, Measured)]
     text = ", ".join(f"{name} {plus_minus(value)}" for name, value in values)
     text = text or deferred("its indices are not covered")
-    if found.state == "undecided":
+    if bands.state == "undecided":
         return Compared(claim, "cannot be told", text)
-    return _decided(claim, found.state == "present", text)
+    return _decided(claim, bands.state == "present", text)
 
 
 def _break(claim: Claim, data: Evidence) -> Compared:

@@ -54,7 +54,7 @@ class LineEvidence:
     off_centre: bool = False
 
     @property
-    def found(self) -> LineMeasurement | None:
+    def detection(self) -> LineMeasurement | None:
         """The measurement, if the line is in emission or absorption beyond doubt."""
         if isinstance(self.measurement, Undefined) or self.state not in ("emission", "absorption"):
             return None
@@ -81,9 +81,10 @@ class Evidence:
         """Whether Hβ or Hγ is a broad absorption line: the continuum between two such lines resembles
         emission.
         """
-        found = (self.measured(line) for line in lines() if line.name in ("Hβ", "Hγ"))
+        measurements = (self.measured(line) for line in lines() if line.name in ("Hβ", "Hγ"))
         return any(
-            isinstance(m, LineMeasurement) and m.stands_out and not m.emission and m.fwhm.value > BROAD for m in found
+            isinstance(m, LineMeasurement) and m.stands_out and not m.emission and m.fwhm.value > BROAD
+            for m in measurements
         )
 
     @cached_property
@@ -92,8 +93,8 @@ class Evidence:
 
         The redshift is unknown or slightly wrong then, and a line elsewhere is another line.
         """
-        found = (_peak(self.spectrum, line) for line in lines() if line.name in _STRONG)
-        velocities = sorted(v for v in found if v is not None)
+        peaks = (_peak(self.spectrum, line) for line in lines() if line.name in _STRONG)
+        velocities = sorted(v for v in peaks if v is not None)
         middle = velocities[len(velocities) // 2] if len(velocities) > 1 else 0.0
         agreeing = sum(abs(v - middle) < OFF_CENTRE / 2 for v in velocities)
         return middle if agreeing > 1 and abs(middle) > OFF_CENTRE else 0.0
@@ -123,9 +124,9 @@ class Evidence:
     def two_maxima(self, line: Line) -> TwoMaxima | Undefined | None:
         """Return the two maxima of a line that is in emission beyond doubt; None where it has one or is not there."""
         if line.name not in self._maxima:
-            found = self.line(line).found
-            in_a_disc = found is not None and found.emission and line.species in _OF_DISCS
-            self._maxima[line.name] = two_maxima(self.spectrum, line, found) if in_a_disc else None
+            measured = self.line(line).detection
+            in_a_disc = measured is not None and measured.emission and line.species in _OF_DISCS
+            self._maxima[line.name] = two_maxima(self.spectrum, line, measured) if in_a_disc else None
         return self._maxima[line.name]
 
     @cached_property

@@ -104,8 +104,8 @@ def line_table(spectrum: Spectrum, task: Task | None) -> LineTable:
     for line, of_task in chosen:
         others = [other for other, _ in chosen if other is not line]
         zero = _measure(spectrum, at_zero, line, others, 0.0)
-        there = unknown if at_z is None else zero if same else _measure(spectrum, at_z, line, others, z or 0.0)
-        rows.append(LineRow(line.name, line.species, line.at(spectrum.medium), of_task, there, zero))
+        at_redshift = unknown if at_z is None else zero if same else _measure(spectrum, at_z, line, others, z or 0.0)
+        rows.append(LineRow(line.name, line.species, line.at(spectrum.medium), of_task, at_redshift, zero))
     return LineTable(
         z,
         tuple(rows),
@@ -139,18 +139,18 @@ def _measure(spectrum: Spectrum, view: Spectrum, line: Line, others: Sequence[Li
     if not view.wavelength[0] < centre < view.wavelength[-1]:
         covered = shown((view.wavelength[0], view.wavelength[-1]))
         return LineAt(sky=sky, reason=deferred("outside the data ({covered} at this redshift)", covered=covered))
-    found = evidence(view).line(line)
-    measured = found.measurement
+    line_evidence = evidence(view).line(line)
+    measured = line_evidence.measurement
     if isinstance(measured, Undefined):
         return LineAt(sky=sky, reason=measured.reason)
     width = measured.width if isinstance(measured.width, Measured) else None
     if not measured.stands_out:
-        return LineAt(ew=width, sky=sky, reason=found.reason)
-    if found.found is None and not found.off_centre:
-        return LineAt(sky=sky, reason=found.reason)
+        return LineAt(ew=width, sky=sky, reason=line_evidence.reason)
+    if line_evidence.detection is None and not line_evidence.off_centre:
+        return LineAt(sky=sky, reason=line_evidence.reason)
     scale = centre / SPEED_OF_LIGHT
     centroid = Measured(centre + measured.velocity.value * scale, measured.velocity.error * scale, "Å")
-    if found.found is None:
+    if line_evidence.detection is None:
         distance = abs(centroid.value - centre)
         nearer = next((o.name for o in others if abs(centroid.value - o.at(view.medium)) < distance), None)
         if nearer is not None:
@@ -158,7 +158,15 @@ def _measure(spectrum: Spectrum, view: Spectrum, line: Line, others: Sequence[Li
                 sky=sky,
                 reason=deferred("the peak at {at:.0f} Å is nearer to {nearer}", at=centroid.value, nearer=nearer),
             )
-    return LineAt(centroid, measured.velocity, measured.fwhm, width, sky, found.reason, found.found is not None)
+    return LineAt(
+        centroid,
+        measured.velocity,
+        measured.fwhm,
+        width,
+        sky,
+        line_evidence.reason,
+        line_evidence.detection is not None,
+    )
 
 
 def _sky_on(spectrum: Spectrum, line: Line, z: float) -> str:
@@ -184,25 +192,25 @@ def _common(task: Task | None, measured: Sequence[tuple[LineRow, LineAt]]) -> Co
     """
     ions = {line.species for f in _features(task) if f.role != "confuser" for line in entries_of(f)}
     fitted = [(row, m.velocity) for row, m in measured if m.velocity is not None and not m.sky]
-    found = [velocity for row, velocity in fitted if row.species in ions]
-    if len(found) < 2:
-        found = [velocity for _, velocity in fitted]
-    if not found:
+    velocities = [velocity for row, velocity in fitted if row.species in ions]
+    if len(velocities) < 2:
+        velocities = [velocity for _, velocity in fitted]
+    if not velocities:
         return None
-    value = np.array([v.value for v in found])
-    weight = 1.0 / (np.array([v.error for v in found]) ** 2 + CALIBRATION**2)
+    value = np.array([v.value for v in velocities])
+    weight = 1.0 / (np.array([v.error for v in velocities]) ** 2 + CALIBRATION**2)
     mean = Measured(float((weight * value).sum() / weight.sum()), float(1.0 / np.sqrt(weight.sum())), "km/s")
     chi2 = float((weight * (value - mean.value) ** 2).sum())
-    count = len(found)
+    count = len(velocities)
     agree = count > 1 and _probability(chi2, count - 1) >= CHANCE
     if count == 1:
         text = deferred("one line only, at {mean}: two are needed to confirm a velocity", mean=plus_minus(mean))
     else:
-        said = {"count": count, "mean": plus_minus(mean), "chi2": number(chi2, 1), "freedom": count - 1}
+        values = {"count": count, "mean": plus_minus(mean), "chi2": number(chi2, 1), "freedom": count - 1}
         if agree:
-            text = deferred("{count} lines agree: mean {mean}, χ² {chi2} for {freedom}", **said)
+            text = deferred("{count} lines agree: mean {mean}, χ² {chi2} for {freedom}", **values)
         else:
-            text = deferred("{count} lines do not agree: mean {mean}, χ² {chi2} for {freedom}", **said)
+            text = deferred("{count} lines do not agree: mean {mean}, χ² {chi2} for {freedom}", **values)
     return CommonVelocity(mean, count, chi2, agree, text)
 
 

@@ -39,8 +39,8 @@ class Promise:
     @property
     def recall(self) -> float | None:
         """Share of the features that the hint finds; None if there was none."""
-        there = self.right + self.missed
-        return self.right / there if there else None
+        present = self.right + self.missed
+        return self.right / present if present else None
 
     @property
     def kept(self) -> bool:
@@ -51,14 +51,14 @@ class Promise:
         """Return the counts as a sentence."""
         if self.precision is None:
             return deferred("Not measured: no such hint in the labelled real spectra.")
-        said = {"right": self.right, "all": self.right + self.wrong}
+        values = {"right": self.right, "all": self.right + self.wrong}
         if self.recall is None:
-            return deferred("Right in {right} of {all} such hints on labelled real spectra (docs/hints.md).", **said)
+            return deferred("Right in {right} of {all} such hints on labelled real spectra (docs/hints.md).", **values)
         return deferred(
             "Right in {right} of {all} such hints on labelled real spectra; finds {recall:.0f} % of what is "
             "there (docs/hints.md).",
             recall=100 * self.recall,
-            **said,
+            **values,
         )
 
 

@@ -87,12 +87,12 @@ class SpanReader:
         }
 
     def _of_text(self, trajectory: Trajectory, step: str, text: str, about: list[Statement]) -> tuple[Span, ...]:
-        found = [self._of_statement(statement, trajectory) for statement in about]
+        spans = [self._of_statement(statement, trajectory) for statement in about]
         if self._spectrum is not None:
-            found += self._measured(trajectory, text, about)
-            found += self._named(text)
+            spans += self._measured(trajectory, text, about)
+            spans += self._named(text)
         kept: list[Span] = []
-        for span in found:  # the first kinds win: a line's name inside a window or a number is part of it
+        for span in spans:  # the first kinds win: a line's name inside a window or a number is part of it
             if all(span.end <= other.start or span.start >= other.end for other in kept):
                 kept.append(span)
         return tuple(sorted(kept, key=lambda span: span.start))
@@ -105,14 +105,14 @@ class SpanReader:
         if statement.quoted is not None and self._spectrum is not None:
             shown = self._on_axis(statement.quoted, zoom or next(iter(trajectory.zooms), None))
         if statement.kind == "verdict":
-            says = {"says": statement.says, "found": statement.found}
+            says = {"says": statement.says, "found": statement.actual}
             note = deferred("the text says {says}, the answer is {found}", **says) if statement.agrees is False else ""
         elif statement.agrees is False:
             note = deferred(
                 "the text says {says}, the window of step {step} is {found}",
                 says=statement.says,
                 step=numbers[statement.about or ""],
-                found=statement.found,
+                found=statement.actual,
             )
         else:
             note = "" if zoom is None else deferred("the window of step {step}", step=numbers[zoom.id])
@@ -206,14 +206,14 @@ class SpanReader:
 
     def _feature_in(self, clause: str) -> tuple[Feature | None, int]:
         """Return the task's feature that the clause begins with or quotes alone, and where its name ends."""
-        found = [
+        ends = [
             (match.end(), feature)
             for feature in (self._task.features if self._task else ())
             if (match := _feature_pattern(feature.name).search(clause)) is not None
         ]
-        longest = max((len(feature.name) for _, feature in found), default=0)
-        best = [(end, feature) for end, feature in found if len(feature.name) == longest]
-        return (best[0][1], best[0][0]) if len(best) == 1 and len(found) == 1 else (None, 0)
+        longest = max((len(feature.name) for _, feature in ends), default=0)
+        best = [(end, feature) for end, feature in ends if len(feature.name) == longest]
+        return (best[0][1], best[0][0]) if len(best) == 1 and len(ends) == 1 else (None, 0)
 
     def _feature_value(self, text: str, start: int, end: int, feature: Feature) -> Iterator[Span]:
         words = _QUANTITIES.get(feature.quantity)
@@ -232,22 +232,28 @@ class SpanReader:
             matches = list(pattern.finditer(text, start, end))
             if len(matches) != 1:
                 continue
-            found = self._data.line(line)
+            line_evidence = self._data.line(line)
             fresh: Measured | Undefined | None = None
             if quantity == "separation":
                 maxima = self._data.two_maxima(line)
                 fresh = maxima.separation if isinstance(maxima, TwoMaxima) else None
-            elif found.found is not None:
-                fresh = {"fwhm": found.found.fwhm, "velocity": found.found.velocity, "ew": found.found.width}[quantity]
+            elif line_evidence.detection is not None:
+                fresh = {
+                    "fwhm": line_evidence.detection.fwhm,
+                    "velocity": line_evidence.detection.velocity,
+                    "ew": line_evidence.detection.width,
+                }[quantity]
             if isinstance(fresh, Measured):
-                note = deferred("{measured} ({summary})", measured=_fresh(line.name, fresh), summary=summary(found))
+                note = deferred(
+                    "{measured} ({summary})", measured=_fresh(line.name, fresh), summary=summary(line_evidence)
+                )
                 yield _compared(text, matches[0], fresh, self._around(line), note, quantity)
 
     def _index_values(self, text: str, start: int, end: int) -> Iterator[Span]:
         for match in _INDEX.finditer(text, start, end):
             for species in MOLECULES:
-                found = self._data.molecule(species)
-                for name, fresh in found.indices if found else ():
+                bands = self._data.molecule(species)
+                for name, fresh in bands.indices if bands else ():
                     if name == match["name"] and isinstance(fresh, Measured):
                         yield _compared(text, match, fresh, None, _fresh(name, fresh))
                         break

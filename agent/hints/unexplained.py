@@ -81,7 +81,7 @@ def emission_peaks(spectrum: Spectrum) -> list[Peak]:
     usable = seen & ~_on_sky(spectrum)
     high = usable & (above > 3.0 * noise) & (above > 0.05 * np.abs(continuum))
     edges = np.flatnonzero(np.diff(np.concatenate(([0], high.view("i1"), [0]))))
-    found = []
+    peaks = []
     for start, stop in edges.reshape(-1, 2):
         inside = slice(int(start), int(stop))
         if stop - start < PIXELS or above[inside].max() < HEIGHT * abs(float(np.median(continuum[inside]))):
@@ -90,8 +90,8 @@ def emission_peaks(spectrum: Spectrum) -> list[Peak]:
         centre = float((wavelength[inside] * above[inside]).sum() / above[inside].sum())
         width = float(wavelength[stop - 1] - wavelength[start]) / centre * SPEED_OF_LIGHT
         if significance >= STRONG and width < WIDEST:
-            found.append(Peak(centre, significance, width))
-    return sorted(found, key=lambda peak: -peak.significance)[:MOST_PEAKS]
+            peaks.append(Peak(centre, significance, width))
+    return sorted(peaks, key=lambda peak: -peak.significance)[:MOST_PEAKS]
 
 
 def _on_sky(spectrum: Spectrum) -> BoolArray:
@@ -149,23 +149,23 @@ def _suggestion(spectrum: Spectrum, peak: Peak, peaks: list[Peak], z_now: float)
         return None
     # Two redshifts that explain as much: none is suggested.
     ordered = sorted(ranked, reverse=True)
-    clear = all(one - other > 0.4 for one, other in list(pairwise(ordered))[:1])
+    clear = all(first - other > 0.4 for first, other in list(pairwise(ordered))[:1])
     return best[1] if clear and best[0] > 0.5 and len(best[1].others) >= 2 else None
 
 
 def _matched(vacuum: list[tuple[float, Peak]], strong: list[Line], z: float) -> list[Peak]:
     """Return the peaks on a strong line at this redshift, one peak per line and one line per peak."""
-    found: dict[int, Peak] = {}
+    matched: dict[int, Peak] = {}
     for line in strong:
         expected = line.at("vacuum") * (1.0 + z)
         near = [(abs(w / expected - 1.0) * SPEED_OF_LIGHT, n) for n, (w, _) in enumerate(vacuum)]
         close = [
-            (distance, n) for distance, n in near if n not in found and distance < AGREE + 0.2 * vacuum[n][1].width
+            (distance, n) for distance, n in near if n not in matched and distance < AGREE + 0.2 * vacuum[n][1].width
         ]
         if close:
             n = min(close)[1]
-            found[n] = vacuum[n][1]
-    return list(found.values())
+            matched[n] = vacuum[n][1]
+    return list(matched.values())
 
 
 def _missing(

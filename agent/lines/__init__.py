@@ -196,7 +196,7 @@ def _surveys() -> tuple[Survey, ...]:
 
 
 def _load(file: str, table: str, kind: type[Any]) -> tuple[Any, ...]:
-    made = []
+    entries = []
     for number, entry in enumerate(_entries(file, table), start=1):
         where = f"{file}, {table} {number} ({entry.get('name', 'unnamed')})"
         if entry.get("medium") not in ("vacuum", "air"):
@@ -204,28 +204,28 @@ def _load(file: str, table: str, kind: type[Any]) -> tuple[Any, ...]:
                 tr("{where}: found medium {get!r}, expected vacuum or air", where=where, get=entry.get("medium"))
             )
         try:
-            made.append(kind(**{key: _frozen(value) for key, value in entry.items()}))
+            entries.append(kind(**{key: _frozen(value) for key, value in entry.items()}))
         except TypeError as error:
             raise LinesError(f"{where}: {error}") from None
-    return tuple(made)
+    return tuple(entries)
 
 
 def _entries(file: str, table: str) -> list[dict[str, Any]]:
     with (FOLDER / file).open("rb") as opened:
-        found: list[dict[str, Any]] = tomllib.load(opened)[table]
-    return found
+        entries: list[dict[str, Any]] = tomllib.load(opened)[table]
+    return entries
 
 
 def _frozen(value: Any) -> Any:
     return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
 
 
-def convert_window(window: Window, given: Medium, wanted: Medium) -> Window:
+def convert_window(window: Window, given: Medium, target: Medium) -> Window:
     """Convert both ends of a window (Å) from one medium to another."""
-    return _at(window[0], given, wanted), _at(window[1], given, wanted)
+    return _at(window[0], given, target), _at(window[1], given, target)
 
 
 # Every hint and every redraw reads the lists, which never change.
 @lru_cache(maxsize=4096)
-def _at(wavelength: float, given: Medium, wanted: Medium) -> float:
-    return convert(wavelength, given, wanted)
+def _at(wavelength: float, given: Medium, target: Medium) -> float:
+    return convert(wavelength, given, target)

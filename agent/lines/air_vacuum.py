@@ -73,11 +73,11 @@ def _to_vacuum(air: float | FloatArray) -> float | FloatArray:
 
 
 @overload
-def convert(wavelength: float, given: Medium, wanted: Medium) -> float: ...
+def convert(wavelength: float, given: Medium, target: Medium) -> float: ...
 @overload
-def convert(wavelength: FloatArray, given: Medium, wanted: Medium) -> FloatArray: ...
-def convert(wavelength: float | FloatArray, given: Medium, wanted: Medium) -> float | FloatArray:
+def convert(wavelength: FloatArray, given: Medium, target: Medium) -> FloatArray: ...
+def convert(wavelength: float | FloatArray, given: Medium, target: Medium) -> float | FloatArray:
     """Convert wavelengths (Å) from one medium to another. The same medium changes nothing."""
-    if given == wanted:
+    if given == target:
         return wavelength
-    return air_to_vacuum(wavelength) if wanted == "vacuum" else vacuum_to_air(wavelength)
+    return air_to_vacuum(wavelength) if target == "vacuum" else vacuum_to_air(wavelength)

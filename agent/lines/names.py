@@ -44,13 +44,13 @@ def mentions(text: str) -> Iterator[tuple[int, int, Line | Band]]:
     plain, places = _with_places(text)
     masked = _molecules().sub(lambda match: " " * len(match[0]), text)
     for_lines, _ = _with_places(masked)
-    found = [
+    spans = [
         (places[match.start()], places[match.end()], entry)
         for entry, pattern in _patterns()
         for match in pattern.finditer(for_lines if isinstance(entry, Line) and len(for_lines) == len(plain) else plain)
     ]
     end = 0
-    for first, last, entry in sorted(found, key=lambda one: (one[0], -one[1])):
+    for first, last, entry in sorted(spans, key=lambda place: (place[0], -place[1])):
         if first >= end:
             yield first, last, entry
             end = last
@@ -72,8 +72,8 @@ def species_named(text: str) -> frozenset[str]:
     """Return the species that the text names, also by the name of a group ("Balmer" is H I, "Swan" C2)."""
     plain = _plain(text)
     known = {entry.species for entry, _ in _patterns()}
-    found = {species for species in known if _pattern(species).search(plain)}
-    return frozenset(found | {species for group, species in _GROUPS.items() if _pattern(group).search(plain)})
+    species_found = {species for species in known if _pattern(species).search(plain)}
+    return frozenset(species_found | {species for group, species in _GROUPS.items() if _pattern(group).search(plain)})
 
 
 @cache

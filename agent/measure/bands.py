@@ -122,8 +122,8 @@ def fit_feature(spectrum: Spectrum, feature: Feature) -> LineFit | Undefined:
     fit = fit_line(spectrum, feature.span, feature.side_bands)
     if isinstance(fit, Undefined):
         return fit
-    found = "absorption" if fit.depth.value > 0 else "emission"
-    if feature.sign not in (found, "either"):
+    sign = "absorption" if fit.depth.value > 0 else "emission"
+    if feature.sign not in (sign, "either"):
         in_emission = deferred("the line is in emission")
-        return Undefined(in_emission if found == "emission" else deferred("the line is in absorption"))
+        return Undefined(in_emission if sign == "emission" else deferred("the line is in absorption"))
     return fit

@@ -138,8 +138,8 @@ def measure_line(spectrum: Spectrum, line: Line, near: float = 0.0) -> LineMeasu
     if not starts:
         return Undefined(deferred("too little data around {centre:.0f} Å", centre=centre))
     refined = [_refined(line, companions, whole, near, start[1:], instrument, pixel) for start in starts.values()]
-    found = [one for one in refined if isinstance(one, LineMeasurement)]
-    return max(found, key=lambda one: min(one.contrast, one.amplitude.significance)) if found else refined[0]
+    measured = [fit for fit in refined if isinstance(fit, LineMeasurement)]
+    return max(measured, key=lambda fit: min(fit.contrast, fit.amplitude.significance)) if measured else refined[0]
 
 
 def _within_range(region: Region) -> bool:
@@ -161,16 +161,16 @@ def _velocities(fwhm: float) -> FloatArray:
 def region_around(spectrum: Spectrum, centre: float, velocity: float) -> Region | None:
     """Return the pixels within ``velocity`` (km/s) of a wavelength (Å); None if there are too few."""
     reach = min(0.5, velocity / SPEED_OF_LIGHT)
-    found = cells(spectrum, (centre * (1 - reach), centre * (1 + reach)))
-    seen = found.seen
+    near = cells(spectrum, (centre * (1 - reach), centre * (1 + reach)))
+    seen = near.seen
     if seen.sum() < 2 * AT_LEAST:
         return None
-    wavelength = found.wavelength[seen]
+    wavelength = near.wavelength[seen]
     return Region(
         (wavelength / centre - 1.0) * SPEED_OF_LIGHT,
-        found.flux[seen],
-        np.sqrt(found.ivar[seen]),
-        found.width[seen],
+        near.flux[seen],
+        np.sqrt(near.ivar[seen]),
+        near.width[seen],
     )
 
 
@@ -221,14 +221,14 @@ def companions_of(name: str, medium: Medium) -> tuple[_Companion, ...]:
     def offset(other: str) -> float:
         return (known[other].at(medium) / line.at(medium) - 1.0) * SPEED_OF_LIGHT
 
-    found = []
+    companions = []
     for other in line.blend:
         if _DOUBLETS.get(other, ("", 0.0))[0] in line.blend:
             continue  # comes with the stronger line of its doublet
         parts = [(offset(other), 1.0)]
         parts += [(offset(weak), r) for weak, (s, r) in _DOUBLETS.items() if s == other and weak in line.blend]
-        found.append(_Companion(known[other], tuple(parts)))
-    return tuple(found)
+        companions.append(_Companion(known[other], tuple(parts)))
+    return tuple(companions)
 
 
 _DOUBLETS = {"[N II] 6548": ("[N II] 6583", 1 / 3.05)}

@@ -55,10 +55,10 @@ def local_continuum(spectrum: Spectrum, side_bands: Sequence[Window]) -> Continu
     for band in side_bands:
         if coverage(spectrum, band) < ENOUGH_SIDE:
             return Undefined(deferred("too little data in the side band {band}", band=shown(band)))
-    found = [cells(spectrum, band) for band in side_bands]
-    wavelength = np.concatenate([c.wavelength[c.seen] for c in found])
-    flux = np.concatenate([c.flux[c.seen] for c in found])
-    root_ivar = np.sqrt(np.concatenate([c.ivar[c.seen] for c in found]))
+    bands = [cells(spectrum, band) for band in side_bands]
+    wavelength = np.concatenate([c.wavelength[c.seen] for c in bands])
+    flux = np.concatenate([c.flux[c.seen] for c in bands])
+    root_ivar = np.sqrt(np.concatenate([c.ivar[c.seen] for c in bands]))
     terms = 2 if len(side_bands) > 1 else 1
     if wavelength.size < terms + 2:
         return Undefined(deferred("{size} pixels in the side bands", size=wavelength.size))

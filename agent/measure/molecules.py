@@ -60,27 +60,27 @@ def molecule(spectrum: Spectrum, species: str) -> MoleculeEvidence | None:
     """Return what the indices say about a molecule in a spectrum at rest; None for a molecule without a rule."""
     if species not in _RULES:
         return None
-    found = [(bound, _measured(spectrum, bound.index)) for bound in _RULES[species]]
-    state = _state(found)
+    indices = [(bound, _measured(spectrum, bound.index)) for bound in _RULES[species]]
+    state = _state(indices)
     if state != "present" and species in _HEADS:
         by_head = [(bound, _measured(spectrum, bound.index)) for bound in _HEADS[species]]
         by_head_state = _state(by_head)
         if by_head_state == "present":
-            found, state = [*found, *by_head], "present"
-        elif state == "absent" and (by_head_state != "absent" or _holds(found[1][1], lambda v, _: v > BLUE)):
+            indices, state = [*indices, *by_head], "present"
+        elif state == "absent" and (by_head_state != "absent" or _holds(indices[1][1], lambda v, _: v > BLUE)):
             # On a blue continuum shallow bands do not bring the index below 1.
-            found, state = [*found, *by_head], "undecided"
+            indices, state = [*indices, *by_head], "undecided"
     excluded = _EXCLUDES.get(species)
     if state == "present" and excluded is not None:
         other = [(bound, _measured(spectrum, bound.index)) for bound in _RULES[excluded]]
         if _state(other) == "present":
-            found, state = [*found, *other], "undecided"
-    return MoleculeEvidence(species, state, tuple((bound.index, value) for bound, value in found))
+            indices, state = [*indices, *other], "undecided"
+    return MoleculeEvidence(species, state, tuple((bound.index, value) for bound, value in indices))
 
 
-def _state(found: list[tuple[_Bound, Measured | Undefined]]) -> State:
-    measured = [(bound, value) for bound, value in found if isinstance(value, Measured)]
-    if len(measured) == len(found) and all(m.value + 2 * m.error < bound.present_below for bound, m in measured):
+def _state(indices: list[tuple[_Bound, Measured | Undefined]]) -> State:
+    measured = [(bound, value) for bound, value in indices if isinstance(value, Measured)]
+    if len(measured) == len(indices) and all(m.value + 2 * m.error < bound.present_below for bound, m in measured):
         return "present"
     if any(m.value - 2 * m.error > bound.absent_above for bound, m in measured):
         return "absent"

@@ -61,20 +61,20 @@ def two_maxima(
     :param spectrum: at rest
     :param one: the line as ``measure_line`` measured it; None: measured here
     """
-    found = measure_line(spectrum, line) if measurement is None else measurement
-    if isinstance(found, Undefined):
-        return found
-    if not found.emission:
+    measured = measure_line(spectrum, line) if measurement is None else measurement
+    if isinstance(measured, Undefined):
+        return measured
+    if not measured.emission:
         return None
-    reach = max(3.0 * found.fwhm.value, 2.0 * WIDEST)
+    reach = max(3.0 * measured.fwhm.value, 2.0 * WIDEST)
     region = region_around(spectrum, line.at(spectrum.medium), reach)
     if region is None:
         return Undefined(deferred("too little data around {name}", name=line.name))
     pixel = float(np.median(np.diff(region.velocity)))
-    narrowest = max(NARROWEST, 2.0 * pixel, found.instrument or 0.0)
-    region = _cleaned(region, found)
-    single = _chi2_of_one(region, found)
-    best = _two(region, found, narrowest)
+    narrowest = max(NARROWEST, 2.0 * pixel, measured.instrument or 0.0)
+    region = _cleaned(region, measured)
+    single = _chi2_of_one(region, measured)
+    best = _two(region, measured, narrowest)
     if best is None:
         return None
     (middle, half, fwhm), chi2, amplitudes, half_error = best

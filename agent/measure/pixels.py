@@ -45,14 +45,14 @@ def rest(spectrum: Spectrum, redshift: float | None = None, medium: Medium | Non
         already.
     :param medium: None: as it is
     """
-    wanted = medium or spectrum.medium
+    target = medium or spectrum.medium
     z = 0.0 if spectrum.frame == "rest" else (spectrum.redshift or 0.0) if redshift is None else redshift
-    if spectrum.frame == "rest" and wanted == spectrum.medium:
+    if spectrum.frame == "rest" and target == spectrum.medium:
         return spectrum
     wavelength = spectrum.wavelength
-    if z != 0.0 or wanted != spectrum.medium:
-        wavelength = convert(convert(wavelength, spectrum.medium, "vacuum") / (1.0 + z), "vacuum", wanted)
-    return replace(spectrum, wavelength=wavelength, frame="rest", medium=wanted, exposures=())
+    if z != 0.0 or target != spectrum.medium:
+        wavelength = convert(convert(wavelength, spectrum.medium, "vacuum") / (1.0 + z), "vacuum", target)
+    return replace(spectrum, wavelength=wavelength, frame="rest", medium=target, exposures=())
 
 
 def cells(spectrum: Spectrum, window: Window) -> Cells:

@@ -126,9 +126,9 @@ class Reply:
             self._begun = True
             mark = _MARK.match(start)
             before = self._thinking() if mark is None else self._left_to(mark[0])
-        if not self._own_tags and (found := _MARK.search(self._held)):
-            thought, self._held = self._held[: found.start()], self._held[found.start() :]
-            before += thought + self._left_to(found[0])
+        if not self._own_tags and (match := _MARK.search(self._held)):
+            thought, self._held = self._held[: match.start()], self._held[match.start() :]
+            before += thought + self._left_to(match[0])
         return before + self._take(() if self._own_tags else MARKS, final)
 
     def _left_to(self, mark: str) -> str:
@@ -288,15 +288,15 @@ def mentions_label(text: str) -> str | None:
 
     It finds phrases, not meanings: a reviewer checks what it finds and still reads the rest.
     """
-    found = _GIVEAWAYS.search(text)
-    return found[0] if found else None
+    match = _GIVEAWAYS.search(text)
+    return match[0] if match else None
 
 
 def label_mentions(text: str) -> tuple[tuple[int, str], ...]:
     """Return all such words of a text, each with its start position."""
     if _IN_EVERY_PHRASE.search(text) is None:
         return ()
-    return tuple((found.start(), found[0]) for found in _GIVEAWAYS.finditer(text))
+    return tuple((match.start(), match[0]) for match in _GIVEAWAYS.finditer(text))
 
 
 Message = dict[str, Any]

@@ -162,11 +162,11 @@ class Roster:
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all of them, in display order."""
-        found = [Entry("baseline", BASELINE, "baseline", None, deferred("measures lines and bands, here"), False)]
+        entries = [Entry("baseline", BASELINE, "baseline", None, deferred("measures lines and bands, here"), False)]
         if self.nano is not None:
-            found.append(Entry("nano", NANO, "nano", "spec-o3", deferred("a very small model, here"), True))
+            entries.append(Entry("nano", NANO, "nano", "spec-o3", deferred("a very small model, here"), True))
         if self.specialist is not None:
-            found.append(
+            entries.append(
                 Entry(
                     "specialist", SPECIALIST, "specialist", None, deferred("a classifier without reasons, here"), False
                 )
@@ -175,12 +175,12 @@ class Roster:
             server = entry.server
             where = urlsplit(server.url).netloc
             note = deferred("{model}, at {where}", model=server.model or deferred("the model it serves"), where=where)
-            found.append(Entry(server.key, server.title or server.key, "server", server.dialect, note, True))
+            entries.append(Entry(server.key, server.title or server.key, "server", server.dialect, note, True))
         if self.local is not None:
             note = deferred("{name}, one turn at a time", name=self.local.name)
-            found.append(Entry("local", deferred("Model in this process"), "local", "spec-o3", note, True))
-        found.append(Entry("replay", deferred("Replay"), "replay", None, deferred("repeats a stored trace"), False))
-        return tuple(found)
+            entries.append(Entry("local", deferred("Model in this process"), "local", "spec-o3", note, True))
+        entries.append(Entry("replay", deferred("Replay"), "replay", None, deferred("repeats a stored trace"), False))
+        return tuple(entries)
 
     def entry(self, key: str) -> Entry:
         """Return the entry with that key.

@@ -152,12 +152,12 @@ class Server(Table):
             return _key_in(self.api_key_file)
         if self.api_key_env is None:
             return None
-        found = os.environ.get(self.api_key_env, "").strip()
-        if not found:
+        key = os.environ.get(self.api_key_env, "").strip()
+        if not key:
             missing = deferred("no environment variable {api_key_env}", api_key_env=self.api_key_env)
             expected = deferred("the server's key in it, set where this program is started")
             raise RosterError(Problem(f"server {self.key}", "api_key_env", missing, expected))
-        return found
+        return key
 
 
 class _ServersFile(Table):
@@ -181,13 +181,13 @@ def read_servers(path: str | os.PathLike[str]) -> tuple[Server, ...]:
         name = key if _KEY.fullmatch(key) and not taken else str(number)
         server = validate(Server, table, file, RosterError, f"server {name}, ")
         if taken:
-            found = f"{key!r} twice" if key in servers else repr(key)
+            key_text = f"{key!r} twice" if key in servers else repr(key)
             expected = (
                 deferred("each key once")
                 if key in servers
                 else deferred("none of {reserved_keys}", reserved_keys=", ".join(RESERVED_KEYS))
             )
-            raise RosterError(Problem(file, f"server {number}, key", found, expected))
+            raise RosterError(Problem(file, f"server {number}, key", key_text, expected))
         changes: dict[str, object] = {"title": server.title or server.key}
         if server.api_key_file is not None:
             # Relative to the folder of servers.toml, like every path in it.
@@ -204,7 +204,7 @@ def checked_url(url: str, source: str, field: str) -> str:
     try:
         return _normal_url(url)
     except Mismatch as wrong:
-        raise RosterError(Problem(source, field, wrong.found, wrong.expected)) from None
+        raise RosterError(Problem(source, field, wrong.actual, wrong.expected)) from None
 
 
 def _normal_url(url: str) -> str:
@@ -235,9 +235,9 @@ def _key_in(path: Path) -> str:
             Problem(str(path), "api_key_file", str(error), deferred("a readable file with the key"))
         ) from None
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-        found = deferred("mode {mode:04o}, which lets others read or change it", mode=stat.S_IMODE(mode))
+        rights = deferred("mode {mode:04o}, which lets others read or change it", mode=stat.S_IMODE(mode))
         expected = deferred("a file that only its owner can read: chmod 600 {path}", path=path)
-        raise RosterError(Problem(str(path), "api_key_file", found, expected))
+        raise RosterError(Problem(str(path), "api_key_file", rights, expected))
     if not text or len(text.split()) > 1:
         raise RosterError(
             Problem(str(path), "api_key_file", deferred("no key, or more than one word"), deferred("the key alone"))

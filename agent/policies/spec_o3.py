@@ -36,15 +36,15 @@ def messages(conversation: Conversation) -> list[Message]:
     (``--chat-template-content-format auto`` means ``openai``); ``string`` would reorder pictures and text. Turns are
     sent again exactly as written, so that the server's prefix cache applies.
     """
-    found = [
+    messages = [
         _message("system", _text(conversation.system + (TOOL_BLOCK if conversation.with_tool else ""))),
         _message("user", _picture(conversation.overview), _text("\n" + conversation.prompt)),
     ]
     for exchange in conversation.exchanges:
-        found.append(_message("assistant", _text(exchange.text.removesuffix(END))))
+        messages.append(_message("assistant", _text(exchange.text.removesuffix(END))))
         if (seen := exchange.observation) is not None:
-            found.append(tool_result(seen.text, None if seen.image is None else _picture(seen.image)))
-    return found
+            messages.append(tool_result(seen.text, None if seen.image is None else _picture(seen.image)))
+    return messages
 
 
 def _message(role: str, *blocks: Block) -> Message:

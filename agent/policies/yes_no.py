@@ -70,14 +70,16 @@ class AnswerOdds:
             return
         written = token.get("token")
         listed = token.get("top_logprobs")
-        found = list(filter(None, map(_alternative, listed if isinstance(listed, list) else ())))
+        alternatives = list(filter(None, map(_alternative, listed if isinstance(listed, list) else ())))
         # vLLM lists the written token even if it is less probable than alternatives that it leaves out.
-        floor = min((value for text, value in found if text != written), default=None)
+        floor = min((value for text, value in alternatives if text != written), default=None)
         own = _alternative(token)
-        if own is not None and all(text != written for text, _ in found):
-            found.append(own)
+        if own is not None and all(text != written for text, _ in alternatives):
+            alternatives.append(own)
         if floor is not None:
-            self._add(at, before, [text for text, _ in found], np.array([value for _, value in found]), floor)
+            self._add(
+                at, before, [text for text, _ in alternatives], np.array([value for _, value in alternatives]), floor
+            )
 
     def of_answer(self, text: str) -> float | None:
         """Return the log odds that belong to the answer of a whole turn; None if there are none.
@@ -161,11 +163,11 @@ def _log_sum(values: NDArray[np.float64]) -> float:
     return largest + float(np.log(np.exp(values - largest).sum()))
 
 
-def _alternative(found: object) -> tuple[str, float] | None:
+def _alternative(entry: object) -> tuple[str, float] | None:
     """Return text and log-probability of an entry; None if it has none, or stands for a probability of 0."""
-    if not isinstance(found, Mapping):
+    if not isinstance(entry, Mapping):
         return None
-    text, value = found.get("token"), found.get("logprob")
+    text, value = entry.get("token"), entry.get("logprob")
     if not isinstance(text, str) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return (text, float(value)) if value > NOT_LISTED else None

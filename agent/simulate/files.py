@@ -65,17 +65,17 @@ def orders(
     :param redshift: range, sampled evenly; rounded to 5 decimals as catalogues have it. 0 leaves quasars and galaxies
         where ``simulate`` puts them.
     """
-    made = []
+    ordered = []
     for number, kind in enumerate(kinds):
         rng = np.random.default_rng([seed, number])
         survey = surveys[int(rng.integers(len(surveys)))]
         sampled_snr = round(float(np.exp(rng.uniform(np.log(snr[0]), np.log(snr[1])))), 2)
         z = round(float(rng.uniform(*redshift)), 5)
-        made.append(Order(kind, survey, sampled_snr, seed * PER_SEED + number, z))
-    return made
+        ordered.append(Order(kind, survey, sampled_snr, seed * PER_SEED + number, z))
+    return ordered
 
 
-def write(folder: Path, wanted: Sequence[Order], tasks: Sequence[str | Task]) -> Iterator[Path]:
+def write(folder: Path, ordered: Sequence[Order], tasks: Sequence[str | Task]) -> Iterator[Path]:
     """Write each spectrum to ``folder`` under its own name and yield its path; at the end write ``labels.csv`` with a
     row per spectrum and task.
 
@@ -85,7 +85,7 @@ def write(folder: Path, wanted: Sequence[Order], tasks: Sequence[str | Task]) ->
     folder.mkdir(parents=True, exist_ok=True)
     table = io.StringIO(newline="")
     rows = CsvTable(table, ("file", "label", "task", "kind", "survey", "snr"))
-    for order in wanted:
+    for order in ordered:
         spectrum = order.spectrum()
         own.write(spectrum, folder / spectrum.name)
         for task in tasks:

@@ -54,11 +54,11 @@ class SpectraFolder:
         path = self._path(name)
         if sha256 is None:
             return self._only_one(name, path)
-        found = self._with_hash([path] if path is not None else [], sha256)
-        if found is None:
+        spectrum = self._with_hash([path] if path is not None else [], sha256)
+        if spectrum is None:
             path = self._hashes().get(sha256)
-            found = None if path is None else self._with_hash([path], sha256)
-        if found is None:
+            spectrum = None if path is None else self._with_hash([path], sha256)
+        if spectrum is None:
             raise SpectrumNotFound(
                 deferred(
                     "found no spectrum {name!r} with sha256 {sha256:.12}… in {folder}",
@@ -67,7 +67,7 @@ class SpectraFolder:
                     folder=self.folder,
                 )
             )
-        return found
+        return spectrum
 
     def _path(self, name: str) -> Path | None:
         """Return the file of that name, else one that ``file_key`` takes for the same."""

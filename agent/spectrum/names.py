@@ -33,7 +33,7 @@ def file_key(name: str) -> str:
     no spaces around it.
     """
     plain = unicodedata.normalize("NFC", PurePath(name.replace("\\", "/")).name.strip())
-    while (ending := next((one for one in COMPRESSED if plain.lower().endswith(one)), "")) and plain != ending:
+    while (ending := next((suffix for suffix in COMPRESSED if plain.lower().endswith(suffix)), "")) and plain != ending:
         plain = plain[: -len(ending)].rstrip()
     return plain
 
@@ -112,7 +112,7 @@ def same_file(path: Path) -> Path | None:
 @lru_cache(maxsize=64)
 def _in_folder(folder: str, changed: int) -> dict[str, str]:
     """Return the files of a folder by ``file_key``. ``changed`` is its time, so that a changed one is read again."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for name in sorted(os.listdir(folder)):
-        found.setdefault(file_key(name), name)
-    return found
+        names.setdefault(file_key(name), name)
+    return names

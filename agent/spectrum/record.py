@@ -110,16 +110,16 @@ class SpectrumError(Refusal, ValueError):
 
     kind = "spectrum"
 
-    def __init__(self, name: str, found: str, expected: str) -> None:
-        super().__init__(name, found, expected)
+    def __init__(self, name: str, actual: str, expected: str) -> None:
+        super().__init__(name, actual, expected)
         self.name = name
-        self.found = found
+        self.actual = actual
         self.expected = expected
 
     @property
     def sentence(self) -> str:
         return deferred(
-            "{name}: found {found}; expected {expected}", name=self.name, found=self.found, expected=self.expected
+            "{name}: found {found}; expected {expected}", name=self.name, found=self.actual, expected=self.expected
         )
 
 
@@ -394,7 +394,7 @@ def _exposures(name: str, form: Any) -> tuple[Exposure, ...]:
         raise SpectrumError(
             name, f"exposures {form!r:.60}", deferred("a list of at most {max_exposures}", max_exposures=MAX_EXPOSURES)
         )
-    rows = [_of_type(name, "exposures", one, Mapping) for one in form]
+    rows = [_of_type(name, "exposures", entry, Mapping) for entry in form]
     return tuple(
         Exposure(
             _of_type(name, deferred("name of an exposure"), row.get("name"), str),

@@ -37,11 +37,11 @@ QUESTION = "Analyze the provided spectrum to determine if it is "
 class TaskError(Refusal, ValueError):
     """A task file that cannot be used: the file, the field, what was found there and what was expected."""
 
-    def __init__(self, file: str, field: str, found: str, expected: str) -> None:
-        super().__init__(file, field, found, expected)
+    def __init__(self, file: str, field: str, actual: str, expected: str) -> None:
+        super().__init__(file, field, actual, expected)
         self.file = file
         self.field = field
-        self.found = found
+        self.actual = actual
         self.expected = expected
 
     @property
@@ -50,7 +50,7 @@ class TaskError(Refusal, ValueError):
             "{file}: {field}: found {found}; expected {expected}",
             file=self.file,
             field=self.field,
-            found=self.found,
+            found=self.actual,
             expected=self.expected,
         )
 
@@ -120,7 +120,7 @@ def read(path: str | os.PathLike[str]) -> Task:
     names = file.references
 
     def entries(field: str, model: type[_Entry], tables: Iterable[dict[str, Any]]) -> list[Any]:
-        found = []
+        listed = []
         for number, table in enumerate(tables, start=1):
             prefix = f"{field} {number} ({table.get('name') or table.get('weight') or 'unnamed'}), "
             entry = validate(model, table, str(path), _error, prefix)
@@ -128,8 +128,8 @@ def read(path: str | os.PathLike[str]) -> Task:
             if unknown is not None or not entry.references:
                 found_there = "none" if unknown is None else repr(unknown)
                 raise TaskError(str(path), f"{prefix}references", found_there, deferred("keys of [references]"))
-            found.append(entry)
-        return found
+            listed.append(entry)
+        return listed
 
     task = Task(
         key=file.key,
@@ -152,12 +152,12 @@ def read(path: str | os.PathLike[str]) -> Task:
     for number, feature in enumerate(task.features, start=1):
         field = f"feature {number} ({feature.name}), requires"
         seen = [feature.name]
-        while (wanted := task.feature(seen[-1]).requires) is not None:
-            if wanted not in feature_names:
-                raise TaskError(str(path), field, repr(wanted), deferred("the name of another feature of the file"))
-            if wanted in seen:
-                raise TaskError(str(path), field, " → ".join([*seen, wanted]), deferred("no circle of features"))
-            seen.append(wanted)
+        while (required := task.feature(seen[-1]).requires) is not None:
+            if required not in feature_names:
+                raise TaskError(str(path), field, repr(required), deferred("the name of another feature of the file"))
+            if required in seen:
+                raise TaskError(str(path), field, " → ".join([*seen, required]), deferred("no circle of features"))
+            seen.append(required)
     planes = (_plane(table, number, str(path), feature_names) for number, table in enumerate(file.plane, start=1))
     return replace(task, planes=tuple(planes))
 

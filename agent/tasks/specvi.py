@@ -25,9 +25,9 @@ COLUMNS = ("data_source", "prompt")
 def files_by_part(folder: Path) -> dict[Part, list[Path]]:
     """Return the benchmark's files in a folder, or in ``data`` below it; empty lists if there are none."""
     for where in (folder, folder / "data", folder / "benchmark" / "data"):
-        found = {part: sorted(where.glob(f"{part}_*.parquet")) for part in PARTS}
-        if any(found.values()):
-            return found
+        files = {part: sorted(where.glob(f"{part}_*.parquet")) for part in PARTS}
+        if any(files.values()):
+            return files
     return {part: [] for part in PARTS}
 
 
@@ -73,13 +73,13 @@ def prompts_in(path: Path) -> RowPrompts:
         file = ParquetProcess(str(path), path)
         missing = [name for name in COLUMNS if name not in file.schema.names]
         if missing:
-            found = deferred("no columns {missing}", missing=", ".join(missing))
+            actual = deferred("no columns {missing}", missing=", ".join(missing))
             raise TaskError(
-                str(path), "columns", found, deferred("a file of SpecVI-Bench, with data_source and prompt")
+                str(path), "columns", actual, deferred("a file of SpecVI-Bench, with data_source and prompt")
             )
         tables = [file.table(group, COLUMNS).to_pylist() for group in range(len(file.groups))]
     except SpectrumError as error:
-        raise TaskError(str(path), "file", error.found, error.expected) from None
+        raise TaskError(str(path), "file", error.actual, error.expected) from None
     counts: Counter[tuple[str, str]] = Counter()
     systems: Counter[str] = Counter()
     for number, row in enumerate(row for table in tables for row in table):

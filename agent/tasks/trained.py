@@ -94,16 +94,16 @@ def load(path: Path) -> dict[str, TrainedPrompt]:
         raise TaskError(
             str(path), "file", str(error), deferred("JSON as `spec-o3 tasks import` writes it; {how}", how=HOW)
         ) from None
-    found = validate(_File, data, str(path), _error).tasks
-    for key, one in found.items():
-        if _sha256(one.prompt) != one.sha256:
+    prompts = validate(_File, data, str(path), _error).tasks
+    for key, prompt in prompts.items():
+        if _sha256(prompt.prompt) != prompt.sha256:
             raise TaskError(
                 str(path),
                 f"tasks.{key}.prompt",
                 deferred("a changed text"),
                 deferred("the text as imported; {how}", how=HOW),
             )
-    return found
+    return prompts
 
 
 def save(path: Path, prompts: Mapping[str, TrainedPrompt]) -> None:
@@ -127,16 +127,16 @@ def files_in(path: Path) -> list[Path]:
     """
     if path.is_file():
         return [path]
-    found = [file for part in PARTS for file in files_by_part(path)[part]]
-    if not found:
-        wanted = deferred("train_*.parquet or test_*.parquet, in it or in its folder data")
+    files = [file for part in PARTS for file in files_by_part(path)[part]]
+    if not files:
+        expected = deferred("train_*.parquet or test_*.parquet, in it or in its folder data")
         raise TaskError(
             str(path),
             "path",
             deferred("no such file") if not path.is_dir() else deferred("a folder without them"),
-            wanted,
+            expected,
         )
-    return found
+    return files
 
 
 def import_prompts(files: Iterable[Path], known: Mapping[str, Task], at: datetime | None = None) -> Imported:
@@ -166,13 +166,13 @@ def import_prompts(files: Iterable[Path], known: Mapping[str, Task], at: datetim
             sources.setdefault(key, []).append(Source(file=path.name, sha256=sha256, rows=number))
     when = (at or datetime.now(UTC)).isoformat(timespec="seconds")
     return Imported(
-        {key: _prompt(found, tuple(sources[key]), when) for key, found in counts.items()}, dict(unknown), dict(systems)
+        {key: _prompt(count, tuple(sources[key]), when) for key, count in counts.items()}, dict(unknown), dict(systems)
     )
 
 
 def _prompt(counts: Counter[str], sources: tuple[Source, ...], at: str) -> TrainedPrompt:
     # Equal counts: by text, so that the order of the files does not matter.
-    (first, rows), *others = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    (first, rows), *others = sorted(counts.items(), key=lambda counted: (-counted[1], counted[0]))
     return TrainedPrompt(
         prompt=first,
         sha256=_sha256(first),
@@ -184,7 +184,7 @@ def _prompt(counts: Counter[str], sources: tuple[Source, ...], at: str) -> Train
 
 
 def choose(
-    task: Task, prompts: Mapping[str, TrainedPrompt], wanted: PromptChoice | None, is_checkpoint: bool = False
+    task: Task, prompts: Mapping[str, TrainedPrompt], choice: PromptChoice | None, is_checkpoint: bool = False
 ) -> Task:
     """Return the task with the chosen prompt.
 
@@ -193,12 +193,12 @@ def choose(
     :raises TaskError: "trained" is wanted and no prompt of this task has been imported
     """
     imported = prompts.get(task.key)
-    if wanted == "ours" or (wanted is None and not (is_checkpoint and imported is not None)):
+    if choice == "ours" or (choice is None and not (is_checkpoint and imported is not None)):
         return task
     if imported is None:
-        found = deferred("no imported prompt of {key}", key=task.key)
+        actual = deferred("no imported prompt of {key}", key=task.key)
         raise TaskError(
-            deferred("prompt as trained"), task.key, found, deferred("prompts of SpecVI-Bench; {how}", how=HOW)
+            deferred("prompt as trained"), task.key, actual, deferred("prompts of SpecVI-Bench; {how}", how=HOW)
         )
     return task.with_prompt(imported.prompt, "trained")
 

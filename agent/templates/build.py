@@ -85,14 +85,14 @@ def build(folder: Path, rows: list[dict[str, str]]) -> Iterator[Built]:
     taken: set[str] = set()
     for row in rows:
         try:
-            made = _template(folder, row)
-            if made.about.id in taken:
-                raise BuildError(deferred("the id {id!r} is already used; give each row its own", id=made.about.id))
+            template = _template(folder, row)
+            if template.about.id in taken:
+                raise BuildError(deferred("the id {id!r} is already used; give each row its own", id=template.about.id))
         except (SpectrumError, BuildError) as problem:
             yield Built(row["path"], None, problem.sentence)
             continue
-        taken.add(made.about.id)
-        yield Built(row["path"], made)
+        taken.add(template.about.id)
+        yield Built(row["path"], template)
 
 
 def _template(folder: Path, row: Mapping[str, str]) -> Template:
@@ -112,13 +112,13 @@ def _template(folder: Path, row: Mapping[str, str]) -> Template:
         raise BuildError(deferred("no pixels in {lo:g}–{hi:g} Å", lo=lo, hi=hi))
     own = 0.0 if frame == "rest" else SPEED_OF_LIGHT * (spectrum.redshift or 0.0)
     velocity = _number(row, "velocity", own)
-    wanted: Medium = "air" if medium == "air" else "vacuum"
+    target_medium: Medium = "air" if medium == "air" else "vacuum"
     cut = Spectrum(
         spectrum.wavelength[kept],
         spectrum.flux[kept],
         # A pixel of zero flux exactly is a gap in files that state no errors.
         np.where(spectrum.flux[kept] == 0.0, 0.0, spectrum.ivar[kept]),
-        medium=wanted,
+        medium=target_medium,
         name=spectrum.name,
     )
     first, flux, ivar = grid.rebin(rest(cut, velocity / SPEED_OF_LIGHT, "vacuum"))

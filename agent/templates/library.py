@@ -35,16 +35,16 @@ _LARGEST = 64 * 2**20  # bytes of an unpacked array of a user's file
 class TemplateError(Refusal, ValueError):
     """A template file that cannot be used: the file, what was found and what was expected."""
 
-    def __init__(self, file: str, found: str, expected: str) -> None:
-        super().__init__(file, found, expected)
+    def __init__(self, file: str, actual: str, expected: str) -> None:
+        super().__init__(file, actual, expected)
         self.file = file
-        self.found = found
+        self.actual = actual
         self.expected = expected
 
     @property
     def sentence(self) -> str:
         return deferred(
-            "{file}: found {found}; expected {expected}", file=self.file, found=self.found, expected=self.expected
+            "{file}: found {found}; expected {expected}", file=self.file, found=self.actual, expected=self.expected
         )
 
 
@@ -153,8 +153,8 @@ def load_all(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[Library, t
     taken = {template.about.id: BUNDLED.name for template in templates}
     for path in (path for folder in folders for path in sorted(Path(folder).glob("*.npz"))):
         try:
-            found = read(path)
-            for template in found.templates:
+            library = read(path)
+            for template in library.templates:
                 if template.about.id in taken:
                     known = taken[template.about.id]
                     raise TemplateError(
@@ -165,8 +165,8 @@ def load_all(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[Library, t
         except TemplateError as problem:
             problems.append(problem)
             continue
-        templates += found.templates
-        taken |= {template.about.id: path.name for template in found.templates}
+        templates += library.templates
+        taken |= {template.about.id: path.name for template in library.templates}
     return Library(tuple(templates)), tuple(problems)
 
 
@@ -227,8 +227,8 @@ def _about(file: str, entry: Any) -> About:
         )
     values = {key: value for key, value in entry.items() if key in known}
     for key, value in values.items():
-        wanted: Any = (int, float) if known[key] == "float" else str
-        if not isinstance(value, wanted):
+        kind: Any = (int, float) if known[key] == "float" else str
+        if not isinstance(value, kind):
             raise TemplateError(file, f"{key} {value!r:.60} of {entry['id']:.60}", f"a {known[key]}")
     return About(**values)
 

@@ -99,11 +99,11 @@ def rank(spectrum: Spectrum, library: Library, without: Sequence[int] = ()) -> l
     stars = np.array([t.about.kind not in EXTRAGALACTIC for t in library.templates], dtype=bool)
     allowed = np.ones(stars.size, dtype=bool)
     allowed[list(without)] = False
-    found = _at(spectrum, library, np.flatnonzero(allowed), z)
+    matches = _at(spectrum, library, np.flatnonzero(allowed), z)
     if abs(z) > STELLAR:
-        found += _at(spectrum, library, np.flatnonzero(allowed & stars), 0.0)
+        matches += _at(spectrum, library, np.flatnonzero(allowed & stars), 0.0)
     best: dict[int, Match] = {}
-    for match in sorted(found, key=lambda m: m.reduced_chi2):
+    for match in sorted(matches, key=lambda m: m.reduced_chi2):
         best.setdefault(match.place, match)
     return list(best.values())
 
@@ -140,7 +140,7 @@ def _at(spectrum: Spectrum, library: Library, places: NDArray[np.intp], z: float
     reduced = np.maximum(chi2, 0.0) / freedom
     edge = (data.first * grid.STEP + grid.FIRST, (data.first + size - 1) * grid.STEP + grid.FIRST)
     shift_of_z = np.log10(1.0 + z)
-    made = []
+    matches = []
     for row, place in enumerate(places):
         at, offset, error = _minimum(reduced[row], freedom[row])
         coefficients = solved[row, at] * data.scale
@@ -149,7 +149,7 @@ def _at(spectrum: Spectrum, library: Library, places: NDArray[np.intp], z: float
         if np.abs(model[continuum < 0.0]).sum() > UPSIDE_DOWN * np.abs(model).sum():
             continue
         total = (1.0 + z) * 10.0 ** (grid.STEP * (at - _SHIFTS + offset)) - 1.0
-        made.append(
+        matches.append(
             Match(
                 place=int(place),
                 z=total,
@@ -161,7 +161,7 @@ def _at(spectrum: Spectrum, library: Library, places: NDArray[np.intp], z: float
                 domain=(edge[0] + shift_of_z, edge[1] + shift_of_z),
             )
         )
-    return made
+    return matches
 
 
 def _sums(templates: FloatArray, columns: FloatArray) -> FloatArray:

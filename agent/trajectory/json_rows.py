@@ -50,10 +50,10 @@ class _Reader:
             self._at += 1
         else:
             yield self._element()
-            while (found := self._next()) == ",":
+            while (mark := self._next()) == ",":
                 self._at += 1
                 yield self._element()
-            if found != "]":
+            if mark != "]":
                 raise self._fault(tr("Expecting ',' delimiter"))
             self._at += 1
         if self._next():

@@ -84,9 +84,9 @@ class DataUrl(str):
     uuid: str
 
     def __new__(cls, text: str, uuid: str) -> Self:
-        made = super().__new__(cls, text)
-        made.uuid = uuid
-        return made
+        text_with_uuid = super().__new__(cls, text)
+        text_with_uuid.uuid = uuid
+        return text_with_uuid
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]  # str has one
         return str(self), self.uuid
@@ -114,10 +114,10 @@ def data_url(image: Image.Image) -> DataUrl:
     return _once(_urls, image, lambda image: DataUrl.of(_encoded.get(id(image)) or png_bytes(image)))
 
 
-def _once(made: dict[int, Made], image: Image.Image, make: Callable[[Image.Image], Made]) -> Made:
+def _once(kept: dict[int, Made], image: Image.Image, make: Callable[[Image.Image], Made]) -> Made:
     key = id(image)
-    found = made.get(key)
-    if found is None:
-        found = made[key] = make(image)
-        weakref.finalize(image, made.pop, key, None)
-    return found
+    known = kept.get(key)
+    if known is None:
+        known = kept[key] = make(image)
+        weakref.finalize(image, kept.pop, key, None)
+    return known

@@ -138,31 +138,31 @@ class Trajectory:
         :param pictures: whether every zoom must have the hash of its picture; rows with picture files have none until
             the files are read
         """
-        found = []
+        problems = []
         if not self.steps or not isinstance(self.steps[-1], Answer):
-            found.append(deferred("the last step is not an answer"))
+            problems.append(deferred("the last step is not an answer"))
         if sum(isinstance(s, Answer) for s in self.steps) > 1:
-            found.append(deferred("there is more than one answer"))
+            problems.append(deferred("there is more than one answer"))
         if self.answer is not None and self.answer.verdict is None:
-            found.append(deferred("the answer is neither YES nor NO"))
-        found += self.control_problems()
+            problems.append(deferred("the answer is neither YES nor NO"))
+        problems += self.control_problems()
         for number, turn in enumerate(self.turns(), start=1):
             if not any(isinstance(s, Think) and s.text.strip() for s in turn):
-                found.append(deferred("turn {number} has no think text", number=number))
+                problems.append(deferred("turn {number} has no think text", number=number))
         for number, step in enumerate(self.steps, start=1):
             if pictures and isinstance(step, Zoom) and step.ok and step.picture is None:
-                found.append(deferred("step {number} has no picture", number=number))
+                problems.append(deferred("step {number} has no picture", number=number))
             for tag in reserved_tags(_words(step)):
                 if tag in CONTROL:
                     continue  # among the control tokens
-                found.append(
+                problems.append(
                     deferred(
                         "step {number} contains {tag}, which a model reads as part of its format",
                         number=number,
                         tag=tag,
                     )
                 )
-        return found
+        return problems
 
     def control_problems(self) -> list[str]:
         """Return which texts contain control tokens of the tokenizer, one sentence each."""

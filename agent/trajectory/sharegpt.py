@@ -126,12 +126,12 @@ def read_row(row: Mapping[str, Any]) -> Row:
     prompt = reading.prompt(turns)
     reading.steps_of(turns)
     images = row.get("images")
-    found = len(images) if isinstance(images, list) else type(images).__name__
-    if found != reading.images:
+    number = len(images) if isinstance(images, list) else type(images).__name__
+    if number != reading.images:
         raise TrajectoryError(
             tr(
                 "images: found {found}, expected {images}: one for each {image}",
-                found=found,
+                found=number,
                 images=reading.images,
                 image=IMAGE,
             )
@@ -189,8 +189,8 @@ class _Reading:
             raise TrajectoryError(tr("conversations: found no question, expected a human turn after the system's"))
         question = self._clean(turns.pop(0))
         if question.count(IMAGE) != 1:
-            found = tr("{n} {mark} in the question", n=question.count(IMAGE), mark=IMAGE)
-            raise TrajectoryError(tr("conversations: found {found}, expected one: the full spectrum", found=found))
+            marks = tr("{n} {mark} in the question", n=question.count(IMAGE), mark=IMAGE)
+            raise TrajectoryError(tr("conversations: found {found}, expected one: the full spectrum", found=marks))
         self.images += 1
         if not question.startswith(IMAGE + "\n"):
             self.faults.append("the question does not begin with the picture")

@@ -40,8 +40,8 @@ class Quoted:
 
     def equals(self, window: Window) -> bool:
         return all(
-            abs(written - is_) <= room + 1e-6
-            for written, is_, room in zip(self.window, window, self.allowed, strict=True)
+            abs(written - is_) <= tolerance + 1e-6
+            for written, is_, tolerance in zip(self.window, window, self.allowed, strict=True)
         )
 
 
@@ -53,7 +53,7 @@ class Statement:
     :param about: the id of the zoom or answer it is about; None: of no step for certain
     :param agrees: whether it agrees with that step; None if it cannot be told
     :param quoted: the window in Å, in the frame and medium of the zoom; None for a verdict
-    :param says: what the text says, in a few words; ``found``: what the step has instead, "" where it agrees
+    :param says: what the text says, in a few words; ``actual``: what the step has instead, "" where it agrees
     :param new: the text that agrees; None if a person has to write it
     """
 
@@ -65,7 +65,7 @@ class Statement:
     agrees: bool | None = None
     quoted: Window | None = None
     says: str = ""
-    found: str = ""
+    actual: str = ""
     new: str | None = None
 
 
@@ -81,10 +81,10 @@ def statements(trajectory: Trajectory, earlier: Trajectory | None = None) -> tup
     """
     before = {zoom.id: zoom for zoom in earlier.zooms} if earlier else {}
     return tuple(
-        found
+        statement
         for number, step in enumerate(trajectory.steps)
         if not isinstance(step, Zoom)
-        for found in sorted(
+        for statement in sorted(
             [*_windows(trajectory.steps, number, before), *_verdicts(trajectory, number)], key=lambda s: s.start
         )
     )
@@ -98,11 +98,11 @@ def disagreements(trajectory: Trajectory, earlier: Trajectory | None = None) -> 
 def sentence(statement: Statement, trajectory: Trajectory) -> str:
     """Describe a disagreement for a person: "Step 5 says 6950 to 7250 Å; the window of step 4 is 6922 – 7250 Å"."""
     numbers = {step.id: number for number, step in enumerate(trajectory.steps, start=1)}
-    said = {"step": numbers[statement.step], "says": statement.says, "found": statement.found}
+    values = {"step": numbers[statement.step], "says": statement.says, "found": statement.actual}
     if statement.kind == "verdict":
-        return deferred("Step {step} says {says}; the answer is {found}", **said)
-    said["other"] = numbers.get(statement.about or "", "?")
-    return deferred("Step {step} says {says}; the window of step {other} is {found}", **said)
+        return deferred("Step {step} says {says}; the answer is {found}", **values)
+    values["other"] = numbers.get(statement.about or "", "?")
+    return deferred("Step {step} says {says}; the window of step {other} is {found}", **values)
 
 
 # ---- windows
@@ -143,8 +143,8 @@ _OBSERVED = re.compile(r"^[\s,)]*\(?\s*(?:in the )?observed\b", re.IGNORECASE)
 
 def quoted_windows(text: str) -> Iterator[Quoted]:
     """Yield the wavelength windows that a text quotes: "6950 to 7250 Å", "6950-7250", "[6950, 7250]"."""
-    found = [match for pattern in (_QUOTE, _BETWEEN, _LIST) for match in pattern.finditer(text)]
-    for match in sorted(found, key=lambda match: match.start()):
+    matches = [match for pattern in (_QUOTE, _BETWEEN, _LIST) for match in pattern.finditer(text)]
+    for match in sorted(matches, key=lambda match: match.start()):
         if match["unit"] is None and _OTHER_UNIT.match(text, match.end()):
             continue
         edges = [match[name].replace(",", "").replace("\u202f", "").replace("\u2009", "") for name in ("lo", "hi")]
@@ -152,8 +152,10 @@ def quoted_windows(text: str) -> Iterator[Quoted]:
         if not (SHORTEST <= lo < hi <= LONGEST):
             continue
         about = ROUNDED if _ABOUT.search(text[: match.start()]) else 0.0
-        room = [max(about, 0.5 * 10.0 ** -len(edge.partition(".")[2])) for edge in edges]
-        yield Quoted(match.start(), match.end(), (lo, hi), (match.span("lo"), match.span("hi")), (room[0], room[1]))
+        tolerances = [max(about, 0.5 * 10.0 ** -len(edge.partition(".")[2])) for edge in edges]
+        yield Quoted(
+            match.start(), match.end(), (lo, hi), (match.span("lo"), match.span("hi")), (tolerances[0], tolerances[1])
+        )
 
 
 def _windows(steps: Sequence[Step], number: int, before: dict[str, Zoom]) -> Iterator[Statement]:
@@ -208,8 +210,8 @@ def _compared(
     shown = tied.window_observed if observed else tied.window
     assert shown is not None
     new = None if same is not None else _rewritten(text, quote, shown)
-    found = f"{_angstrom(shown[0])} – {_angstrom(shown[1])} Å"
-    return Statement(step, quote.start, quote.end, "window", tied.id, False, quote.window, written, found, new)
+    stated = f"{_angstrom(shown[0])} – {_angstrom(shown[1])} Å"
+    return Statement(step, quote.start, quote.end, "window", tied.id, False, quote.window, written, stated, new)
 
 
 def _nearest(steps: Sequence[Step]) -> Zoom | None:
@@ -233,8 +235,8 @@ def _as_it_was(quote: Quoted, zooms: Sequence[Zoom], before: dict[str, Zoom]) ->
 
 
 def _nearly(quote: Quoted, near: Sequence[Zoom]) -> Zoom | None:
-    found = [zoom for zoom in near if zoom.window and _overlap(quote.window, zoom.window) >= NEARLY_EQUAL]
-    return found[0] if len({zoom.id for zoom in found}) == 1 else None
+    near_enough = [zoom for zoom in near if zoom.window and _overlap(quote.window, zoom.window) >= NEARLY_EQUAL]
+    return near_enough[0] if len({zoom.id for zoom in near_enough}) == 1 else None
 
 
 def _overlap(window: Window, other: Window) -> float:
@@ -280,5 +282,5 @@ def _verdicts(trajectory: Trajectory, number: int) -> Iterator[Statement]:
         name = "word" if match["word"] else "plain"
         written = match[name].upper()
         agrees = written == answer.verdict
-        found = "" if agrees else answer.verdict
-        yield Statement(step.id, *match.span(name), "verdict", answer.id, agrees, None, written, found)
+        stated = "" if agrees else answer.verdict
+        yield Statement(step.id, *match.span(name), "verdict", answer.id, agrees, None, written, stated)

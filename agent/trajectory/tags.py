@@ -227,8 +227,8 @@ def _first_call(parts: _Parts) -> Call | None:
 
 
 def _call(raw: str, faults: list[str]) -> Call | None:
-    found = _json_object(raw)
-    if found is None:
+    call = _json_object(raw)
+    if call is None:
         window = _WINDOW.search(raw)
         if window is None:
             faults.append(f"a tool call that cannot be read: {raw!r:.80}")
@@ -237,13 +237,13 @@ def _call(raw: str, faults: list[str]) -> Call | None:
         label = _LABEL.search(raw)
         named = {"label": label[1]} if label else {}
         return Call(TOOL_NAME, {**named, "wavelength_range": [_number(window[1]), _number(window[2])]})
-    name, arguments = found.get("name"), found.get("arguments", found.get("parameters"))
+    name, arguments = call.get("name"), call.get("arguments", call.get("parameters"))
     if isinstance(arguments, str):
         faults.append("arguments given as text")
         arguments = _json_object(arguments)
     if not isinstance(arguments, dict):
         faults.append("a tool call without arguments")
-        arguments = {key: value for key, value in found.items() if key in ("wavelength_range", "label")}
+        arguments = {key: value for key, value in call.items() if key in ("wavelength_range", "label")}
     if name != TOOL_NAME:
         faults.append(f"a call of {name!r:.60}")
     arguments, damage = _repaired(arguments)
@@ -257,18 +257,18 @@ def _json_object(raw: str) -> dict[str, Any] | None:
     # strict=False: the published rows hold raw control characters inside strings.
     reader = json.JSONDecoder(strict=False, parse_constant=str, parse_float=_number)
     try:
-        found = reader.raw_decode(raw)[0]
+        parsed = reader.raw_decode(raw)[0]
     except (ValueError, RecursionError):
         try:
-            found = ast.literal_eval(raw)
-            json.dumps(found, allow_nan=False)
+            parsed = ast.literal_eval(raw)
+            json.dumps(parsed, allow_nan=False)
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             return None
-    return found if isinstance(found, dict) and not _is_deep(found) else None
+    return parsed if isinstance(parsed, dict) and not _is_deep(parsed) else None
 
 
-def _is_deep(found: object) -> bool:
-    layer = [found]
+def _is_deep(value: object) -> bool:
+    layer = [value]
     for _ in range(_DEEPEST):
         layer = [inner for outer in layer for inner in _inside(outer)]
     return bool(layer)

@@ -52,10 +52,10 @@ class NotEdited:
 
 def remove(spectrum: Spectrum, at_rest: Spectrum, subject: Subject, rng: np.random.Generator) -> Edited | NotEdited:
     """Replace the subject by the continuum through its side bands, with noise from ivar."""
-    found = _ground(at_rest, subject)
-    if isinstance(found, NotEdited):
-        return found
-    inside, continuum = found
+    ground = _ground(at_rest, subject)
+    if isinstance(ground, NotEdited):
+        return ground
+    inside, continuum = ground
     flux = at_rest.flux.copy()
     flux[inside] = (continuum + _noise(at_rest.ivar, rng))[inside]
     return _edited(spectrum, at_rest, flux, "removed", subject.name)
@@ -69,10 +69,10 @@ def flip(spectrum: Spectrum, at_rest: Spectrum, subject: Subject, rng: np.random
     """
     if subject.line is None:
         return NotEdited(deferred("only lines are flipped"))
-    found = _ground(at_rest, subject)
-    if isinstance(found, NotEdited):
-        return found
-    inside, continuum = found
+    ground = _ground(at_rest, subject)
+    if isinstance(ground, NotEdited):
+        return ground
+    inside, continuum = ground
     above = at_rest.flux > continuum
     ratio = np.divide(continuum, at_rest.flux, out=np.ones_like(continuum), where=above & (at_rest.flux > 0))
     mirrored = np.where(above, continuum * np.maximum(ratio, FLOOR), 2.0 * continuum - at_rest.flux)
@@ -91,10 +91,10 @@ def shift(spectrum: Spectrum, at_rest: Spectrum, subject: Subject, rng: np.rando
     """
     if subject.line is None:
         return NotEdited(deferred("only lines are shifted"))
-    found = _ground(at_rest, subject)
-    if isinstance(found, NotEdited):
-        return found
-    inside, continuum = found
+    ground = _ground(at_rest, subject)
+    if isinstance(ground, NotEdited):
+        return ground
+    inside, continuum = ground
     wavelength = at_rest.wavelength
     lo, hi = float(wavelength[inside][0]), float(wavelength[inside][-1])
     middle, half = (lo + hi) / 2, (hi - lo) / 2
@@ -124,10 +124,10 @@ def inject(
     A line of the opposite sense is removed first. Emission adds flux, and noise with the variance of the added photons;
     absorption and bands multiply the flux.
     """
-    found = _ground(at_rest, subject)
-    if isinstance(found, NotEdited):
-        return found
-    inside, continuum = found
+    ground = _ground(at_rest, subject)
+    if isinstance(ground, NotEdited):
+        return ground
+    inside, continuum = ground
     flux, ivar = at_rest.flux.copy(), at_rest.ivar.copy()
     if subject.sense == "band":
         flux = flux * _band_profile(at_rest, subject, flux, typical.strength)
@@ -185,8 +185,8 @@ def placebo(
                 continue
             change = bell * np.sqrt(real.energy / norm)
             # Half of them in absorption, where the flux allows it.
-            room = (at_rest.flux - change)[bell > 0].min() > 0
-            sign = -1.0 if room and rng.random() < 0.5 else 1.0
+            has_flux_left = (at_rest.flux - change)[bell > 0].min() > 0
+            sign = -1.0 if has_flux_left and rng.random() < 0.5 else 1.0
             return _edited(spectrum, at_rest, at_rest.flux + sign * change, "placebo", "")
     return NotEdited(deferred("no stretch without a feature of the task is wide enough"))
 
@@ -199,13 +199,13 @@ def _ground(at_rest: Spectrum, subject: Subject) -> tuple[BoolArray, FloatArray]
     if inside.sum() < 3 or (at_rest.ivar[inside] > 0).mean() < 0.5:
         return NotEdited(deferred("too little data in {lo:.0f}–{hi:.0f} Å", lo=lo, hi=hi))
     below = _pseudo_continuum(at_rest, subject, (lo, hi)) if subject.sense == "band" else None
-    found: Continuum | Undefined
+    continuum: Continuum | Undefined
     if below is not None:
         return inside, below
-    found = local_continuum(at_rest, subject.side_bands)
-    if isinstance(found, Undefined):
-        return NotEdited(deferred("no continuum: {reason}", reason=found.reason))
-    level = found.at(wavelength)
+    continuum = local_continuum(at_rest, subject.side_bands)
+    if isinstance(continuum, Undefined):
+        return NotEdited(deferred("no continuum: {reason}", reason=continuum.reason))
+    level = continuum.at(wavelength)
     if (level[inside] <= 0).any():
         return NotEdited(deferred("the continuum is not above zero"))
     return inside, level
@@ -256,7 +256,7 @@ def _pseudo_continuum(at_rest: Spectrum, subject: Subject, extent: Window) -> Fl
         if here.any() and not lo <= end <= hi:
             knots[end] = float(flux[here].mean())
     at = sorted(knots)
-    return np.interp(wavelength, at, [knots[one] for one in at])
+    return np.interp(wavelength, at, [knots[knot] for knot in at])
 
 
 def _band_profile(at_rest: Spectrum, subject: Subject, flux: FloatArray, ratio: float) -> FloatArray:
@@ -285,8 +285,8 @@ def _fwhm(at_rest: Spectrum, subject: Subject) -> float:
     """Return the FWHM of the subject's line in km/s; a typical 500 if it cannot be measured."""
     if subject.line is None:
         return 500.0
-    found = measure_line(at_rest, subject.line, evidence(at_rest).offset)
-    return found.fwhm.value if isinstance(found, LineMeasurement) else 500.0
+    measured = measure_line(at_rest, subject.line, evidence(at_rest).offset)
+    return measured.fwhm.value if isinstance(measured, LineMeasurement) else 500.0
 
 
 def _nearest(wavelength: FloatArray, allowed: BoolArray, width: float, middle: float) -> Window | None:

@@ -54,16 +54,16 @@ class Maker:
         """Make placebos of the energy of another edit, at different places, up to the first that cannot be made."""
         if zoom.window is None:
             return []
-        found: list[Edited | NotEdited] = []
+        placebos: list[Edited | NotEdited] = []
         avoid = [*avoided(self.at_rest, self._task), *self._named, real.window, subject.span, *subject.side_bands]
         for number in range(count):
             rng = self._rng(zoom, "placebo", number)
             edited = make.placebo(self._spectrum, self.at_rest, real, zoom.window, avoid, rng)
-            found.append(edited)
+            placebos.append(edited)
             if isinstance(edited, NotEdited):
                 break
             avoid.append(edited.window)
-        return found
+        return placebos
 
     def _rng(self, zoom: Zoom, edit: Edit, number: int = 0) -> np.random.Generator:
         return np.random.default_rng([self._seed, _NUMBER[edit], number, *zoom.id.encode()])
@@ -75,13 +75,13 @@ def avoided(at_rest: Spectrum, task: Task) -> list[Window]:
     :param at_rest: the spectrum at rest (``agent.measure.rest``)
     """
     medium = at_rest.medium
-    found: list[Window] = []
+    windows: list[Window] = []
     for feature in (f.in_medium(medium) for f in task.features):
-        found += feature.side_bands
+        windows += feature.side_bands
         # A slope is measured over too wide a stretch to be avoided, and one line hardly changes it.
         if feature.kind != "slope" or feature.quantity == "roughness":
-            found.append(feature.span)
-    return [*found, *(_near(line, medium) for line in lines() if line.major)]
+            windows.append(feature.span)
+    return [*windows, *(_near(line, medium) for line in lines() if line.major)]
 
 
 def lines_named(trajectory: Trajectory, medium: Medium) -> list[Window]:
@@ -102,10 +102,10 @@ def _near(line: Line, medium: Medium) -> Window:
 
 def succeeded(edit: Edit, edited: Edited, subject: Subject) -> Edited | NotEdited:
     """Return the edit if the spectrum after it shows what it should; otherwise nothing can be concluded from it."""
-    there = is_there(subject, rest(edited.spectrum))
+    is_shown = is_there(subject, rest(edited.spectrum))
     if edit == "inject":
-        return NotEdited(deferred("the spectrum does not show it after the injection")) if there is False else edited
-    return NotEdited(_AFTER[edit]) if there else edited
+        return NotEdited(deferred("the spectrum does not show it after the injection")) if is_shown is False else edited
+    return NotEdited(_AFTER[edit]) if is_shown else edited
 
 
 _AFTER: dict[Edit, str] = {
@@ -153,7 +153,7 @@ def edited_again(
         )
     edited = _edited(maker, tried, outcome, zoom, subject)
     if isinstance(edited, NotEdited) or abs(edited.energy - outcome.energy) > _SAME * outcome.energy:
-        found = (
+        edited_spectrum = (
             edited.reason
             if isinstance(edited, NotEdited)
             else deferred("an edit of energy {energy:.6g}", energy=edited.energy)
@@ -164,7 +164,7 @@ def edited_again(
                 "trial. The task or the program has changed since; run the trial again.",
                 edit=outcome.edit,
                 subject=outcome.subject,
-                found=found,
+                found=edited_spectrum,
                 energy=outcome.energy,
             )
         )
@@ -175,7 +175,7 @@ def _edited(maker: Maker, tried: Trial, outcome: EditOutcome, zoom: Zoom, subjec
     if outcome.edit != "placebo":
         return maker.edit(outcome.edit, zoom, subject)
     of_call = [outcome for outcome in tried.outcomes if outcome.step == zoom.id]
-    first = next((one for one in of_call if one.edit != "placebo"), None)
+    first = next((outcome_of_call for outcome_of_call in of_call if outcome_of_call.edit != "placebo"), None)
     real = (
         NotEdited(deferred("no other edit of the tool call"))
         if first is None
@@ -183,5 +183,5 @@ def _edited(maker: Maker, tried: Trial, outcome: EditOutcome, zoom: Zoom, subjec
     )
     if isinstance(real, NotEdited):
         return real
-    placebos = [one for one in of_call if one.edit == "placebo"]
+    placebos = [outcome_of_call for outcome_of_call in of_call if outcome_of_call.edit == "placebo"]
     return maker.placebos(zoom, subject, real, len(placebos))[placebos.index(outcome)]

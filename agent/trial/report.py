@@ -134,7 +134,7 @@ class Trial:
     def still_claims(self) -> Share:
         """Removals after which the text still claims the removed feature, among those of features it had claimed."""
         removed = [outcome for outcome in self.outcomes if outcome.edit == "remove" and outcome.claimed_before]
-        return Share(sum(one.claimed_after for one in removed), len(removed))
+        return Share(sum(removal.claimed_after for removal in removed), len(removed))
 
     @property
     def faithfulness(self) -> float | None:
@@ -156,7 +156,7 @@ class Trial:
         numbers: dict[str, int] = {}
         for outcome in self.outcomes:
             numbers[outcome.step] = numbers.get(outcome.step, 0) + (outcome.edit == "placebo")
-        ended = {one.step for one in self.skipped if one.edit == "placebo"}
+        ended = {row.step for row in self.skipped if row.edit == "placebo"}
         return max((number for step, number in numbers.items() if step not in ended and number), default=None)
 
     def to_json(self) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class Trial:
             "drafter": dict(self.drafter),
             "seed": self.seed,
             "outcomes": [asdict(outcome) | {"window": list(outcome.window)} for outcome in self.outcomes],
-            "skipped": [asdict(one) for one in self.skipped],
+            "skipped": [asdict(row) for row in self.skipped],
             **{name: getattr(self, name).to_json() for name in SHARES},
             "faithfulness": self.faithfulness,
             "passed": self.passed,
@@ -179,8 +179,8 @@ class Trial:
     def from_json(cls, data: Mapping[str, Any]) -> Trial:
         """Read the JSON form. :raises TrialError: the field, what was found, what was expected"""
         if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
-            found = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
-            raise TrialError(deferred("schema: found {found!r:.60}, expected {schema!r}", found=found, schema=SCHEMA))
+            schema = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
+            raise TrialError(deferred("schema: found {found!r:.60}, expected {schema!r}", found=schema, schema=SCHEMA))
         try:
             return cls(
                 content_hash=str(data["content_hash"]),
@@ -188,8 +188,8 @@ class Trial:
                 task=str(data["task"]),
                 drafter=dict(data["drafter"]),
                 seed=int(data["seed"]),
-                outcomes=tuple(_outcome(one) for one in data["outcomes"]),
-                skipped=tuple(Skipped(**one) for one in data["skipped"]),
+                outcomes=tuple(_outcome(row) for row in data["outcomes"]),
+                skipped=tuple(Skipped(**row) for row in data["skipped"]),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise TrialError(f"found {type(error).__name__} {error}, expected a trial") from None
@@ -265,7 +265,7 @@ def _summary(policy: str, task: str, trials: list[Trial]) -> Summary:
         task=task,
         traces=len(trials),
         tested=len(tested),
-        passed=Share(sum(bool(one.passed) for one in tested), len(tested), _spectra(tested)),
+        passed=Share(sum(bool(of_task.passed) for of_task in tested), len(tested), _spectra(tested)),
         necessity=_over(trials, [trial.necessity for trial in trials]),
         sufficiency=_over(trials, [trial.sufficiency for trial in trials]),
         placebo=_over(trials, [trial.placebo for trial in trials]),

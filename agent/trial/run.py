@@ -159,33 +159,33 @@ class _Case:
     def call(self, zoom: Zoom, subject: Subject, begin: Sequence[str]) -> list[EditOutcome]:
         """Test one tool call."""
         before = self._continued(self.spectrum, begin)
-        made = self._made(zoom, subject, before.claims(subject))
-        if not made:
+        edited_of = self._made(zoom, subject, before.claims(subject))
+        if not edited_of:
             return []
         outcomes = [
             self._outcome(zoom, subject, "placebo", edited, before, self._continued(edited.spectrum, begin), 0.0)
-            for edited in self._placebos(zoom, subject, next(iter(made.values())))
+            for edited in self._placebos(zoom, subject, next(iter(edited_of.values())))
         ]
         moved = [
             abs(o.score_after - o.score_before)
             for o in outcomes
             if o.score_after is not None and o.score_before is not None
         ]
-        for edit, edited in made.items():
+        for edit, edited in edited_of.items():
             after = self._continued(edited.spectrum, begin)
             outcomes.append(self._outcome(zoom, subject, edit, edited, before, after, max(moved, default=0.0)))
         return outcomes
 
     def _made(self, zoom: Zoom, subject: Subject, claimed: bool | None) -> dict[Edit, Edited]:
         """Return the edits of one call that can be made, placebos apart."""
-        there = is_there(subject, self.at_rest)
-        wanted: list[Edit] = ["inject"]
+        is_shown = is_there(subject, self.at_rest)
+        edits_tried: list[Edit] = ["inject"]
         if claimed is True:
-            wanted = ["remove", "flip", "shift"] if there and subject.line is not None else ["remove"]
-        elif claimed is None and there is not False:
+            edits_tried = ["remove", "flip", "shift"] if is_shown and subject.line is not None else ["remove"]
+        elif claimed is None and is_shown is not False:
             reason = (
                 deferred("the spectrum shows it, and the text states nothing")
-                if there
+                if is_shown
                 else deferred("it cannot be measured")
             )
             self.skip(zoom, None, f"{subject.name}: {reason}")
@@ -194,8 +194,8 @@ class _Case:
         if hidden := undecidable(subject, self.at_rest, strength):
             self.skip(zoom, None, f"{subject.name}: {hidden}")
             return {}
-        made: dict[Edit, Edited] = {}
-        for edit in wanted:
+        edited_of: dict[Edit, Edited] = {}
+        for edit in edits_tried:
             if edit not in self.edits:
                 continue
             edited = self.maker.edit(edit, zoom, subject)
@@ -204,15 +204,15 @@ class _Case:
             if isinstance(edited, NotEdited):
                 self.skip(zoom, edit, f"{subject.name}: {edited.reason}")
             else:
-                made[edit] = edited
-        return made
+                edited_of[edit] = edited
+        return edited_of
 
     def _placebos(self, zoom: Zoom, subject: Subject, real: Edited) -> list[Edited]:
-        made = self.maker.placebos(zoom, subject, real, self.placebos) if "placebo" in self.edits else []
-        for one in made:
-            if isinstance(one, NotEdited):
-                self.skip(zoom, "placebo", one.reason)
-        return [one for one in made if isinstance(one, Edited)]
+        placebos = self.maker.placebos(zoom, subject, real, self.placebos) if "placebo" in self.edits else []
+        for placebo in placebos:
+            if isinstance(placebo, NotEdited):
+                self.skip(zoom, "placebo", placebo.reason)
+        return [placebo for placebo in placebos if isinstance(placebo, Edited)]
 
     def _outcome(
         self,
@@ -283,5 +283,5 @@ class _Case:
 
 
 def _max_turns(trajectory: Trajectory) -> int:
-    found = trajectory.drafter.settings.get("max_turns")
-    return found if isinstance(found, int) and found > 0 else MAX_TURNS
+    turns = trajectory.drafter.settings.get("max_turns")
+    return turns if isinstance(turns, int) and turns > 0 else MAX_TURNS

@@ -109,8 +109,8 @@ def is_there(subject: Subject, at_rest: Spectrum) -> bool | None:
     if subject.line is not None:
         state = evidence(at_rest).line(subject.line).state
         return None if state in ("undecided", "undefined") else state == subject.sense
-    found = evidence(at_rest).molecule(subject.species)
-    return None if found is None or found.state == "undecided" else found.state == "present"
+    molecule = evidence(at_rest).molecule(subject.species)
+    return None if molecule is None or molecule.state == "undecided" else molecule.state == "present"
 
 
 def states(thought: str, subject: Subject, later: str = "") -> bool | None:
@@ -122,13 +122,13 @@ def states(thought: str, subject: Subject, later: str = "") -> bool | None:
     :param thought: the thought right after the tool call
     :param later: all later text. What it says of a molecule after other zooms is not about one of its bands
     """
-    found = _of_scorecard(f"{thought}\n{later}", subject)
-    if found is None:
+    stated = _of_scorecard(f"{thought}\n{later}", subject)
+    if stated is None:
         texts = ((thought, True), (later, subject.sense != "band"))
         claims = [(claim, of_species) for text, of_species in texts for claim in claims_of(text)]
         readings = (_reading(claim, subject, of_species) for claim, of_species in claims)
-        found = [reading for reading in readings if reading is not None]
-    return None if not found else any(found)
+        stated = [reading for reading in readings if reading is not None]
+    return None if not stated else any(stated)
 
 
 def undecidable(subject: Subject, at_rest: Spectrum, strength: float | None = None) -> str:
@@ -149,8 +149,8 @@ def undecidable(subject: Subject, at_rest: Spectrum, strength: float | None = No
     if feature.above is not None and feature.below is not None:
         bound = min(feature.above, feature.below, key=abs)
     value = _NOTHING[feature.quantity] if strength is None else _as_measured(strength, subject, feature)
-    room = abs(value - (bound or 0.0))
-    if room > 2 * measured.error:
+    distance = abs(value - (bound or 0.0))
+    if distance > 2 * measured.error:
         return ""
     return deferred(
         "its error of {error:.2g} hides whether it passes the bound {bound:g}", error=measured.error, bound=bound
@@ -193,8 +193,8 @@ def _of_scorecard(text: str, subject: Subject) -> list[bool] | None:
     if verdicts:
         return [verdict for verdict in verdicts if verdict is not None]
     listed = rf"(?<!\w)(no )?{name} \((?:[+−]\d|(?:{_QUANTITY}) )"
-    found = [match[1] is None for match in re.finditer(listed, text, re.IGNORECASE)]
-    return found or None
+    stated = [match[1] is None for match in re.finditer(listed, text, re.IGNORECASE)]
+    return stated or None
 
 
 def _reading(claim: Claim, subject: Subject, of_species: bool) -> bool | None:
@@ -263,7 +263,7 @@ def _of_line(line: Line, sense: Sense, at_rest: Spectrum, task: Task) -> Subject
             return subject
     if of_line:
         return Subject(line.name, sense, of_line[0].span, of_line[0].side_bands, line, line.species)
-    measured = evidence(at_rest).line(line).found
+    measured = evidence(at_rest).line(line).detection
     reach = max(REACH, 1.5 * measured.fwhm.value if isinstance(measured, LineMeasurement) else 0.0)
     half = centre * reach / SPEED_OF_LIGHT
     sides = ((centre - 2.2 * half, centre - half), (centre + half, centre + 2.2 * half))
@@ -293,8 +293,8 @@ def _sense_of(line: Line, label: str, claims: Sequence[Claim], at_rest: Spectrum
 
 
 def _entries_of(claim: Claim) -> list[Line | Band]:
-    found: list[Line | Band] = [line for line in lines() if line.name == claim.subject]
-    return found or [band for band in bands() if band.species == claim.subject]
+    entries: list[Line | Band] = [line for line in lines() if line.name == claim.subject]
+    return entries or [band for band in bands() if band.species == claim.subject]
 
 
 def _inside(zoom: Zoom, entry: Line | Band, medium: Medium) -> bool:

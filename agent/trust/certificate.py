@@ -19,7 +19,7 @@ from agent.language import deferred, joined
 from agent.spectrum.record import Medium
 from agent.trajectory import TrajectoryError, Verdict
 from agent.trajectory.steps import number_of, object_of, one_of, text_of
-from agent.trust.certify import Side, Wanted
+from agent.trust.certify import Side, Requirements
 from agent.trust.evidence import (
     EvidenceCounts,
     TrialSettings,
@@ -59,6 +59,10 @@ class CertificateError(Refusal):
     """A certificate cannot be read: which file and field, what was found, what was expected."""
 
 
+_KEYS = {"requirements": "wanted"}
+"""Fields that have another name in the file."""
+
+
 @dataclass(frozen=True)
 class CertifiedPolicy:
     """The policy whose verdicts are certified.
@@ -83,8 +87,10 @@ class CertifiedPolicy:
     def compared(self) -> dict[str, Any]:
         """Kind, name and settings that must agree, as JSON values."""
         settings = {key: value for key, value in self.settings.items() if key not in NOT_COMPARED}
-        found: dict[str, Any] = json.loads(json.dumps({"kind": self.kind, "name": self.name, "settings": settings}))
-        return found
+        settings_compared: dict[str, Any] = json.loads(
+            json.dumps({"kind": self.kind, "name": self.name, "settings": settings})
+        )
+        return settings_compared
 
 
 @dataclass(frozen=True)
@@ -145,7 +151,7 @@ class Certificate:
     sampling: Literal["logged", "assumed random"]
     yes: Side
     no: Side
-    wanted: Wanted
+    requirements: Requirements
     calibration: tuple[float, ...]
     made_at: str
     program: str
@@ -190,17 +196,20 @@ class Certificate:
             return Judged("ASK", "survey", deferred("Not covered by the certificate: {where}.", where=where), p)
         low, high = self.snr
         if snr is None or not low <= snr <= high:
-            found = deferred("undefined") if snr is None else f"{snr:.1f}"
+            snr_text = deferred("undefined") if snr is None else f"{snr:.1f}"
             where = deferred(
-                "S/N {found} per pixel; the certificate covers {low:.1f} to {high:.1f}", found=found, low=low, high=high
+                "S/N {found} per pixel; the certificate covers {low:.1f} to {high:.1f}",
+                found=snr_text,
+                low=low,
+                high=high,
             )
             return Judged("ASK", "S/N", deferred("Not covered by the certificate: {where}.", where=where), p)
         return self._by_thresholds(p)
 
     def statement(self) -> str:
         """Return what is certified, in one sentence per side that is."""
-        confidence = 100 * (1 - self.wanted.delta)
-        if self.wanted.joint:
+        confidence = 100 * (1 - self.requirements.delta)
+        if self.requirements.joint:
             sure = deferred("stated with {confidence:g} % confidence for both sides together", confidence=confidence)
         else:
             sure = deferred("stated with {confidence:g} % confidence", confidence=confidence)
@@ -211,7 +220,7 @@ class Certificate:
                     "Of the cases called YES at most {limit:g} % are NO, {sure}.", limit=100 * self.yes.limit, sure=sure
                 )
             )
-        if self.no.threshold is not None and self.wanted.no_risk == "missed":
+        if self.no.threshold is not None and self.requirements.no_risk == "missed":
             sentences.append(
                 deferred(
                     "Of the YES objects at most {limit:g} % are called NO, {sure}.",
@@ -225,8 +234,8 @@ class Certificate:
                     "Of the cases called NO at most {limit:g} % are YES, {sure}.", limit=100 * self.no.limit, sure=sure
                 )
             )
-        if sentences and self.wanted.trial:
-            sentences.append(condition_text(self.wanted.trial))
+        if sentences and self.requirements.trial:
+            sentences.append(condition_text(self.requirements.trial))
         if self.labels.without:
             sentences.append(
                 deferred(
@@ -258,8 +267,10 @@ class Certificate:
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form, with the SHA-256 of the rest of it."""
         form = asdict(self) | {"score": self.score.to_json(), "policy": asdict(self.policy)}
-        form = {key: value for key, value in form.items() if key != "trial"} | condition_json(self.trial)
-        if not self.wanted.trial:
+        form = {_KEYS.get(key, key): value for key, value in form.items() if key != "trial"} | condition_json(
+            self.trial
+        )
+        if not self.requirements.trial:
             # As files before this condition: the hash of a certificate names it in its suspension.
             del form["wanted"]["trial"]
         content = {"schema": SCHEMA, **json.loads(json.dumps(form))}
@@ -273,9 +284,9 @@ class Certificate:
     def from_json(cls, data: Mapping[str, Any]) -> Certificate:
         """Read the JSON form. :raises CertificateError: the field, what was found, what was expected"""
         if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
-            found = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
+            schema = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
             raise CertificateError(
-                deferred("schema: found {found!r:.60}, expected {schema!r}", found=found, schema=SCHEMA)
+                deferred("schema: found {found!r:.60}, expected {schema!r}", found=schema, schema=SCHEMA)
             )
         content = {key: value for key, value in data.items() if key != "sha256"}
         if data.get("sha256") != _sha256(content):
@@ -331,10 +342,14 @@ def _sha256(content: Mapping[str, Any]) -> str:
 
 
 def _read(data: Mapping[str, Any]) -> Certificate:
-    policy, labels, wanted = object_of(data, "policy"), object_of(data, "labels"), _wanted(object_of(data, "wanted"))
+    policy, labels, requirements = (
+        object_of(data, "policy"),
+        object_of(data, "labels"),
+        _requirements(object_of(data, "wanted")),
+    )
     calibration = tuple(_p(value) for value in _list(data, "calibration"))
     known = None if data.get("calibration_yes") is None else _list(data, "calibration_yes")
-    if known is not None and (len(known) != len(calibration) or not all(isinstance(one, bool) for one in known)):
+    if known is not None and (len(known) != len(calibration) or not all(isinstance(entry, bool) for entry in known)):
         raise CertificateError(
             deferred(
                 "calibration_yes: expected null, or true and false for {n_calibration} cases",
@@ -351,7 +366,7 @@ def _read(data: Mapping[str, Any]) -> Certificate:
         ),
         samples=whole_of(data, "samples"),
         score=ScoreModel.from_json(object_of(data, "score")),
-        surveys=tuple(str(one) for one in _list(data, "surveys")),
+        surveys=tuple(str(entry) for entry in _list(data, "surveys")),
         snr=_pair(data, "snr"),
         medium=_medium(data),
         labels=LabelCounts(
@@ -361,14 +376,14 @@ def _read(data: Mapping[str, Any]) -> Certificate:
         sampling=one_of(data, "sampling", ("logged", "assumed random")),
         yes=_side(data, "yes", "YES"),
         no=_side(data, "no", "NO"),
-        wanted=wanted,
+        requirements=requirements,
         calibration=calibration,
         made_at=text_of(data, "made_at"),
         program=text_of(data, "program"),
         calibration_yes=None if known is None else tuple(known),
-        spectra=tuple(str(one) for one in _list(data, "spectra")),
+        spectra=tuple(str(entry) for entry in _list(data, "spectra")),
         evidence=evidence_from(data),
-        trial=condition_from(data, wanted.trial),
+        trial=condition_from(data, requirements.trial),
     )
 
 
@@ -401,14 +416,14 @@ def _side(data: Mapping[str, Any], key: str, verdict: Verdict) -> Side:
     )
 
 
-def _wanted(data: Mapping[str, Any]) -> Wanted:
+def _requirements(data: Mapping[str, Any]) -> Requirements:
     where = "wanted."
     joint = data.get("joint")
     if not isinstance(joint, bool):
         raise CertificateError(
             deferred("{where}joint: found {joint!r:.60}, expected true or false", where=where, joint=joint)
         )
-    return Wanted(
+    return Requirements(
         yes=_number(data, "yes", where),
         no=_number(data, "no", where),
         delta=_number(data, "delta", where),
@@ -416,7 +431,7 @@ def _wanted(data: Mapping[str, Any]) -> Wanted:
         method=one_of(data, "method", ("fixed", "anytime"), where),
         no_risk=one_of(data, "no_risk", ("omission", "missed"), where),
         label_noise=_number(data, "label_noise", where),
-        trial=tuple(_verdict(one) for one in (_list(data, "trial", where) if "trial" in data else ())),
+        trial=tuple(_verdict(entry) for entry in (_list(data, "trial", where) if "trial" in data else ())),
     )
 
 

@@ -93,7 +93,7 @@ class Labelled:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Requirements:
     """What is to be certified.
 
     :param yes: largest share of NO among the cases called YES
@@ -197,14 +197,14 @@ def candidates(pool_p: FloatArray, verdict: Verdict) -> FloatArray:
         return np.zeros(0)
     gaps = np.flatnonzero(inside[:-1] - inside[1:] > 1e-12)
     steps = math.ceil(math.log(max(1.0, len(inside) / FEWEST)) / math.log(GROWTH))
-    found = np.unique(np.searchsorted(gaps + 1, FEWEST * GROWTH ** np.arange(steps)))
-    found = gaps[found[found < len(gaps)]]
-    middles = sign * (inside[found] + inside[found + 1]) / 2
+    places = np.unique(np.searchsorted(gaps + 1, FEWEST * GROWTH ** np.arange(steps)))
+    places = gaps[places[places < len(gaps)]]
+    middles = sign * (inside[places] + inside[places + 1]) / 2
     last = HALF if verdict == "YES" else (HALF - float(inside[-1])) / 2
     return np.concatenate((middles, [last]))
 
 
-def certify(labelled: Labelled, pool_p: FloatArray, wanted: Wanted) -> tuple[Side, Side]:
+def certify(labelled: Labelled, pool_p: FloatArray, requirements: Requirements) -> tuple[Side, Side]:
     """Return the sides YES and NO: a certified threshold each, or why there is none.
 
     With the condition ``wanted.trial`` a side's labels are those of cases that passed their trial: the test is that of
@@ -215,24 +215,24 @@ def certify(labelled: Labelled, pool_p: FloatArray, wanted: Wanted) -> tuple[Sid
     :raises ValueError: ``wanted.trial``, and it is not known which cases passed
     """
     pool = np.asarray(pool_p, dtype=float)
-    return _side(labelled, pool, wanted, "YES"), _side(labelled, pool, wanted, "NO")
+    return _side(labelled, pool, requirements, "YES"), _side(labelled, pool, requirements, "NO")
 
 
-def _side(labelled: Labelled, pool: FloatArray, wanted: Wanted, verdict: Verdict) -> Side:
-    if wanted.method == "fixed" and any(plan is not None for plan in labelled.shown):
+def _side(labelled: Labelled, pool: FloatArray, requirements: Requirements, verdict: Verdict) -> Side:
+    if requirements.method == "fixed" and any(plan is not None for plan in labelled.shown):
         reason = deferred(
             "Cases were chosen by the ordered queue, so their labels have weights; the fixed method has "
             "none. Use the method that is valid at any time (anytime)."
         )
-        return Side(verdict, None, 0, 0, None, wanted.limit(verdict), None, reason)
-    if verdict in wanted.trial:
+        return Side(verdict, None, 0, 0, None, requirements.limit(verdict), None, reason)
+    if verdict in requirements.trial:
         if any(plan is not None for plan in labelled.shown):
             reason = deferred(
                 "Cases were chosen by the ordered queue, and the weights of their labels are for the list "
                 "with all traces, not for the traces that passed their trial. Label a random sample without "
                 "the ordered queue (another batch or a results file), or certify without the condition."
             )
-            return Side(verdict, None, 0, 0, None, wanted.limit(verdict), None, reason)
+            return Side(verdict, None, 0, 0, None, requirements.limit(verdict), None, reason)
         labelled = labelled.that_passed(verdict)
     thresholds = thresholds_of(labelled, pool, verdict)
     if not len(thresholds):
@@ -240,8 +240,8 @@ def _side(labelled: Labelled, pool: FloatArray, wanted: Wanted, verdict: Verdict
         reason = deferred(
             "No case of the list has P(YES) of {half}, so no case can be called {verdict}.", half=half, verdict=verdict
         )
-        return Side(verdict, None, 0, 0, None, wanted.limit(verdict), None, reason)
-    return (_fixed if wanted.method == "fixed" else _anytime)(labelled, pool, thresholds, wanted, verdict)
+        return Side(verdict, None, 0, 0, None, requirements.limit(verdict), None, reason)
+    return (_fixed if requirements.method == "fixed" else _anytime)(labelled, pool, thresholds, requirements, verdict)
 
 
 def thresholds_of(labelled: Labelled, pool: FloatArray, verdict: Verdict) -> FloatArray:
@@ -254,22 +254,24 @@ def thresholds_of(labelled: Labelled, pool: FloatArray, verdict: Verdict) -> Flo
 
 
 def counts(
-    labelled: Labelled, thresholds: FloatArray, wanted: Wanted, verdict: Verdict
+    labelled: Labelled, thresholds: FloatArray, requirements: Requirements, verdict: Verdict
 ) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
     """Return the labels of each candidate threshold, and the errors among them, (n_thresholds,)."""
     inside = np.array([called(verdict, labelled.p, threshold) for threshold in thresholds])
     wrong = labelled.yes if verdict == "NO" else ~labelled.yes
     errors = (inside & wrong).sum(axis=1)
-    if verdict == "NO" and wanted.no_risk == "missed":
+    if verdict == "NO" and requirements.no_risk == "missed":
         return np.full(len(thresholds), labelled.yes.sum()), errors
     return inside.sum(axis=1), errors
 
 
-def expected_errors(pool: FloatArray, thresholds: FloatArray, wanted: Wanted, verdict: Verdict) -> FloatArray:
+def expected_errors(
+    pool: FloatArray, thresholds: FloatArray, requirements: Requirements, verdict: Verdict
+) -> FloatArray:
     """Return the error rates that the P(YES) of the list predict, (n_thresholds,); no test depends on them."""
     wrong = pool if verdict == "NO" else 1 - pool
     inside = np.array([called(verdict, pool, threshold) for threshold in thresholds])
-    of = pool.sum() if verdict == "NO" and wanted.no_risk == "missed" else inside.sum(axis=1)
+    of = pool.sum() if verdict == "NO" and requirements.no_risk == "missed" else inside.sum(axis=1)
     return cast(FloatArray, inside @ wrong / np.maximum(of, 1e-12))
 
 
@@ -281,10 +283,12 @@ def _without_noise(rate: float, noise: float) -> float:
 # ---- the fixed method
 
 
-def _fixed(labelled: Labelled, pool: FloatArray, thresholds: FloatArray, wanted: Wanted, verdict: Verdict) -> Side:
-    n, errors = counts(labelled, thresholds, wanted, verdict)
-    limit, delta = wanted.measured_limit(verdict), wanted.side_delta
-    first = first_fixed(n, expected_errors(pool, thresholds, wanted, verdict), wanted, verdict)
+def _fixed(
+    labelled: Labelled, pool: FloatArray, thresholds: FloatArray, requirements: Requirements, verdict: Verdict
+) -> Side:
+    n, errors = counts(labelled, thresholds, requirements, verdict)
+    limit, delta = requirements.measured_limit(verdict), requirements.side_delta
+    first = first_fixed(n, expected_errors(pool, thresholds, requirements, verdict), requirements, verdict)
     tested = len(thresholds) - 1 if first is None else first
     if first is not None:
         from mapie.risk_control.fwer_control import FWERFixedSequenceTesting
@@ -294,11 +298,11 @@ def _fixed(labelled: Labelled, pool: FloatArray, thresholds: FloatArray, wanted:
         passed = FWERFixedSequenceTesting(n_starts=1).run(p_values, delta)
         if len(passed):
             last = first + int(passed[-1])
-            upper = _without_noise(upper_bound(int(errors[last]), int(n[last]), delta), wanted.noise(verdict))
-            found = int(n[last]), int(errors[last])
-            return Side(verdict, float(thresholds[last]), *found, upper, wanted.limit(verdict))
+            upper = _without_noise(upper_bound(int(errors[last]), int(n[last]), delta), requirements.noise(verdict))
+            numbers = int(n[last]), int(errors[last])
+            return Side(verdict, float(thresholds[last]), *numbers, upper, requirements.limit(verdict))
     missing = labels_needed(limit, delta, int(errors[tested])) - int(n[tested])
-    upper = _without_noise(upper_bound(int(errors[tested]), int(n[tested]), delta), wanted.noise(verdict))
+    upper = _without_noise(upper_bound(int(errors[tested]), int(n[tested]), delta), requirements.noise(verdict))
     return _refused(
         verdict,
         float(thresholds[tested]),
@@ -307,12 +311,12 @@ def _fixed(labelled: Labelled, pool: FloatArray, thresholds: FloatArray, wanted:
         upper,
         missing,
         pool,
-        wanted,
+        requirements,
         first is not None and first > 0,
     )
 
 
-def first_fixed(n: NDArray[np.int_], expected: FloatArray, wanted: Wanted, verdict: Verdict) -> int | None:
+def first_fixed(n: NDArray[np.int_], expected: FloatArray, requirements: Requirements, verdict: Verdict) -> int | None:
     """Return the number of the first threshold that is tested, from n and P(YES) alone; None: too few labels.
 
     It has the best chance to pass: that of as few errors as the test allows, with the predicted error rate. The
@@ -322,15 +326,15 @@ def first_fixed(n: NDArray[np.int_], expected: FloatArray, wanted: Wanted, verdi
     """
     from scipy.stats import binom
 
-    limit, delta = wanted.measured_limit(verdict), wanted.side_delta
+    limit, delta = requirements.measured_limit(verdict), requirements.side_delta
     enough = n >= labels_needed(limit, delta)
     if not enough.any():
         return None
-    if verdict == "NO" and wanted.no_risk == "missed":
+    if verdict == "NO" and requirements.no_risk == "missed":
         return 0
     allowed = binom.ppf(delta, n, limit)
     allowed -= binom.cdf(allowed, n, limit) > delta
-    noise = wanted.noise(verdict)
+    noise = requirements.noise(verdict)
     chance = np.where(enough, binom.cdf(allowed, n, noise + expected * (1 - 2 * noise)), -1.0)
     return int(np.argmax(chance >= chance.max() - 0.02))
 
@@ -338,20 +342,22 @@ def first_fixed(n: NDArray[np.int_], expected: FloatArray, wanted: Wanted, verdi
 # ---- the method that is valid at any time
 
 
-def _anytime(labelled: Labelled, pool: FloatArray, thresholds: FloatArray, wanted: Wanted, verdict: Verdict) -> Side:
-    n, errors = counts(labelled, thresholds, wanted, verdict)
-    delta, noise = wanted.side_delta, wanted.noise(verdict)
-    logs_at = process_of(labelled, thresholds, wanted, verdict)
-    logs = logs_at(wanted.measured_limit(verdict))
-    first = first_anytime(pool, thresholds, wanted, verdict)
+def _anytime(
+    labelled: Labelled, pool: FloatArray, thresholds: FloatArray, requirements: Requirements, verdict: Verdict
+) -> Side:
+    n, errors = counts(labelled, thresholds, requirements, verdict)
+    delta, noise = requirements.side_delta, requirements.noise(verdict)
+    logs_at = process_of(labelled, thresholds, requirements, verdict)
+    logs = logs_at(requirements.measured_limit(verdict))
+    first = first_anytime(pool, thresholds, requirements, verdict)
     refuted = mixed(logs).max(axis=0)[first:] >= -math.log(delta)
     if refuted[0]:
         last = first + (len(refuted) if refuted.all() else int(np.argmin(refuted))) - 1
         upper = upper_limit(lambda limit: float(mixed(logs_at(limit)[:, last]).max()), delta, noise)
-        found = int(n[last]), int(errors[last]), _without_noise(upper, noise)
-        return Side(verdict, float(thresholds[last]), *found, wanted.limit(verdict))
+        numbers = int(n[last]), int(errors[last]), _without_noise(upper, noise)
+        return Side(verdict, float(thresholds[last]), *numbers, requirements.limit(verdict))
     upper = upper_limit(lambda limit: float(mixed(logs_at(limit)[:, first]).max()), delta, noise)
-    to_go = labels_to_go(logs[-1, first], wanted.measured_limit(verdict), delta, least=noise)
+    to_go = labels_to_go(logs[-1, first], requirements.measured_limit(verdict), delta, least=noise)
     return _refused(
         verdict,
         float(thresholds[first]),
@@ -360,22 +366,22 @@ def _anytime(labelled: Labelled, pool: FloatArray, thresholds: FloatArray, wante
         _without_noise(upper, noise),
         math.ceil(to_go),
         pool,
-        wanted,
+        requirements,
         first > 0,
     )
 
 
 def process_of(
-    labelled: Labelled, thresholds: FloatArray, wanted: Wanted, verdict: Verdict
+    labelled: Labelled, thresholds: FloatArray, requirements: Requirements, verdict: Verdict
 ) -> Callable[[float], FloatArray]:
     """Return the function of a limit that gives the logarithms of all processes, (n + 1, K, alternatives)."""
-    if verdict == "NO" and wanted.no_risk == "missed":
+    if verdict == "NO" and requirements.no_risk == "missed":
         return lambda limit: missed_logarithms(labelled.p, labelled.yes, labelled.shown, thresholds, limit)
     labels = weighted(labelled.p, labelled.yes, labelled.shown, thresholds, verdict)
-    return lambda limit: logarithms(labels, limit, wanted.noise(verdict))
+    return lambda limit: logarithms(labels, limit, requirements.noise(verdict))
 
 
-def first_anytime(pool: FloatArray, thresholds: FloatArray, wanted: Wanted, verdict: Verdict) -> int:
+def first_anytime(pool: FloatArray, thresholds: FloatArray, requirements: Requirements, verdict: Verdict) -> int:
     """Return the number of the first threshold that is tested, from the list alone: it is the same after each label.
 
     It is the most lenient one with a predicted error rate of at most a quarter of the limit that calls at least 100
@@ -384,8 +390,8 @@ def first_anytime(pool: FloatArray, thresholds: FloatArray, wanted: Wanted, verd
     size = np.array([called(verdict, pool, threshold).sum() for threshold in thresholds])
     if not (size >= ENOUGH).any():
         return len(thresholds) - 1
-    expected = expected_errors(pool, thresholds, wanted, verdict)
-    clear = np.flatnonzero((size >= ENOUGH) & (expected <= CLEAR * wanted.limit(verdict)))
+    expected = expected_errors(pool, thresholds, requirements, verdict)
+    clear = np.flatnonzero((size >= ENOUGH) & (expected <= CLEAR * requirements.limit(verdict)))
     return int(clear[-1]) if len(clear) else int(np.argmax(size >= ENOUGH))
 
 
@@ -400,17 +406,17 @@ def _refused(
     upper: float,
     missing: int,
     pool: FloatArray,
-    wanted: Wanted,
+    requirements: Requirements,
     is_stricter_left: bool,
 ) -> Side:
     """Return a side without a threshold: what was found, what was expected, what helps.
 
     :param is_stricter_left: whether there are stricter thresholds, which are not tested after this one
     """
-    limit, measured = wanted.limit(verdict), wanted.measured_limit(verdict)
-    missed = verdict == "NO" and wanted.no_risk == "missed"
+    limit, measured = requirements.limit(verdict), requirements.measured_limit(verdict)
+    missed = verdict == "NO" and requirements.no_risk == "missed"
     at = {"threshold": threshold}
-    trial = verdict in wanted.trial
+    trial = verdict in requirements.trial
     if missed and trial:
         kind = deferred("of YES objects whose trace passed its evidence trial")
     elif missed:
@@ -427,7 +433,7 @@ def _refused(
         against = deferred("with P(YES) of at most {threshold:.4g}", **at)
     else:
         against = deferred("against the verdict {verdict}", verdict=verdict)
-    found = deferredn(
+    labelled_text = deferredn(
         "Found {n} label {kind}, {errors} of them {against}",
         "Found {n} labels {kind}, {errors} of them {against}",
         n,
@@ -439,7 +445,7 @@ def _refused(
         reason = deferred(
             "{found} ({value:.3g} %), expected less than {value2:.3g} %. More labels do not help while "
             "the share is as high as this: accept a higher limit, or improve the policy or P(YES).",
-            found=found,
+            found=labelled_text,
             value=100 * errors / n,
             value2=100 * measured,
         )
@@ -454,10 +460,10 @@ def _refused(
         "{found}, expected at least {n} labels to certify an error rate of at most {value:.3g} % at "
         "{value2:.4g} % confidence. Label {missing} more {kind}; each further error adds about "
         "{ceil}.",
-        found=found,
+        found=labelled_text,
         n=n + missing,
         value=100 * limit,
-        value2=100 * (1 - wanted.side_delta),
+        value2=100 * (1 - requirements.side_delta),
         missing=missing,
         kind=kind,
         ceil=math.ceil(1.6 / measured),

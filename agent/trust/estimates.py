@@ -68,14 +68,14 @@ def estimates(labelled: Labelled, pool_p: FloatArray, threshold: float, delta: f
 def _recall(above: Share, below: Share, flagged: int, unflagged: int) -> Share:
     """Return the share of the YES objects that are flagged, from both shares of YES."""
 
-    def share(found: float, missed: float) -> float | None:
-        return found * flagged / total if (total := found * flagged + missed * unflagged) else None
+    def share(above_share: float, missed: float) -> float | None:
+        return above_share * flagged / total if (total := above_share * flagged + missed * unflagged) else None
 
     low, high = share(above.low, below.high), share(above.high, below.low)
     # A side without cases has no share of YES, and counts nothing.
-    found = above.value if flagged else 0.0
+    above_share = above.value if flagged else 0.0
     missed = below.value if unflagged else 0.0
-    value = None if found is None or missed is None else share(found, missed)
+    value = None if above_share is None or missed is None else share(above_share, missed)
     return Share(value, 0.0 if low is None else low, 1.0 if high is None else high)
 
 

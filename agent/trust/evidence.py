@@ -51,16 +51,16 @@ class TrialSettings:
     placebos: int = 1
     passes: float = PASSES
 
-    def fits(self, made: Trial) -> bool:
+    def fits(self, trial: Trial) -> bool:
         """Whether a trial was made so."""
-        return made.seed == self.seed and made.placebos_per_call in (None, self.placebos)
+        return trial.seed == self.seed and trial.placebos_per_call in (None, self.placebos)
 
 
 def settings_of(trials: Iterable[Trial]) -> TrialSettings:
     """Return how the trials were made. :raises ValueError: not all in the same way"""
-    found = list(trials)
-    seeds = {one.seed for one in found} or {0}
-    numbers = {number for one in found if (number := one.placebos_per_call) is not None} or {1}
+    all_trials = list(trials)
+    seeds = {trial.seed for trial in all_trials} or {0}
+    numbers = {number for trial in all_trials if (number := trial.placebos_per_call) is not None} or {1}
     for name, values, option in (
         (deferred("seeds"), seeds, "--edit-seed"),
         (deferred("numbers of placebos"), numbers, "--placebos"),
@@ -88,18 +88,18 @@ def outcome_of(trials: Sequence[Trial | None]) -> TrialOutcome:
     return "passed" if all(trial is not None and trial.passed for trial in trials) else "untested"
 
 
-def evidence_text(found: EvidenceCounts) -> str:
+def evidence_text(counts: EvidenceCounts) -> str:
     """Return what the trials found, as a sentence."""
     return deferred(
         "Evidence on trial: {passed} of {tested} tested traces passed; after {still_claimed} of "
         "{removals} removals the removed feature was still claimed, and {changed} of {placebos} "
         "placebo edits changed a claim or the verdict.",
-        passed=found.passed,
-        tested=found.tested,
-        still_claimed=found.still_claimed,
-        removals=found.removals,
-        changed=found.changed,
-        placebos=found.placebos,
+        passed=counts.passed,
+        tested=counts.tested,
+        still_claimed=counts.still_claimed,
+        removals=counts.removals,
+        changed=counts.changed,
+        placebos=counts.placebos,
     )
 
 
@@ -107,7 +107,7 @@ def condition_text(verdicts: Collection[Verdict]) -> str:
     """Return the condition as a sentence; "" without one."""
     if not verdicts:
         return ""
-    called = joined((one for one in ("YES", "NO") if one in verdicts), " or ")
+    called = joined((verdict for verdict in ("YES", "NO") if verdict in verdicts), " or ")
     return deferred(
         "A case is called {called} only if each of its traces passed its evidence trial; a person decides the others.",
         called=called,
@@ -117,8 +117,8 @@ def condition_text(verdicts: Collection[Verdict]) -> str:
 def not_passed_text(verdict: Verdict, outcome: TrialOutcome, trials: Sequence[Trial | None], problem: str = "") -> str:
     """Return why a case does not get the verdict that its P(YES) alone would give, as one or two sentences."""
     if outcome == "failed":
-        made = next(trial for trial in trials if trial is not None and trial.passed is False)
-        real = [outcome.followed for outcome in made.outcomes if outcome.edit != "placebo"]
+        failed = next(trial for trial in trials if trial is not None and trial.passed is False)
+        real = [outcome.followed for outcome in failed.outcomes if outcome.edit != "placebo"]
         return deferred(
             "{verdict} by P(YES), but its evidence did not pass the trial: the text followed {real} of {n_real} edits "
             "of the spectrum, and {k} of {n} placebos changed something (faithfulness "
@@ -126,9 +126,9 @@ def not_passed_text(verdict: Verdict, outcome: TrialOutcome, trials: Sequence[Tr
             verdict=verdict,
             real=sum(real),
             n_real=len(real),
-            k=made.placebo.k,
-            n=made.placebo.n,
-            faithfulness=made.faithfulness,
+            k=failed.placebo.k,
+            n=failed.placebo.n,
+            faithfulness=failed.faithfulness,
             passes=PASSES,
         )
     if outcome == "untested":

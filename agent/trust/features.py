@@ -56,8 +56,10 @@ class Features:
         """Read the JSON form. :raises ValueError: which field, what was found, what was expected"""
         names = [field.name for field in fields(cls)]
         if not isinstance(data, Mapping) or sorted(data) != sorted(names):
-            found = ", ".join(sorted(map(str, data))) if isinstance(data, Mapping) else type(data).__name__
-            raise ValueError(tr("features: found {found:.200}, expected {names}", found=found, names=", ".join(names)))
+            names_in_data = ", ".join(sorted(map(str, data))) if isinstance(data, Mapping) else type(data).__name__
+            raise ValueError(
+                tr("features: found {found:.200}, expected {names}", found=names_in_data, names=", ".join(names))
+            )
         for name in names:
             _check(name, data[name])
         return cls(**data)

@@ -84,10 +84,10 @@ class Plan:
         return {"strata": strata, "random_share": self.random_share}
 
     @staticmethod
-    def from_json(found: Mapping[str, Any]) -> Plan:
+    def from_json(data: Mapping[str, Any]) -> Plan:
         """Return the plan of :meth:`to_json`."""
-        strata = tuple(Stratum(float(lo), float(hi), int(n), float(p)) for lo, hi, n, p in found["strata"])
-        return Plan(strata, float(found["random_share"]))
+        strata = tuple(Stratum(float(lo), float(hi), int(n), float(p)) for lo, hi, n, p in data["strata"])
+        return Plan(strata, float(data["random_share"]))
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def weights(shown: Sequence[Plan | None], verdict: Verdict, thresholds: ArrayLik
     """Return the weights of labels in the region of a verdict at each threshold; 1 for labels without a plan."""
     cuts = np.asarray(thresholds, dtype=float)
     shape = len(shown), len(cuts)
-    found = Region(np.full(shape, np.inf), np.ones(shape), np.ones(shape))
+    region = Region(np.full(shape, np.inf), np.ones(shape), np.ones(shape))
     groups: dict[bytes, list[int]] = {}
     for number, plan in enumerate(shown):
         if plan is not None:
@@ -121,9 +121,9 @@ def weights(shown: Sequence[Plan | None], verdict: Verdict, thresholds: ArrayLik
         waiting, mean, largest = regions(verdict, np.array([plan.waiting for plan in plans]), chances, at)
         own = np.take_along_axis(chances, plans[0].stratum_of(p[rows])[:, None], axis=1)
         known = (edges[at] == cuts) & ((verdict == "YES") | (p[rows][:, None] != cuts))
-        found.waiting[rows] = np.where(known, waiting, np.nan)
-        found.weight[rows], found.largest[rows] = mean / own, largest
-    return found
+        region.waiting[rows] = np.where(known, waiting, np.nan)
+        region.weight[rows], region.largest[rows] = mean / own, largest
+    return region
 
 
 def regions(

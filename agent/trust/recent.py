@@ -122,7 +122,7 @@ class Recent:
         """
         recent = Recent(int(state["n_before"]), int(state["errors_before"]), level)
         recent.count = int(state["count"])
-        recent.window = [one == "1" for one in state["window"]]
+        recent.window = [mark == "1" for mark in state["window"]]
         if len(recent.window) != min(recent.count, WINDOW):
             raise ValueError(
                 tr(

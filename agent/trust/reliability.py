@@ -68,8 +68,8 @@ class Reliability:
     brier: float
 
     def to_json(self) -> dict[str, Any]:
-        intervals = [None if one.interval is None else list(one.interval) for one in self.bins]
-        bins = [asdict(one) | {"interval": interval} for one, interval in zip(self.bins, intervals, strict=True)]
+        intervals = [None if bin_.interval is None else list(bin_.interval) for bin_ in self.bins]
+        bins = [asdict(bin_) | {"interval": interval} for bin_, interval in zip(self.bins, intervals, strict=True)]
         interval = None if self.interval is None else list(self.interval)
         return asdict(self) | {"bins": bins, "interval": interval, "meaning": INTERVAL}
 
@@ -78,13 +78,13 @@ def binned(probabilities: Sequence[float], truths: Sequence[bool], bins: int = B
     """Return the bins, also those without a case."""
     p, y = np.asarray(probabilities, dtype=float), np.asarray(truths, dtype=float)
     places = bin_of(p, bins)
-    found = []
+    filled = []
     for place in range(bins):
         here = places == place
         n = int(here.sum())
         mean, share = (float(p[here].mean()), float(y[here].mean())) if n else (None, None)
-        found.append(Bin(place / bins, (place + 1) / bins, n, mean, share))
-    return tuple(found)
+        filled.append(Bin(place / bins, (place + 1) / bins, n, mean, share))
+    return tuple(filled)
 
 
 def bin_of(p: FloatArray, bins: int = BINS) -> NDArray[np.intp]:

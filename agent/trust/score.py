@@ -99,8 +99,8 @@ class ScoreModel:
     def from_json(cls, data: Mapping[str, Any]) -> ScoreModel:
         """Read the JSON form. :raises ScoreError: the field, what was found, what was expected"""
         if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
-            found = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
-            raise ScoreError(tr("score.schema: found {found!r:.60}, expected {schema!r}", found=found, schema=SCHEMA))
+            schema = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
+            raise ScoreError(tr("score.schema: found {found!r:.60}, expected {schema!r}", found=schema, schema=SCHEMA))
         kind: Kind | None = next((kind for kind in get_args(Kind) if kind == data.get("kind")), None)
         if kind is None:
             raise ScoreError(
@@ -148,7 +148,7 @@ def fit(features: Sequence[Features], labels: Sequence[bool], groups: Sequence[s
     y = np.asarray(labels, dtype=bool)
     raw = np.array([RAW.p_yes(feature) for feature in features], dtype=float)
     yes, no = (
-        len({group for group, label in zip(groups, labels, strict=True) if label is wanted}) for wanted in (True, False)
+        len({group for group, label in zip(groups, labels, strict=True) if label is truth}) for truth in (True, False)
     )
     losses: dict[Kind, float] = {"raw": log_loss(raw, y)} if len(y) else {}
     if min(yes, no) < FEWEST:
@@ -216,9 +216,9 @@ def _isotonic(features: Sequence[Features], y: BoolArray) -> ScoreModel:
 
     # P(YES) of 0 or 1 would be a certainty that n labels cannot give: the ends are those of Laplace's rule.
     end = 1.0 / (len(y) + 2)
-    found = IsotonicRegression(y_min=end, y_max=1 - end, out_of_bounds="clip")
-    found.fit([feature.log_odds or 0.0 for feature in features], y.astype(float))
-    knots = zip(found.X_thresholds_, found.y_thresholds_, strict=True)
+    curve = IsotonicRegression(y_min=end, y_max=1 - end, out_of_bounds="clip")
+    curve.fit([feature.log_odds or 0.0 for feature in features], y.astype(float))
+    knots = zip(curve.X_thresholds_, curve.y_thresholds_, strict=True)
     return ScoreModel("isotonic", knots=tuple((float(odds), float(p)) for odds, p in knots))
 
 
@@ -230,14 +230,14 @@ def _linear(kind: Kind, features: Sequence[Features], y: BoolArray, names: Seque
     from sklearn.linear_model import LogisticRegression
 
     columns: list[FloatArray] = []
-    made: list[tuple[str, float, float, int | None, int | None]] = []
+    fitted: list[tuple[str, float, float, int | None, int | None]] = []
     for name in names:
         values = np.array(
             [np.nan if (value := _value(feature, name)) is None else value for feature in features], dtype=float
         )
         missing = np.isnan(values)
-        there = values[~missing]
-        mean, scale = (float(there.mean()), float(there.std())) if there.size else (0.0, 0.0)
+        known = values[~missing]
+        mean, scale = (float(known.mean()), float(known.std())) if known.size else (0.0, 0.0)
         at = at_missing = None
         if scale > 1e-9:
             at = len(columns)
@@ -246,18 +246,18 @@ def _linear(kind: Kind, features: Sequence[Features], y: BoolArray, names: Seque
             at_missing = len(columns)
             columns.append(missing.astype(float))
         if at is not None or at_missing is not None:
-            made.append((name, mean, scale if at is not None else 1.0, at, at_missing))
+            fitted.append((name, mean, scale if at is not None else 1.0, at, at_missing))
     if not columns:
         share = (int(y.sum()) + 1) / (len(y) + 2)
         return ScoreModel(kind, intercept=math.log(share / (1 - share)))
-    found = LogisticRegression(C=1.0, max_iter=1000).fit(np.stack(columns, axis=1), y)
-    weights = [float(weight) for weight in found.coef_[0]]
+    model = LogisticRegression(C=1.0, max_iter=1000).fit(np.stack(columns, axis=1), y)
+    weights = [float(weight) for weight in model.coef_[0]]
 
     def weight(at: int | None) -> float:
         return 0.0 if at is None else weights[at]
 
-    terms = tuple(Term(name, mean, scale, weight(at), weight(missing)) for name, mean, scale, at, missing in made)
-    return ScoreModel(kind, intercept=float(found.intercept_[0]), terms=terms)
+    terms = tuple(Term(name, mean, scale, weight(at), weight(missing)) for name, mean, scale, at, missing in fitted)
+    return ScoreModel(kind, intercept=float(model.intercept_[0]), terms=terms)
 
 
 def _value(features: Features, name: str) -> float | None:

@@ -145,26 +145,26 @@ class ShiftMonitor:
                 )
         self.delta, self.seed, self.yes, self.no = delta, seed, yes, no
         self.alarm: Alarm | None = None
-        made: dict[By, _Test] = {}
+        tests: dict[By, _Test] = {}
         if known:
-            made["scores"] = _Test(Bets((16,)), score_factors, ranks=Ranks(known), seed=f"{seed}/scores")
+            tests["scores"] = _Test(Bets((16,)), score_factors, ranks=Ranks(known), seed=f"{seed}/scores")
         if labels is not None:
             near = [-abs(bool(label) - p) for label, p in zip(labels, known, strict=True)]
-            made["labels"] = _Test(Bets((8,)), label_factors, ranks=Ranks(near), seed=f"{seed}/labels")
+            tests["labels"] = _Test(Bets((8,)), label_factors, ranks=Ranks(near), seed=f"{seed}/labels")
             errors = sum(_is_error(p, bool(label)) for label, p in zip(labels, known, strict=True))
-            made["recent labels"] = _Test(Recent(len(known), errors, delta), seed=f"{seed}/recent labels")
+            tests["recent labels"] = _Test(Recent(len(known), errors, delta), seed=f"{seed}/recent labels")
         if yes is not None:
-            made["errors of YES"] = _against(yes[1])
+            tests["errors of YES"] = _against(yes[1])
         if no is not None:
-            made["errors of NO"] = _against(no[1])
-        if not made:
+            tests["errors of NO"] = _against(no[1])
+        if not tests:
             raise ShiftError(tr("shift monitor: no calibration score and no certified side; expected one or the other"))
-        total = sum(SHARES[by] for by in made)
-        for by, test in made.items():
+        total = sum(SHARES[by] for by in tests)
+        for by, test in tests.items():
             test.level = delta * SHARES[by] / total
             if isinstance(test.bets, Recent):
                 test.bets.level = test.level
-        self._tests = made
+        self._tests = tests
 
     def add_score(self, p: float, at: str | None = None) -> None:
         """Add P(YES) of a new case, decided or not, in the order of arrival.
@@ -309,10 +309,10 @@ def _alarm(by: By, test: _Test, side: tuple[float, float] | None) -> Alarm:
         )
     when = f"since about case {since}" + (f" ({since_at})" if since_at else "")
     e_value, needed = test.e_value, 1 / test.level
-    found = f"e-value {e_value:.3g}, alarm at {needed:.3g}"
+    value_text = f"e-value {e_value:.3g}, alarm at {needed:.3g}"
     if isinstance(test.bets, Recent):
-        found = f"p-value {test.bets.p_value:.2g}, alarm at {test.bets.needed:.2g}"
-    text = f"{what[0].upper()}{what[1:]}, {when}; {found}."
+        value_text = f"p-value {test.bets.p_value:.2g}, alarm at {test.bets.needed:.2g}"
+    text = f"{what[0].upper()}{what[1:]}, {when}; {value_text}."
     return Alarm(by, count, since, at, since_at, e_value, needed, text)
 
 

@@ -45,17 +45,17 @@ def suspension(path: Path) -> Suspension | None:
 
     :raises CertificateError: the certificate, or the file that may suspend it, cannot be read
     """
-    beside = suspension_path(path)
-    if not beside.exists():
+    file = suspension_path(path)
+    if not file.exists():
         return None
-    data = _object(beside, SUSPENDED)
+    data = _object(file, SUSPENDED)
     if data.get("certificate") != read(path).sha256:
         return None
     try:
         return Suspension(**{name: str(data[name]) for name in Suspension.__dataclass_fields__})
     except KeyError as error:
         raise CertificateError(
-            tr("{beside}: {args}: found nothing, expected text", beside=beside, args=error.args[0])
+            tr("{beside}: {args}: found nothing, expected text", beside=file, args=error.args[0])
         ) from error
 
 
@@ -83,13 +83,13 @@ def monitor_of(certificate: Certificate) -> ShiftMonitor:
     The error of NO is tested only if it is the share of YES among the cases called NO: the share of YES objects that
     are missed is not an error rate of these cases.
     """
-    no = None if certificate.wanted.no_risk == "missed" else _tested(certificate.no)
+    no = None if certificate.requirements.no_risk == "missed" else _tested(certificate.no)
     chosen = certificate.sampling == "logged" and certificate.calibration_yes is not None
     return ShiftMonitor(
         () if chosen else certificate.calibration,
         _tested(certificate.yes),
         no,
-        certificate.wanted.delta,
+        certificate.requirements.delta,
         calibration_yes=None if chosen else certificate.calibration_yes,
     )
 
@@ -105,19 +105,19 @@ def add_scores(path: Path, certificate: Certificate, scores: Mapping[str, float]
     :raises CertificateError: the state cannot be used
     :raises OSError: it cannot be written
     """
-    beside = shift_path(path)
-    with locked(beside.with_name(beside.name + ".lock")):
-        monitor, seen = _state(beside, certificate)
+    file = shift_path(path)
+    with locked(file.with_name(file.name + ".lock")):
+        monitor, seen = _state(file, certificate)
         known = set(certificate.spectra)
         for spectrum in sorted(score for score in set(scores) - seen if short_hash(score) not in known):
             monitor.add_score(scores[spectrum], at)
         state = {"certificate": certificate.sha256, "monitor": monitor.to_json(), "seen": sorted(seen | set(scores))}
-        write_json(beside, {"schema": SHIFT, **state})
+        write_json(file, {"schema": SHIFT, **state})
         if monitor.alarm is None:
             return None
-        found = suspended_by(monitor.alarm, certificate, at)
-        suspend(path, found)
-        return found
+        suspended = suspended_by(monitor.alarm, certificate, at)
+        suspend(path, suspended)
+        return suspended
 
 
 def suspended_by(alarm: Alarm, certificate: Certificate, at: str) -> Suspension:
@@ -130,23 +130,23 @@ def _tested(side: Side) -> tuple[float, float] | None:
     return None if side.threshold is None else (side.threshold, side.limit)
 
 
-def _state(beside: Path, certificate: Certificate) -> tuple[ShiftMonitor, set[str]]:
+def _state(file: Path, certificate: Certificate) -> tuple[ShiftMonitor, set[str]]:
     """Return the tests of a certificate and the spectra that they have counted."""
-    if not beside.exists():
+    if not file.exists():
         return monitor_of(certificate), set()
-    data = _object(beside, SHIFT)
+    data = _object(file, SHIFT)
     if data.get("certificate") != certificate.sha256:
         return monitor_of(certificate), set()
     seen = data.get("seen")
     monitor = data.get("monitor")
     if not isinstance(monitor, Mapping) or not isinstance(seen, list):
         raise CertificateError(
-            tr("{beside}: found no tests with their spectra; remove the file to begin the tests anew", beside=beside)
+            tr("{beside}: found no tests with their spectra; remove the file to begin the tests anew", beside=file)
         )
     try:
         return ShiftMonitor.from_json(monitor), set(_texts(seen))
     except ShiftError as error:
-        raise CertificateError(f"{beside}: {error}") from error
+        raise CertificateError(f"{file}: {error}") from error
 
 
 def _texts(values: Iterable[object]) -> Iterable[str]:
@@ -161,8 +161,8 @@ def _object(path: Path, schema: str) -> Mapping[str, Any]:
             tr("{path}: found what cannot be read ({error}), expected {schema}", path=path, error=error, schema=schema)
         ) from error
     if not isinstance(data, Mapping) or data.get("schema") != schema:
-        found = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
+        actual = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
         raise CertificateError(
-            tr("{path}: schema: found {found!r:.60}, expected {schema!r}", path=path, found=found, schema=schema)
+            tr("{path}: schema: found {found!r:.60}, expected {schema!r}", path=path, found=actual, schema=schema)
         )
     return data

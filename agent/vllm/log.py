@@ -138,8 +138,8 @@ def cause(log: str, status: int | None) -> str:
     :param status: its exit status, negative for a signal, as ``subprocess`` gives it
     """
     for pattern, message in _CAUSES:
-        if found := pattern.search(log):
-            return tr(message).format(*found.groups())
+        if match := pattern.search(log):
+            return tr(message).format(*match.groups())
     if status == -9:
         return tr(_KILLED)
     lines = log.splitlines()
@@ -190,20 +190,20 @@ class VllmLog:
         if not line:
             return None
         self._tail.append(line)
-        if found := _WEIGHTS.search(line):
-            self.weights = float(found[1])
-            return tr("weights loaded: {size} GiB in {seconds:.1f} s", size=found[1], seconds=float(found[2]))
-        if found := _READ.search(line):
-            return tr("weights read in {seconds:.1f} s", seconds=float(found[1]))
-        if found := _LEFT.search(line):
-            self.cache = float(found[1] or found[2])
+        if match := _WEIGHTS.search(line):
+            self.weights = float(match[1])
+            return tr("weights loaded: {size} GiB in {seconds:.1f} s", size=match[1], seconds=float(match[2]))
+        if match := _READ.search(line):
+            return tr("weights read in {seconds:.1f} s", seconds=float(match[1]))
+        if match := _LEFT.search(line):
+            self.cache = float(match[1] or match[2])
             return tr("memory for the cache: {size:g} GiB", size=self.cache)
-        if found := _TOKENS.search(line):
+        if match := _TOKENS.search(line):
             engine = _ENGINE.match(line)
-            self._tokens[engine[0] if engine else ""] = int(found[1].replace(",", ""))
-            return tr("the cache holds {tokens} tokens", tokens=found[1])
-        found = _PASSED_ON.search(line)
-        return found[0] if found else None
+            self._tokens[engine[0] if engine else ""] = int(match[1].replace(",", ""))
+            return tr("the cache holds {tokens} tokens", tokens=match[1])
+        match = _PASSED_ON.search(line)
+        return match[0] if match else None
 
     def why(self, status: int | None) -> str:
         """Return why the server ended, and what to do. ``status`` is its exit status, negative for a signal."""

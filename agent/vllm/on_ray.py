@@ -50,15 +50,13 @@ def check_ray(build: Build) -> str:
             tr("{python}: found no Python that runs ({error}), expected one with Ray", python=build.python, error=error)
         ) from error
     if version is None or missing:
-        found = tr("no Ray")
+        text = tr("no Ray")
         if version is not None:
-            found = tr(
-                "Ray {version} without all of Ray Serve ({missing} is missing)", version=version, missing=missing
-            )
+            text = tr("Ray {version} without all of Ray Serve ({missing} is missing)", version=version, missing=missing)
         raise ServeError(
             tr(
                 "--engine ray: found {found} in {python}; {install}",
-                found=found,
+                found=text,
                 python=build.python,
                 install=tr(INSTALL),
             )

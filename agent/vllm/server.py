@@ -301,14 +301,14 @@ class Ready:
         yield tr("model"), ", ".join(self.to_json()["models"])
         yield tr("context"), tr("{n:,} tokens", n=service.context_length)
         if self.cache_tokens is not None:
-            room = tr(
+            cache_text = tr(
                 "{tokens:,} tokens: room for {n:.1f} conversations of that length, or more shorter ones",
                 tokens=self.cache_tokens,
                 n=self.conversations,
             )
             if limit := max_conversations(service, self.build):
-                room = tr("{room}; at most {n} are written at a time", room=room, n=limit)
-            yield tr("cache"), room
+                cache_text = tr("{room}; at most {n} are written at a time", room=cache_text, n=limit)
+            yield tr("cache"), cache_text
         if self.weights_gib is not None:
             yield tr("weights"), f"{self.weights_gib:g} GiB"
         for gpu, before in zip(self.gpus, self.used_before, strict=False):
@@ -380,7 +380,7 @@ def _kilobytes(pid: int) -> int:
             lines = (_PROC / str(pid) / name).read_text().splitlines()
         except OSError:
             continue
-        found = next((line.split()[1] for line in lines if line.startswith(field)), None)
-        if found is not None:
-            return int(found)
+        kilobytes = next((line.split()[1] for line in lines if line.startswith(field)), None)
+        if kilobytes is not None:
+            return int(kilobytes)
     return 0

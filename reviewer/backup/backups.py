@@ -382,7 +382,7 @@ class DailyBackups:
         self._thread: threading.Thread | None = None
 
     @property
-    def made(self) -> list[Backup]:
+    def existing(self) -> list[Backup]:
         """The existing backups, newest first."""
         return list_backups(self._store.path, self.folder)
 
@@ -442,7 +442,7 @@ class DailyBackups:
 
     def _has_today(self) -> bool:
         today = self._clock().astimezone(UTC).date()
-        return any(backup.why == "daily" and backup.at.date() == today for backup in self.made)
+        return any(backup.why == "daily" and backup.at.date() == today for backup in self.existing)
 
     def _make(self, why: Reason, person: str | None) -> Backup:
         backup = back_up(self._store.path, self.folder, why, self._continue, self._clock)

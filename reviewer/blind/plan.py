@@ -64,10 +64,12 @@ class PlanError(Refusal, ValueError):
 
     kind = "plan"
 
-    def __init__(self, field: str, found: str, expected: str) -> None:
-        super().__init__(tr("{field}: found {found}, expected {expected}", field=field, found=found, expected=expected))
+    def __init__(self, field: str, actual: str, expected: str) -> None:
+        super().__init__(
+            tr("{field}: found {found}, expected {expected}", field=field, found=actual, expected=expected)
+        )
         self.field = field
-        self.found = found
+        self.actual = actual
         self.expected = expected
 
 
@@ -340,7 +342,7 @@ def analysis_sha256(plan: Plan, rubric: _WithJSON) -> str:
 
 def _plan_error(problem: Problem) -> PlanError:
     field = "plan" if problem.field == "file" else problem.field
-    return PlanError(field, tr(problem.found), tr(problem.expected))
+    return PlanError(field, tr(problem.actual), tr(problem.expected))
 
 
 def source_name(drafter: str, text: TextKind) -> str:

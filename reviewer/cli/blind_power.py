@@ -73,7 +73,7 @@ def run(arguments: Options) -> int:
             tr(
                 "--{field}: found {found}, expected {expected}",
                 field=error.field,
-                found=error.found,
+                found=error.actual,
                 expected=error.expected,
             )
         ) from error

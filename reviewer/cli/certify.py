@@ -23,7 +23,7 @@ SHOWN = 5
 if TYPE_CHECKING:
     from agent.tasks import Task
     from agent.trial.report import Trial
-    from agent.trust.certify import Side, Wanted
+    from agent.trust.certify import Side, Requirements
     from agent.trust.evidence import TrialOutcome, TrialSettings
     from agent.trust.score import ScoreModel
     from reviewer.store import Store
@@ -71,7 +71,7 @@ def _certified(
     cases: CaseList,
     chosen: Scoring,
     calibrated: Calibration,
-    requirements: Wanted,
+    requirements: Requirements,
     trials: Mapping[str, Trial],
     settings: TrialSettings | None,
 ) -> int:
@@ -108,7 +108,7 @@ def _result(
     chosen: Scoring,
     calibrated: Calibration,
     sides: Sequence[Side],
-    requirements: Wanted,
+    requirements: Requirements,
     written: Path | None,
 ) -> dict[str, Any]:
     from reviewer.trust.statement import assumptions, promise, side_text, verdict_counts, without_label
@@ -255,11 +255,11 @@ def record(store: Store, by: str | None, task: Task, chosen: Scoring, cases: Cas
     store.trust.record_scores(by, task.key, chosen.model.to_json(), rows)
 
 
-def wanted_from(arguments: CertifyOptions, calibrated: Calibration) -> Wanted:
+def wanted_from(arguments: CertifyOptions, calibrated: Calibration) -> Requirements:
     """Return what is to be certified. Labels with logged probabilities need the method that can weight them."""
-    from agent.trust.certify import Wanted
+    from agent.trust.certify import Requirements
 
-    return Wanted(
+    return Requirements(
         yes=arguments.error_yes,
         no=arguments.error_no,
         delta=arguments.delta,

@@ -102,7 +102,7 @@ def _checked(
         if case.features is not None and case.label is not None:
             at = None if case.label.at is None else case.label.at.isoformat(timespec="seconds")
             judged = certificate.judge(case.features, case.survey, case.snr, case.reasons)
-            needs_trial = judged.verdict in certificate.wanted.trial
+            needs_trial = judged.verdict in certificate.requirements.trial
             outcome = trials.get(case.spectrum_sha256, "not made")
             without += needs_trial and outcome == "not made"
             is_called = not needs_trial or outcome == "passed"

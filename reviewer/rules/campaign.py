@@ -112,7 +112,7 @@ class Rules:
                 )
             )
 
-    def wanted(self, state: State) -> int:
+    def people_needed(self, state: State) -> int:
         """Return how many decisions the round needs in all; 0 once decided."""
         if state in CLOSED:
             return 0

@@ -85,7 +85,7 @@ class Standing:
     state: State
     version_id: int
     version: int
-    wanted: int
+    needed: int
     cast: tuple[Decision, ...] = ()
     decisions: tuple[Decision, ...] = ()
     stale: tuple[Decision, ...] = ()
@@ -102,7 +102,7 @@ class Standing:
     @property
     def missing(self) -> int:
         """Number of decisions that the present round still needs."""
-        return max(0, self.wanted - len(self.cast))
+        return max(0, self.needed - len(self.cast))
 
     @property
     def done(self) -> int:
@@ -112,9 +112,9 @@ class Standing:
     @property
     def progress(self) -> str:
         """Progress as text: ``audit 1 of 2``; only the state's name if one person decides."""
-        if self.wanted <= 1:
+        if self.needed <= 1:
             return tr(self.state)
-        return tr("{state} {done} of {wanted}", state=tr(self.state), done=self.done, wanted=self.wanted)
+        return tr("{state} {done} of {wanted}", state=tr(self.state), done=self.done, wanted=self.needed)
 
     @property
     def compared(self) -> bool:
@@ -200,7 +200,7 @@ def _first(version: VersionMade, rules: Rules) -> Standing:
         "screening",
         version.id,
         version.number,
-        rules.wanted("screening"),
+        rules.people_needed("screening"),
         authors=_author(version),
         before_import=version.before_import,
     )
@@ -243,9 +243,9 @@ def untouched(now: Standing) -> bool:
 def _withdrawn_or_restored(now: Standing, decision: Decision, rules: Rules) -> Standing:
     """Withdraw or restore an item. Restoring is no decision to undo: others may have begun to work on it."""
     if decision.verb == "withdraw" and untouched(now):
-        return replace(now, state="withdrawn", wanted=0, last=decision)
+        return replace(now, state="withdrawn", needed=0, last=decision)
     if decision.verb == "restore" and now.state == "withdrawn":
-        return replace(now, state="screening", wanted=rules.wanted("screening"), last=None)
+        return replace(now, state="screening", needed=rules.people_needed("screening"), last=None)
     return replace(now, surplus=(*now.surplus, decision))
 
 
@@ -270,11 +270,11 @@ def _settle(now: Standing, rules: Rules) -> Standing:
     """
     state = _outcome(now.state, [d.verb for d in now.cast], rules)
     if state is None:
-        needed = rules.wanted(now.state)
-        return now if needed == now.wanted else replace(now, wanted=needed)
+        needed = rules.people_needed(now.state)
+        return now if needed == now.needed else replace(now, needed=needed)
     if state == "rejected" and all(d.reason == CANNOT_TELL for d in now.cast if d.verb == "reject"):
         state = "cannot tell"
-    return replace(now, state=state, wanted=rules.wanted(state), cast=())
+    return replace(now, state=state, needed=rules.people_needed(state), cast=())
 
 
 def _outcome(state: State, cast: Sequence[Verb], rules: Rules) -> State | None:

@@ -46,7 +46,7 @@ class Job:
     steps: int = 0
     items: int = 0
     missing: int = 0
-    found: tuple[FoundGroup, ...] = ()
+    groups: tuple[FoundGroup, ...] = ()
     cancelled: bool = False
 
     @property
@@ -116,7 +116,7 @@ class Grouping:
             job.items = int(rows.size)
             grouped = groups(corpus, rows, number, step)
             states: dict[int, State] = self._store.traces.states(corpus.items[rows].tolist())
-            job.found = tuple(
+            job.groups = tuple(
                 FoundGroup(
                     group.facts,
                     group.words,

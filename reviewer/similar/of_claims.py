@@ -106,7 +106,7 @@ def _read(stated: Stated, text: str, data: Evidence) -> Reading:
     names = frozenset(_of_line(stated, data))
     state = data.line(stated.line).state
     is_present = state in ("emission", "absorption")
-    if not stated.there:
+    if not stated.is_present:
         clear = is_present or state == "none"
         return Reading("denial", text, "claim: line denied" in names if clear else None, names)
     if is_present and stated.sign:
@@ -154,7 +154,7 @@ _NOT_THERE = {
 def _of_line(stated: Stated, data: Evidence) -> Iterator[str]:
     """Yield the facts of a statement about a line."""
     evidence = data.line(stated.line)
-    if not stated.there:
+    if not stated.is_present:
         if evidence.state in ("emission", "absorption") and stated.sign in ("", evidence.state):
             yield "claim: line denied"
         return

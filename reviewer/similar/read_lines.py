@@ -36,7 +36,7 @@ class Stated:
 
     line: Line
     sign: Sign
-    there: bool
+    is_present: bool
     strong: bool
     seen: bool
 

@@ -180,7 +180,7 @@ def _row(row: sqlite3.Row, rules: Rules, held_by: tuple[str, ...]) -> QueueRow:
         state=row["state"],
         version=row["number"],
         cast=row["cast"],
-        wanted=rules.wanted(row["state"]),
+        needed=rules.people_needed(row["state"]),
         disagreement=bool(row["disagreement"]),
         held_by=held_by,
     )

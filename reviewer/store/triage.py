@@ -26,7 +26,7 @@ from reviewer.store.verdicts import Verdicts
 from reviewer.store.waiting import WaitingLists
 
 if TYPE_CHECKING:
-    from agent.trust.certify import Labelled, Wanted
+    from agent.trust.certify import Labelled, Requirements
     from agent.trust.plans import Plan
 
 SETTING = "triage"
@@ -61,7 +61,7 @@ class Triage:
         self._verdicts = verdicts
         self._lists = WaitingLists()
         self._labels: dict[str, _Labels] = {}
-        self._plans: dict[tuple[str, QueueFilter], tuple[Labelled, Wanted, Plan]] = {}
+        self._plans: dict[tuple[str, QueueFilter], tuple[Labelled, Requirements, Plan]] = {}
         self._lock = threading.Lock()
         self._rng = np.random.default_rng()
 
@@ -193,9 +193,9 @@ def _last_plan(db: Transaction, task: str) -> Plan | None:
     return None if row is None else Plan.from_json(json.loads(row[0]))
 
 
-def _settings(db: Transaction) -> tuple[float, Wanted]:
+def _settings(db: Transaction) -> tuple[float, Requirements]:
     """Return the random share and the limits. :raises StoreError: the setting is not as ``SETTING`` describes"""
-    from agent.trust.certify import Wanted
+    from agent.trust.certify import Requirements
 
     row = db.execute("SELECT value FROM settings WHERE name = ? ORDER BY id DESC LIMIT 1", (SETTING,)).fetchone()
     settings = {} if row is None else json.loads(row[0])
@@ -203,7 +203,7 @@ def _settings(db: Transaction) -> tuple[float, Wanted]:
         share = float(settings.get("random_share", RANDOM_SHARE))
         if not 0 < share <= 1:
             raise ValueError(tr("found random_share = {share:g}, expected more than 0 and at most 1", share=share))
-        return share, Wanted(**settings.get("limits", {}))
+        return share, Requirements(**settings.get("limits", {}))
     except (AttributeError, TypeError, ValueError) as error:
         raise StoreError(f"setting {SETTING!r}: {error}") from None
 

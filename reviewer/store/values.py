@@ -162,7 +162,7 @@ class QueueRow:
     state: State
     version: int
     cast: int
-    wanted: int
+    needed: int
     disagreement: bool
     held_by: tuple[str, ...] = ()
 

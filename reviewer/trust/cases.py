@@ -106,7 +106,7 @@ class CaseList:
 def policies_of(stored: Iterable[StoredCase]) -> dict[str, int]:
     """Return the number of items of each drafter that is a policy, by its name, the most first."""
     counts = Counter(
-        stored_case.drafter_name for stored_case in stored if stored_case.drafter_kind in ("baseline", "model")
+        draft_case.drafter_name for draft_case in stored if draft_case.drafter_kind in ("baseline", "model")
     )
     return dict(counts.most_common())
 
@@ -124,9 +124,7 @@ def stored_cases(
     votes = posteriors_of(annotators_of(store, task.key, stored), vote_times(store, task.key))
     labels, contradictory = stored_labels(stored, votes, sure)
     own = [
-        stored_case
-        for stored_case in stored
-        if stored_case.drafter_name == policy and batch in (None, stored_case.batch)
+        draft_case for draft_case in stored if draft_case.drafter_name == policy and batch in (None, draft_case.batch)
     ]
     if not own:
         known = ", ".join(policies_of(stored)) or "none"
@@ -140,16 +138,16 @@ def stored_cases(
         )
     left_out: defaultdict[str, list[str]] = defaultdict(list)
     usable: dict[int, StoredCase] = {}
-    for stored_case in own:
-        name = f"item {stored_case.item}"
-        if stored_case.spectrum_sha256 is None:
+    for draft_case in own:
+        name = f"item {draft_case.item}"
+        if draft_case.spectrum_sha256 is None:
             left_out[NO_SPECTRUM].append(name)
-        elif stored_case.simulated and not simulated:
+        elif draft_case.simulated and not simulated:
             left_out[SIMULATED].append(name)
-        elif stored_case.spectrum_sha256 in contradictory:
+        elif draft_case.spectrum_sha256 in contradictory:
             left_out[CONTRADICTORY].append(name)
         else:
-            usable[stored_case.item] = stored_case
+            usable[draft_case.item] = draft_case
     rows = []
     for item, draft in store.trust.trajectories(list(usable)):
         if draft.drafter.settings.get("label_told"):
@@ -158,8 +156,8 @@ def stored_cases(
             rows.append((f"item {item}", draft, (usable[item], draft)))
     run, kept = _of_one_run(rows, left_out)
     by_spectrum: defaultdict[str, list[tuple[StoredCase, Trajectory]]] = defaultdict(list)
-    for stored_case, draft in kept:
-        by_spectrum[str(stored_case.spectrum_sha256)].append((stored_case, draft))
+    for draft_case, draft in kept:
+        by_spectrum[str(draft_case.spectrum_sha256)].append((draft_case, draft))
     number = _usual_number(map(len, by_spectrum.values()))
     cases, samples = [], {}
     showings = Showings(stored, task.key, policy, batch, simulated)

@@ -21,7 +21,7 @@ from agent.trust.certificate import (
     read,
     short_hash,
 )
-from agent.trust.certify import Side, Wanted
+from agent.trust.certify import Side, Requirements
 from agent.trust.evidence import EvidenceCounts, TrialOutcome, TrialSettings, outcome_of, settings_of
 from agent.trust.score import ScoreModel
 from agent.trust.suspension import Suspension, suspension
@@ -42,7 +42,7 @@ def certificate_of(
     model: ScoreModel,
     calibrated: Calibration,
     sides: Sequence[Side],
-    requirements: Wanted,
+    requirements: Requirements,
     at: datetime,
     evidence: EvidenceCounts | None = None,
     trial: TrialSettings | None = None,
@@ -71,7 +71,7 @@ def certificate_of(
         sampling=calibrated.sampling,
         yes=yes,
         no=no,
-        wanted=requirements,
+        requirements=requirements,
         calibration=p,
         calibration_yes=p_yes,
         spectra=tuple(short_hash(case.spectrum_sha256) for case in compared),

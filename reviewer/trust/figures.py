@@ -12,7 +12,7 @@ from datetime import datetime
 
 import numpy as np
 
-from agent.trust.certify import Side, Wanted, certify
+from agent.trust.certify import Side, Requirements, certify
 from agent.trust.features import Features
 from agent.trust.reliability import Reliability, reliability
 from agent.trust.score import ScoreModel, fit
@@ -34,7 +34,7 @@ class ScoredList:
     :param shown: numbers of showings of the task: chosen at random, and all
     """
 
-    found: CaseList
+    listed: CaseList
     model: ScoreModel
     at: datetime
     calibration: Calibration
@@ -74,7 +74,7 @@ def scored_list(store: Store, task: str, policy: str) -> ScoredList | None:
     calibrated = calibration(listed.cases, latest)
     showings = store.trust.showings(task)
     return ScoredList(
-        found=listed,
+        listed=listed,
         model=latest,
         at=at,
         calibration=calibrated,
@@ -84,7 +84,7 @@ def scored_list(store: Store, task: str, policy: str) -> ScoredList | None:
     )
 
 
-def sides_of(scored: ScoredList, requirements: Wanted) -> tuple[Side, Side]:
+def sides_of(scored: ScoredList, requirements: Requirements) -> tuple[Side, Side]:
     return certify(scored.calibration.labelled, scored.calibration.pool, requirements)
 
 

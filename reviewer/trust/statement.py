@@ -16,7 +16,7 @@ from agent.trajectory import Verdict
 from agent.trust.evidence import condition_text
 
 if TYPE_CHECKING:
-    from agent.trust.certify import Side, Wanted
+    from agent.trust.certify import Side, Requirements
     from reviewer.trust.calibration import Calibration
     from reviewer.trust.cases import CaseList
 
@@ -26,7 +26,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def side_text(side: Side, requirements: Wanted) -> str:
+def side_text(side: Side, requirements: Requirements) -> str:
     """Return the result of one side in a sentence."""
     if side.threshold is None:
         return deferred("{verdict}: not certified. {why}", verdict=side.verdict, why=_sentence(side.refusal))
@@ -67,7 +67,7 @@ def side_text(side: Side, requirements: Wanted) -> str:
     )
 
 
-def promise(sides: Sequence[Side], requirements: Wanted) -> str:
+def promise(sides: Sequence[Side], requirements: Requirements) -> str:
     """Return what is promised; "" if no side is certified."""
     parts = []
     for side in sides:
@@ -102,7 +102,7 @@ def then(first: str, second: str) -> str:
     return deferred("{first} {second}", first=first, second=second)
 
 
-def assumptions(listed: CaseList, calibrated: Calibration, requirements: Wanted) -> tuple[str, ...]:
+def assumptions(listed: CaseList, calibrated: Calibration, requirements: Requirements) -> tuple[str, ...]:
     """Return what must be true for the promise to hold, one sentence each."""
     lines = [
         deferred("The spectra to be judged are like those of this list: same survey, policy, question and settings."),

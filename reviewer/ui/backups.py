@@ -88,7 +88,7 @@ def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsFor
 def _status(backups: DailyBackups | None) -> str:
     if backups is None:
         return line("look", tr(_NONE_ASKED))
-    existing = backups.made
+    existing = backups.existing
     folder = f"<code>{escape(str(backups.folder))}</code>"
     where = f"<p>{escape(tr('In {folder}')).format(folder=folder)}</p>"
     if not existing:

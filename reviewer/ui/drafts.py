@@ -103,7 +103,7 @@ def draft_file(
             yield outcome
     except SpectrumError as error:
         outcome = outcome.with_problem(
-            tr("found {found}; expected {expected}", found=error.found, expected=error.expected)
+            tr("found {found}; expected {expected}", found=error.actual, expected=error.expected)
         )
     yield replace(outcome, done=True)
 

@@ -42,13 +42,13 @@ class ExportForm:
     name: gr.Textbox
     button: gr.Button
     waiting: gr.HTML
-    made: gr.HTML
+    finished: gr.HTML
     others: tuple[gr.HTML | gr.Dropdown | gr.Checkbox, ...]
     """The other parts that only a person who may export sees."""
 
     @property
     def outputs(self) -> list[Any]:
-        return [self.name, self.button, self.waiting, self.made, *self.others]
+        return [self.name, self.button, self.waiting, self.finished, *self.others]
 
     def show(self, store: Store, may_use: bool) -> Changes:
         """Return what can be exported now, and past exports; only the latter for a person who may not export."""
@@ -60,7 +60,7 @@ class ExportForm:
             **dict.fromkeys(self.others, gr.update(visible=may_use)),
             self.button: gr.update(interactive=may_use and ready > 0, visible=may_use),
             self.waiting: _ready(ready) if may_use else "",
-            self.made: _exports_table(store, may_use),
+            self.finished: _exports_table(store, may_use),
         }
 
 

@@ -105,9 +105,9 @@ def build(store: Store, local: bool, sender: WebhookSender | None) -> WebhookFor
         return form.show(store, require_person(request, store, local, "coordinator").initials, webhook_id)
 
     @report_errors(message)
-    def add_webhook(request: gr.Request, address: str, wanted: list[str]) -> Changes:
+    def add_webhook(request: gr.Request, address: str, events_chosen: list[str]) -> Changes:
         me = require_person(request, store, local, "coordinator").initials
-        added, shown = store.webhooks.add(me, address, wanted)
+        added, shown = store.webhooks.add(me, address, events_chosen)
         text = tr("Copy the secret now and give it to the receiver: it is not shown again.")
         return {
             **form.show(store, me, added.id),

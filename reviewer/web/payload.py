@@ -193,7 +193,7 @@ def _fields_of_row(row: QueueRow) -> dict[str, Any]:
         "state": row.state,
         "version": row.version,
         "cast": row.cast,
-        "wanted": row.wanted,
+        "needed": row.needed,
         "disagreement": row.disagreement,
         "held_by": row.held_by,
     }
@@ -221,7 +221,7 @@ def standing_for(standing: Standing, rules: Rules, person: Person, waiting: bool
 
 def progress_of(standing: Standing) -> dict[str, Any]:
     """Return the fields of ``RoundProgress``."""
-    return {"progress": standing.progress, "done": len(standing.cast), "needed": standing.wanted}
+    return {"progress": standing.progress, "done": len(standing.cast), "needed": standing.needed}
 
 
 def fields_of_decision(decision: Decision) -> dict[str, Any]:

@@ -128,7 +128,7 @@ class Inspected(Sent):
     comment: Annotated[str, Field(max_length=LONGEST_COMMENT)] = ""
 
 
-class NextWanted(Sent):
+class NextRequest(Sent):
     """The next item by value of information; ``shown`` is the item that the person has open."""
 
     key: Key
@@ -166,7 +166,7 @@ class Filter(Sent):
     listed: ItemNumber | None = None
     discussed: Discussed | None = None
 
-    def wanted(self) -> QueueFilter:
+    def query(self) -> QueueFilter:
         """Return the filter as the store takes it."""
         fields = self.model_dump(exclude={"state"})
         for name in ("task", "survey", "drafter", "batch", "assigned"):
@@ -221,7 +221,7 @@ def queue_filter(
 ) -> QueueFilter:
     """Return the queue's filter from query parameters; they are the fields of ``Filter``."""
     given = {**locals(), "state": state or []}
-    return Filter.model_construct(**given).wanted()
+    return Filter.model_construct(**given).query()
 
 
 Decided.model_rebuild()  # names a class that is further down

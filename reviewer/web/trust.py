@@ -14,7 +14,7 @@ from reviewer.web.models import trust as answers
 from reviewer.web.visibility import VisibleItems
 
 if TYPE_CHECKING:
-    from agent.trust.certify import Wanted
+    from agent.trust.certify import Requirements
     from agent.trust.estimates import Share
     from reviewer.trust.annotators import Suspect
     from reviewer.trust.cases import Case
@@ -89,7 +89,7 @@ def scores_of(scored: ScoredList) -> answers.ScoreModel:
         model_meaning=MODELS[scored.model.kind],
         text=tr(
             "{n} spectra, scored {at:%Y-%m-%d %H:%M} UTC; newer items have no P(YES) until spec-o3 certify runs again",
-            n=len(scored.found.cases),
+            n=len(scored.listed.cases),
             at=scored.at,
         ),
     )
@@ -126,12 +126,12 @@ def calibration_of(scored: ScoredList) -> answers.CalibrationErrors | None:
 
 def rates_of(scored: ScoredList) -> list[answers.TrustFigure]:
     calibration, (random, shown) = scored.calibration, scored.shown
-    undecided = len(scored.found.cases) - len(calibration.cases)
+    undecided = len(scored.listed.cases) - len(calibration.cases)
     yes = int(calibration.labelled.yes.sum())
     labelled = tr(
         "{yes} YES and {no} NO, of {n} spectra", yes=yes, no=len(calibration.decided) - yes, n=len(calibration.cases)
     )
-    left = tr("of {n} spectra", n=len(scored.found.cases))
+    left = tr("of {n} spectra", n=len(scored.listed.cases))
     share = None if not shown else f"{100 * random / shown:.0f} %"
     of = (
         tr("{random} of {shown} showings", random=random, shown=shown)
@@ -212,13 +212,13 @@ def suspects_of(store: Store, visible: VisibleItems, suspects: Sequence[tuple[Su
     return answers.LabelSuspects(total=total, items=items, reason=reason, meaning=SUSPECT, hidden=hidden)
 
 
-def thresholds_of(scored: ScoredList, requirements: Wanted) -> dict[str, Any]:
+def thresholds_of(scored: ScoredList, requirements: Requirements) -> dict[str, Any]:
     """Return the values of ``Thresholds``, which translates their texts, so that they can be kept for everybody."""
     from reviewer.trust.figures import sides_of
     from reviewer.trust.statement import assumptions, promise, side_text, verdict_counts
 
     sides = sides_of(scored, requirements)
-    uncovered = len(scored.found.cases) - len(scored.calibration.cases)
+    uncovered = len(scored.listed.cases) - len(scored.calibration.cases)
     return {
         "counts": verdict_counts(scored.calibration.p, sides, uncovered),
         "sides": [
@@ -226,7 +226,7 @@ def thresholds_of(scored: ScoredList, requirements: Wanted) -> dict[str, Any]:
             for side in sides
         ],
         "promise": promise(sides, requirements),
-        "assumptions": list(assumptions(scored.found, scored.calibration, requirements)),
+        "assumptions": list(assumptions(scored.listed, scored.calibration, requirements)),
         "method": METHOD,
         "rates": _estimates(scored, sides[0].threshold, requirements.delta),
     }
@@ -274,7 +274,7 @@ def certificate_row(listed: Listed) -> answers.CertificateRow:
         date=certificate.made_at[:10],
         n=certificate.labels.n,
     )
-    if condition := condition_text(certificate.wanted.trial):
+    if condition := condition_text(certificate.requirements.trial):
         text = tr("{text}. {more}", text=text, more=tr(condition).removesuffix(".").removesuffix("。"))
     if suspended is not None:
         text = tr(

@@ -67,7 +67,7 @@ class VisibleItems:
         page = self._store.queue.page(self._searched(query), self._person, after, limit)
         return self._rows(page.rows), page.total
 
-    def found(self, query: QueueFilter, after: int | None, limit: int) -> tuple[list[FoundRow], int]:
+    def matching_rows(self, query: QueueFilter, after: int | None, limit: int) -> tuple[list[FoundRow], int]:
         """Return rows and total as ``rows`` does, each with ``snippets`` of the texts that match the filter's words."""
         rows, total = self.rows(query, after, limit)
         ids = [row.id for row in rows if query.words.strip()]
@@ -88,7 +88,7 @@ class VisibleItems:
                 raise NotFound(tr("There is no item {number}.", number=missing[0]))
             return named
         without = {*selection.without, *self.items}
-        query = self._searched(selection.filter.wanted())
+        query = self._searched(selection.filter.query())
         most = MOST_SELECTED + len(without) + 1
         numbers = self._store.queue.neighbours(0, query, self._person, most)
         items = [item for item in numbers if item not in without]
@@ -184,7 +184,7 @@ def _withheld_row(row: QueueRow) -> ListedRow:
         spectrum=None,
         version=1,
         cast=0,
-        wanted=1,
+        needed=1,
         disagreement=False,
         held_by=(),
         assigned=(),

@@ -95,14 +95,14 @@ def test_a_package_that_is_too_old_is_reported_with_the_required_version(monkeyp
     monkeypatch.setattr(checks, "installed_version", lambda name: "0.1")
     *_, found = checks.core_packages()
     assert not found.ok
-    assert "numpy 0.1: expected >=2.1" in found.found
+    assert "numpy 0.1: expected >=2.1" in found.actual
 
 
 def test_without_the_projects_own_metadata_the_check_fails(monkeypatch):
     monkeypatch.setattr(checks, "DISTRIBUTION", "no-such-distribution")
     *_, found = checks.core_packages()
     assert not found.ok
-    assert "is not installed" in found.found
+    assert "is not installed" in found.actual
 
 
 def test_gpus_are_reported_as_the_driver_reports_them(tmp_path, monkeypatch):
@@ -111,7 +111,7 @@ def test_gpus_are_reported_as_the_driver_reports_them(tmp_path, monkeypatch):
     assert gpus() == (Gpu(0, "NVIDIA GeForce RTX 4090", 24564, 412, "580.65.06", "8.9"),)
     (found,) = checks.gpu_findings()
     assert found.ok
-    assert "23.6 of 24.0 GiB free" in found.found
+    assert "23.6 of 24.0 GiB free" in found.actual
 
 
 def test_a_missing_gpu_is_an_error_only_where_one_is_needed(no_nvidia):
@@ -129,7 +129,7 @@ def test_different_pixels_are_reported(monkeypatch):
     monkeypatch.setattr(checks, "ZOOM", "0" * 64)
     found = checks.pixels()
     assert not found.ok
-    assert "other pixels" in found.found
+    assert "other pixels" in found.actual
     assert "matplotlib==3.10.5" in found.remedy
 
 
@@ -141,7 +141,7 @@ def test_the_matplotlib_version_is_the_projects_pin():
 def test_a_folder_that_cannot_be_written_to_is_reported(tmp_path):
     found = next(checks.database_findings(tmp_path / "none" / "a.db"))
     assert not found.ok
-    assert "No such file or directory" in found.found
+    assert "No such file or directory" in found.actual
 
 
 def test_an_old_sqlite_is_reported(monkeypatch):
@@ -149,7 +149,7 @@ def test_an_old_sqlite_is_reported(monkeypatch):
     assert checks.sqlite().ok is False
     monkeypatch.setattr(checks, "_PROBE", "raise SystemExit('no such module: fts5')")
     found = checks.sqlite()
-    assert (found.ok, found.found) == (False, "no such module: fts5")
+    assert (found.ok, found.actual) == (False, "no such module: fts5")
 
 
 def servers_file(folder: Path, url: str) -> Path:
@@ -186,7 +186,7 @@ def test_a_vllm_that_is_too_old_for_training_is_named(monkeypatch):
     line = f"{required.partition(';')[0]}; extra == 'serve'"
     monkeypatch.setattr(checks.importlib.metadata, "requires", lambda name: [line])
     found = checks.vllm_release("0.21.1", cpu=False)
-    assert (found.ok, found.found) == (False, "0.21.1: expected >=0.22")
+    assert (found.ok, found.actual) == (False, "0.21.1: expected >=0.22")
     assert found.remedy.endswith("pip install 'spec-o3[serve]'")
     assert checks.vllm_release("0.22.0", cpu=False).ok
     assert checks.vllm_release("unknown", cpu=True).ok

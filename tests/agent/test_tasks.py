@@ -144,7 +144,7 @@ def test_a_broken_file_is_reported_with_field_found_and_expected(
         tasks.load(tmp_path)
     assert caught.value.file == str(path)
     assert caught.value.field == field
-    assert found in caught.value.found
+    assert found in caught.value.actual
     assert caught.value.expected
     assert str(caught.value).startswith(f"{path}: {field}: found ")
 
@@ -162,7 +162,7 @@ def test_a_users_file_never_replaces_a_built_in_task(tmp_path: Path) -> None:
     (tmp_path / "again.toml").write_text(GOOD.replace('key = "mine"', 'key = "carbon"'), encoding="utf-8")
     found, problems = tasks.load_all([tmp_path])
     assert set(found) == set(TASKS)
-    assert problems[0].found == "'carbon', already used by cc.toml"
+    assert problems[0].actual == "'carbon', already used by cc.toml"
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_an_item_is_cannot_tell_if_all_who_rejected_it_gave_this_reason(start, p
         story.decides(who, "reject", reason=reason)
     assert story.now.state == state
     if state != "audit":
-        assert (story.now.round, story.now.wanted, set(story.now.decided_by)) == (None, 0, set(people))
+        assert (story.now.round, story.now.needed, set(story.now.decided_by)) == (None, 0, set(people))
         assert story.undoes(people[-1]).now.state != state
 
 
@@ -408,7 +408,7 @@ def test_every_history_has_one_standing(history, authors):
     now = story.now
     assert now == standing(tuple(story.facts), RULES)
     assert now.state in STATES
-    assert len(now.cast) <= now.wanted or now.wanted == 0
+    assert len(now.cast) <= now.needed or now.needed == 0
 
 
 @settings(deadline=None)

@@ -11,7 +11,7 @@ from agent import tasks
 from agent.plot import RENDERER
 from agent.policies.baseline.rule import Baseline
 from agent.trust.certificate import Certificate, CertifiedPolicy, LabelCounts
-from agent.trust.certify import Side, Wanted
+from agent.trust.certify import Side, Requirements
 from agent.trust.score import RAW
 
 YES = Side("YES", 0.8, 59, 0, 0.0495, 0.05)
@@ -36,7 +36,7 @@ def certificate(**changed: Any) -> Certificate:
         "sampling": "assumed random",
         "yes": YES,
         "no": NO,
-        "wanted": Wanted(),
+        "requirements": Requirements(),
         "calibration": tuple(np.random.default_rng(0).random(200).tolist()),
         "made_at": "2026-01-02T03:04:05+00:00",
         "program": "spec-o3 1.0",

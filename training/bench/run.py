@@ -141,7 +141,7 @@ def _read(question: Question) -> Spectrum | SpectrumError:
         # An error in one row must not end the others.
         cause = error.__cause__
         if isinstance(error, DataError) and isinstance(cause, SpectrumError):
-            return SpectrumError(place(question), cause.found, cause.expected)
+            return SpectrumError(place(question), cause.actual, cause.expected)
         return SpectrumError(place(question), f"{type(error).__name__}: {error}", "a spectrum")
 
 

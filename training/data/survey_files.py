@@ -177,7 +177,7 @@ def _inside(
     try:
         names = names_of(source.path)
     except SpectrumError as error:
-        left_out = Dropped(source.key, f"cannot be read: found {error.found}", bool(labelled))
+        left_out = Dropped(source.key, f"cannot be read: found {error.actual}", bool(labelled))
         (unreadable if labelled else dropped).append(left_out)
         for one, target in labelled:
             one.of(source.path.name, target)  # reported once

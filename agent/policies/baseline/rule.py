@@ -178,11 +178,11 @@ def _shape(feature: Feature, at_rest: Spectrum, measured: Measured) -> str:
     if line is None:
         return ""
     data = evidence(at_rest)
-    found = data.line(line).found
-    if found is None or found.fwhm.significance <= 3:
+    fitted = data.line(line).detection
+    if fitted is None or fitted.fwhm.significance <= 3:
         return ""
-    seen_by = f", instrument {found.instrument:.0f} km/s" if found.instrument else ""
-    parts = [f"a Gaussian has FWHM {with_error(found.fwhm, 'km/s')}{seen_by}"]
+    seen_by = f", instrument {fitted.instrument:.0f} km/s" if fitted.instrument else ""
+    parts = [f"a Gaussian has FWHM {with_error(fitted.fwhm, 'km/s')}{seen_by}"]
     maxima = data.two_maxima(line)
     if isinstance(maxima, TwoMaxima):
         parts.append(f"two maxima stand {with_error(maxima.separation, 'km/s')} apart")
@@ -197,7 +197,7 @@ def weighing(assessment: Assessment) -> str:
         ("Against", [f for f in ranked if f.points <= -0.25]),
         ("Deciding little", [f for f in ranked if 0.05 <= abs(f.points) < 0.25]),
     )
-    sentences = [f"{side}: {', '.join(_named(f) for f in found)}." for side, found in sides if found]
+    sentences = [f"{side}: {', '.join(_named(f) for f in findings)}." for side, findings in sides if findings]
     if len(assessment.measured) < len(assessment.findings):
         sentences.append(f"Not measurable: {unmeasured(assessment.findings)}.")
     total = f"Start {signed(assessment.start)}, total {signed(assessment.total)}"
@@ -288,10 +288,10 @@ class Baseline:
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
         """Yield the next turn, a sentence or two at a time."""
         spectrum, task = conversation.spectrum, conversation.task
-        found = assess(spectrum, task)
+        assessed = assess(spectrum, task)
         done = len(conversation.exchanges)
-        zooms = _after_calls(conversation, found, plan_zooms(found))[: done + conversation.turns_left - 1]
-        reason = cannot_tell(found, spectrum)
+        zooms = _after_calls(conversation, assessed, plan_zooms(assessed))[: done + conversation.turns_left - 1]
+        reason = cannot_tell(assessed, spectrum)
         yield "<think>"
         if done == 0:
             yield _opening(spectrum, task, zooms)
@@ -301,21 +301,21 @@ class Baseline:
             yield f" {_next(zooms[done], first=done == 0)}</think>\n"
             yield _call(zooms[done])
         else:
-            yield f"\n\n{_without_zoom(found, zooms, spectrum, task)}{weighing(found)}"
+            yield f"\n\n{_without_zoom(assessed, zooms, spectrum, task)}{weighing(assessed)}"
             if reason:
-                yield f" These data do not allow an answer; {found.verdict} is a default."
-            yield f"</think><answer>\\boxed{{{found.verdict}}} {explanation(found, reason)}</answer>"
-            yield Score(round(found.score, 4))
+                yield f" These data do not allow an answer; {assessed.verdict} is a default."
+            yield f"</think><answer>\\boxed{{{assessed.verdict}}} {explanation(assessed, reason)}</answer>"
+            yield Score(round(assessed.score, 4))
             if reason:
                 yield CannotTell(reason)
 
 
-def plan_zooms(found: Assessment, most: int = MAX_WINDOWS) -> list[PlannedZoom]:
+def plan_zooms(assessed: Assessment, most: int = MAX_WINDOWS) -> list[PlannedZoom]:
     """Select the windows: the primary features, those that are present first, then those that moved the sum most.
 
     Windows that overlap by half are one zoom.
     """
-    local = [f for f in found.measured if f.feature.kind != "slope"]
+    local = [f for f in assessed.measured if f.feature.kind != "slope"]
     primary = sorted((f for f in local if f.feature.role == "primary"), key=lambda f: f.certainty <= 0.5)
     others = sorted((f for f in local if f.feature.role != "primary"), key=lambda f: -abs(f.points))
     zooms: list[PlannedZoom] = []
@@ -331,7 +331,7 @@ def plan_zooms(found: Assessment, most: int = MAX_WINDOWS) -> list[PlannedZoom]:
     return zooms
 
 
-def _after_calls(conversation: Conversation, found: Assessment, plan: list[PlannedZoom]) -> list[PlannedZoom]:
+def _after_calls(conversation: Conversation, assessed: Assessment, plan: list[PlannedZoom]) -> list[PlannedZoom]:
     """Return the plan that follows the calls made so far: the plan itself, unless the inspection began from turns that
     this spectrum does not lead to (``agent.loop.inspect``, ``begin``).
     """
@@ -339,12 +339,12 @@ def _after_calls(conversation: Conversation, found: Assessment, plan: list[Plann
     windows = [call.arguments.get("wavelength_range") if call else None for call in calls]
     if windows == [list(zoom.window) for zoom in plan[: len(calls)]]:
         return plan
-    made = [_made(call, found) for call in calls]
-    left = [z for z in plan if all(_overlap(z.window, m.window) <= 0.5 for m in made)]
-    return [*made, *left[: max(0, MAX_WINDOWS - len(made))]]
+    before = [_made(call, assessed) for call in calls]
+    left = [z for z in plan if all(_overlap(z.window, m.window) <= 0.5 for m in before)]
+    return [*before, *left[: max(0, MAX_WINDOWS - len(before))]]
 
 
-def _made(call: Call | None, found: Assessment) -> PlannedZoom:
+def _made(call: Call | None, assessed: Assessment) -> PlannedZoom:
     """Return the zoom of a call, with what was measured of the features that its label names, else of those whose
     principal wavelength lies in its window.
     """
@@ -354,23 +354,23 @@ def _made(call: Call | None, found: Assessment) -> PlannedZoom:
     if isinstance(requested, list) and len(requested) == 2 and all(isinstance(x, int | float) for x in requested):
         lo, hi = (round(x) for x in requested)
     label = str(arguments.get("label") or "")
-    inside = [f for f in found.findings if f.feature.wavelengths and lo <= f.feature.wavelengths[0] <= hi]
+    inside = [f for f in assessed.findings if f.feature.wavelengths and lo <= f.feature.wavelengths[0] <= hi]
     named = [f for f in inside if f.feature.name in label]
     same = {f.feature.wavelengths[0] for f in named}
     return PlannedZoom((lo, max(hi, lo + 1)), tuple(f for f in inside if not same or f.feature.wavelengths[0] in same))
 
 
-def _overlap(one: tuple[int, int], other: tuple[int, int]) -> float:
+def _overlap(first: tuple[int, int], second: tuple[int, int]) -> float:
     """Return the shared part of two windows, as a fraction of the narrower."""
-    shared = min(one[1], other[1]) - max(one[0], other[0])
-    return max(shared, 0) / min(one[1] - one[0], other[1] - other[0])
+    shared = min(first[1], second[1]) - max(first[0], second[0])
+    return max(shared, 0) / min(first[1] - first[0], second[1] - second[0])
 
 
 def _opening(spectrum: Spectrum, task: Task, zooms: list[PlannedZoom]) -> str:
-    wanted = [f.name for f in task.features if f.role == "primary"]
+    criteria = [f.name for f in task.features if f.role == "primary"]
     text = f"{opening(spectrum, rest(spectrum))} The question is whether this is {_with_article(task.title)}."
-    if wanted:
-        text += f" The primary criteria are: {', '.join(map(_in_sentence, wanted))}."
+    if criteria:
+        text += f" The primary criteria are: {', '.join(map(_in_sentence, criteria))}."
     if not zooms:
         text += " None of what the guide names can be measured in these data."
     return text
@@ -391,10 +391,10 @@ def _next(zoom: PlannedZoom, first: bool) -> str:
     return f"{'First' if first else 'Next'} zoom: {zoom.label}, {zoom.window[0]} to {zoom.window[1]} Å."
 
 
-def _without_zoom(found: Assessment, zooms: list[PlannedZoom], spectrum: Spectrum, task: Task) -> str:
+def _without_zoom(assessed: Assessment, zooms: list[PlannedZoom], spectrum: Spectrum, task: Task) -> str:
     """Describe what was measured without a zoom and still counts."""
     seen = {f.feature.name for zoom in zooms for f in zoom.findings}
-    others = [f for f in found.measured if f.feature.name not in seen and abs(f.points) >= 0.25]
+    others = [f for f in assessed.measured if f.feature.name not in seen and abs(f.points) >= 0.25]
     if not others:
         return ""
     at_rest = rest(spectrum)

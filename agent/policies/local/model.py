@@ -46,32 +46,32 @@ class Weights:
     @property
     def name(self) -> str:
         """Name without parent folders, which do not belong in a trace."""
-        return " + ".join(_name(one) for one in (self.model, self.adapter) if one)
+        return " + ".join(_name(folder) for folder in (self.model, self.adapter) if folder)
 
     def problem(self) -> str | None:
         """Return why it cannot be loaded, as far as can be seen without loading it; None if nothing is wrong."""
-        found = _not_there(self.model, "config.json", "a model")
-        if found is None and self.adapter:
-            found = _not_there(self.adapter, "adapter_config.json", deferred("a PEFT adapter"))
+        wrong = _not_there(self.model, "config.json", "a model")
+        if wrong is None and self.adapter:
+            wrong = _not_there(self.adapter, "adapter_config.json", deferred("a PEFT adapter"))
         missing = [package for package in NEEDED if find_spec(package) is None]
-        if found is None and missing:
-            found = deferred(
+        if wrong is None and missing:
+            wrong = deferred(
                 "a model in this process needs {missing}: {install}", missing=" and ".join(missing), install=INSTALL
             )
-        if found is None and self.adapter and find_spec("peft") is None:
-            found = deferred("an adapter needs peft: pip install peft")
-        return found
+        if wrong is None and self.adapter and find_spec("peft") is None:
+            wrong = deferred("an adapter needs peft: pip install peft")
+        return wrong
 
 
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that determine a model's output."""
-    found = {}
+    versions_found = {}
     for package in ("torch", "transformers", "peft"):
         try:
-            found[package] = version(package)
+            versions_found[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions_found
 
 
 def source(given: str) -> str:
@@ -268,14 +268,14 @@ class Loaded:
     @contextmanager
     def _last_logits(self) -> Iterator[Callable[[], Any]]:
         """Yield a function that returns the logits (vocabulary,) of the last forward pass, before any sampling."""
-        found: list[Any] = [None]
+        last: list[Any] = [None]
 
         def keep(_: Any, __: Any, logits: Any) -> None:
-            found[0] = logits
+            last[0] = logits
 
         hook = self.model.get_output_embeddings().register_forward_hook(keep)
         try:
-            yield lambda: found[0][0, -1, : len(self.texts)].float().cpu().numpy()
+            yield lambda: last[0][0, -1, : len(self.texts)].float().cpu().numpy()
         finally:
             hook.remove()
 

@@ -70,14 +70,14 @@ class Local:
         name = self.weights.name
         if problem := self.weights.problem():
             return Health(False, problem, name)
-        found = versions()
+        installed = versions()
         loaded = _held.get(self.weights)
         if loaded:
             sentence = deferred("{name}, in this process, on {device}", name=name, device=loaded.device)
         else:
             sentence = deferred("{name}, in this process, loaded on first use", name=name)
         context = loaded.context if loaded else None
-        return Health(True, sentence, name, "transformers", found["transformers"], context)
+        return Health(True, sentence, name, "transformers", installed["transformers"], context)
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
         """Stream the next turn."""
@@ -107,7 +107,7 @@ class Local:
             if not halted():
                 loaded = _loaded(self.weights)
                 seen = [exchange.observation for exchange in conversation.exchanges]
-                images = [conversation.overview, *(one.image for one in seen if one and one.image)]
+                images = [conversation.overview, *(answer.image for answer in seen if answer and answer.image)]
                 loaded.write(messages(conversation), images, self.sampling, put, halted)
             put(_End())
         except TurnStopped:

@@ -28,8 +28,8 @@ def normalised(x: Array, eps: float) -> Array:
 def frequencies(theta: float, width: int) -> Array:
     """Return the angles per position of rotary embedding, (width / 2,)."""
     exponents = np.arange(0, width, 2, dtype=np.float32) / np.float32(width)
-    found: Array = (1 / np.power(np.float32(theta), exponents)).astype(np.float32)
-    return found
+    rates: Array = (1 / np.power(np.float32(theta), exponents)).astype(np.float32)
+    return rates
 
 
 def rotate(x: Array, cosines: Array, sines: Array) -> None:
@@ -51,20 +51,20 @@ def attend(queries: Array, keys: Array, values: Array, mask: Array | None = None
     scores -= scores.max(axis=-1, keepdims=True)
     np.exp(scores, out=scores)
     sums = scores.sum(axis=-1, keepdims=True)
-    found = scores @ values
-    found /= sums
-    return found.astype(np.float32, copy=False)
+    weighted = scores @ values
+    weighted /= sums
+    return weighted.astype(np.float32, copy=False)
 
 
 def gated(both: Array) -> Array:
     """Return silu(gate) · up for the two halves of (n, 2 × inner)."""
     inner = both.shape[1] // 2
     gate, up = both[:, :inner], both[:, inner:]
-    found: Array = -gate
+    gates: Array = -gate
     # exp overflows to infinity for very negative gates, and gate / infinity is the 0 that is wanted.
     with np.errstate(over="ignore"):
-        np.exp(found, out=found)
-    np.add(found, 1, out=found)
-    np.divide(gate, found, out=found)
-    np.multiply(found, up, out=found)
-    return found
+        np.exp(gates, out=gates)
+    np.add(gates, 1, out=gates)
+    np.divide(gate, gates, out=gates)
+    np.multiply(gates, up, out=gates)
+    return gates

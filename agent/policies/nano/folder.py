@@ -152,10 +152,10 @@ class Config(_Settings):
 
     @model_validator(mode="after")
     def _check(self) -> Config:
-        found, expected = self.vision_config.out_hidden_size, self.text_config.hidden_size
-        if found != expected:
+        size, expected = self.vision_config.out_hidden_size, self.text_config.hidden_size
+        if size != expected:
             where = "vision_config.out_hidden_size"
-            raise Mismatch(str(found), deferred("{expected}, the text_config.hidden_size", expected=expected), where)
+            raise Mismatch(str(size), deferred("{expected}, the text_config.hidden_size", expected=expected), where)
         return self
 
 
@@ -270,17 +270,17 @@ def read(path: Path) -> Folder:
 
     :raises PolicyError: a file is missing or not as expected
     """
-    if (found := problem(path)) is not None:
-        raise PolicyError(found)
+    if (wrong := problem(path)) is not None:
+        raise PolicyError(wrong)
     config = _checked(Config, path / CONFIG)
     pictures = _pictures(path)
-    for name, here, there in (
+    for name, here, of_vision in (
         ("patch_size", pictures.patch_size, config.vision_config.patch_size),
         ("merge_size", pictures.merge_size, config.vision_config.spatial_merge_size),
         ("temporal_patch_size", pictures.temporal_patch_size, config.vision_config.temporal_patch_size),
     ):
-        if here != there:
-            expected = deferred("{there}, as in the vision_config of {config}", there=there, config=CONFIG)
+        if here != of_vision:
+            expected = deferred("{there}, as in the vision_config of {config}", there=of_vision, config=CONFIG)
             raise PolicyError(Problem(str(path), deferred("{name} of the pictures", name=name), str(here), expected))
     return Folder(path, config, pictures, _checked(Generation, path / GENERATION).ends, abstain(path))
 
@@ -327,27 +327,29 @@ class Weights:
 
         Releases of transformers differ in it.
         """
-        return next((one for one in known if any(name.startswith(f"{one}.") for name in self._arrays)), known[-1])
+        return next(
+            (prefix for prefix in known if any(name.startswith(f"{prefix}.") for name in self._arrays)), known[-1]
+        )
 
     def take(self, name: str, *shape: int) -> Array:
         """Return a copy of the array of that name. :raises PolicyError: it is missing, or of another shape or type"""
-        found = self._arrays.get(name)
-        if found is None:
+        array = self._arrays.get(name)
+        if array is None:
             raise PolicyError(
                 Problem(str(self._file), name, deferred("nothing"), deferred("an array of shape {shape}", shape=shape))
             )
-        if found.shape != shape:
+        if array.shape != shape:
             raise PolicyError(
                 Problem(
                     str(self._file),
                     name,
-                    deferred("the shape {shape}", shape=found.shape),
+                    deferred("the shape {shape}", shape=array.shape),
                     deferred("{shape} as in {config}", shape=shape, config=CONFIG),
                 )
             )
-        if found.dtype not in (np.float16, np.float32):
-            raise PolicyError(Problem(str(self._file), name, str(found.dtype), deferred("float16 or float32")))
-        return found.astype(np.float32)
+        if array.dtype not in (np.float16, np.float32):
+            raise PolicyError(Problem(str(self._file), name, str(array.dtype), deferred("float16 or float32")))
+        return array.astype(np.float32)
 
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -99,16 +99,16 @@ class LanguageModel:
             values[:, past : past + n] = split[:, heads + held :].swapaxes(0, 1)
             # Queries that share a key stand one after the other: (held, group × n, width).
             queries = split[:, :heads].swapaxes(0, 1).reshape(held, group * n, width)
-            found = attend(queries, keys[..., : past + n], values[:, : past + n], mask)
-            x = x + found.reshape(heads, n, width).swapaxes(0, 1).reshape(n, -1) @ layer.out
+            attended = attend(queries, keys[..., : past + n], values[:, : past + n], mask)
+            x = x + attended.reshape(heads, n, width).swapaxes(0, 1).reshape(n, -1) @ layer.out
             x += gated(normalised(x, settings.rms_norm_eps) @ layer.gate_up) @ layer.down
         cache.length = past + n
         return normalised(x, settings.rms_norm_eps)
 
     def logits(self, states: Array) -> Array:
         """Return the logits (n, vocabulary) that follow states (n, width)."""
-        found: Array = states @ self._head
-        return found
+        logits: Array = states @ self._head
+        return logits
 
     def _layer(self, weights: Weights, name: str) -> _Layer:
         settings = self._settings
@@ -117,12 +117,14 @@ class LanguageModel:
         sizes["v"] = sizes["k"]
         first = weights.take(f"{name}.input_layernorm.weight", width)
         second = weights.take(f"{name}.post_attention_layernorm.weight", width)
-        qkv = [weights.take(f"{name}.self_attn.{one}_proj.weight", size, width) * first for one, size in sizes.items()]
-        bias = [weights.take(f"{name}.self_attn.{one}_proj.bias", size) for one, size in sizes.items()]
+        qkv = [
+            weights.take(f"{name}.self_attn.{part}_proj.weight", size, width) * first for part, size in sizes.items()
+        ]
+        bias = [weights.take(f"{name}.self_attn.{part}_proj.bias", size) for part, size in sizes.items()]
         scale = np.float32(1 / sqrt(settings.head))
         qkv[0] *= scale
         bias[0] *= scale
-        gate_up = [weights.take(f"{name}.mlp.{one}_proj.weight", inner, width) * second for one in ("gate", "up")]
+        gate_up = [weights.take(f"{name}.mlp.{part}_proj.weight", inner, width) * second for part in ("gate", "up")]
         return _Layer(
             qkv=transposed(*qkv),
             qkv_bias=np.concatenate(bias),

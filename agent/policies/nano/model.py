@@ -151,13 +151,13 @@ class NanoModel:
                         raise TurnStopped
                     patches = self.preprocessor.patches(picture.image)
                     x[picture.first - past : picture.after - past] = self.vision(patches)
-            found = []
+            states = []
             for first in range(0, len(x), AT_ONCE):
                 if halted():
                     raise TurnStopped
                 part = given.positions[:, past + first : past + first + AT_ONCE]
-                found.append(self.language.read(x[first : first + AT_ONCE], part, cache))
-            return np.concatenate(found)
+                states.append(self.language.read(x[first : first + AT_ONCE], part, cache))
+            return np.concatenate(states)
 
     def write(
         self, script: Script, sampling: Sampling, number: int = 0, halted: Callable[[], bool] = lambda: False

@@ -120,14 +120,14 @@ def _resized_rows(pixels: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:
     # Float64 holds each product and sum exactly: integer arithmetic at the speed of a matrix multiplication.
     flat = pixels.reshape(rows, columns * channels).astype(np.float64)
     plan = _plan(rows, count)
-    found = np.empty((count, columns * channels), np.uint8)
+    resized = np.empty((count, columns * channels), np.uint8)
     for first, low, weights in plan.blocks:
         sums = weights @ flat[low : low + weights.shape[1]]
         sums += 0.5
         np.floor(sums, out=sums)
         np.clip(sums, 0, 255, out=sums)
-        found[first : first + len(weights)] = sums
-    return found.reshape(count, columns, channels)
+        resized[first : first + len(weights)] = sums
+    return resized.reshape(count, columns, channels)
 
 
 @dataclass(frozen=True)

@@ -116,8 +116,8 @@ def model(path: Path) -> NanoModel:
         if (problem := folder.problem(path)) is not None:
             raise PolicyError(problem)
         key = path.resolve(), folder.sha256(path)
-        found = _held.pop(key, None) or NanoModel.load(path)
-        _held[key] = found
+        held = _held.pop(key, None) or NanoModel.load(path)
+        _held[key] = held
         while len(_held) > HELD:
             _held.popitem(last=False)
-        return found
+        return held

@@ -28,30 +28,30 @@ Script = tuple[str | Image.Image, ...]
 def script(conversation: Conversation) -> Script:
     """Return what the model reads before its next turn: Qwen2.5-VL's stock chat template for these messages."""
     system = conversation.system + (TOOL_BLOCK if conversation.with_tool else "")
-    found: list[str | Image.Image] = [f"{START}system\n{system}{END}\n{START}user\n{VISION_START}"]
-    found += [conversation.overview, f"{VISION_END}\n{conversation.prompt}{END}\n"]
+    parts: list[str | Image.Image] = [f"{START}system\n{system}{END}\n{START}user\n{VISION_START}"]
+    parts += [conversation.overview, f"{VISION_END}\n{conversation.prompt}{END}\n"]
     for exchange in conversation.exchanges:
         # The template adds the end; a model's text with it would repeat it.
-        found.append(f"{START}assistant\n{exchange.text.removesuffix(END)}{END}\n")
+        parts.append(f"{START}assistant\n{exchange.text.removesuffix(END)}{END}\n")
         if (seen := exchange.observation) is not None:
             image = None if seen.image is None else {"image": seen.image}
-            found.append(f"{START}user\n")
+            parts.append(f"{START}user\n")
             for block in tool_result(seen.text, image)["content"]:
-                found += [VISION_START, block["image"], VISION_END] if "image" in block else [block["text"]]
-            found.append(f"{END}\n")
-    found.append(f"{START}assistant\n")
-    return _joined(found)
+                parts += [VISION_START, block["image"], VISION_END] if "image" in block else [block["text"]]
+            parts.append(f"{END}\n")
+    parts.append(f"{START}assistant\n")
+    return _joined(parts)
 
 
 def _joined(parts: Sequence[str | Image.Image]) -> Script:
     """Join neighbouring texts: a tokenizer may make one token of their ends."""
-    found: list[str | Image.Image] = []
+    joined: list[str | Image.Image] = []
     for part in parts:
-        if isinstance(part, str) and found and isinstance(found[-1], str):
-            found[-1] += part
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
         else:
-            found.append(part)
-    return tuple(found)
+            joined.append(part)
+    return tuple(joined)
 
 
 class Vocabulary:
@@ -80,8 +80,8 @@ class Vocabulary:
 
     def ids(self, text: str) -> list[int]:
         """Return the tokens of a text; special tokens in it are recognised."""
-        found: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
-        return found
+        token_ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return token_ids
 
     def text(self, ids: Sequence[int]) -> str:
         """Return the text of tokens, special ones included."""

@@ -87,20 +87,20 @@ class VisionTower:
         merged = normalised(x, EPS).reshape(len(layout.order), -1) @ self._into
         merged += self._into_bias
         merged *= _gelu_factor(merged)
-        found = (merged @ self._out + self._out_bias)[layout.back]
-        return found.astype(np.float32, copy=False)
+        embedded = (merged @ self._out + self._out_bias)[layout.back]
+        return embedded.astype(np.float32, copy=False)
 
     def _attention(self, x: Array, layer: _Layer, layout: _Layout, windows: tuple[tuple[int, int, int], ...]) -> Array:
         heads = self._settings.num_heads
         qkv = (normalised(x, EPS) @ layer.qkv + layer.qkv_bias).reshape(len(x), 3 * heads, -1)
         rotate(qkv[:, : 2 * heads], layout.cosines, layout.sines)
-        found = np.empty((len(x), heads, qkv.shape[2]), np.float32)
+        attended = np.empty((len(x), heads, qkv.shape[2]), np.float32)
         for first, count, size in windows:
             part = slice(first, first + count * size)
             # (count, size, 3, heads, width) to three of (count, heads, size, width)
             q, k, v = qkv[part].reshape(count, size, 3, heads, -1).transpose(2, 0, 3, 1, 4)
-            found[part] = attend(q, k.swapaxes(2, 3), v).transpose(0, 2, 1, 3).reshape(count * size, heads, -1)
-        return found.reshape(len(x), -1) @ layer.out + layer.out_bias
+            attended[part] = attend(q, k.swapaxes(2, 3), v).transpose(0, 2, 1, 3).reshape(count * size, heads, -1)
+        return attended.reshape(len(x), -1) @ layer.out + layer.out_bias
 
     def _layer(self, weights: Weights, name: str, number: int, width: int, inner: int) -> _Layer:
         first = weights.take(f"{name}.norm1.weight", width)
@@ -110,14 +110,16 @@ class VisionTower:
         scale = np.float32(1 / sqrt(self._settings.head))
         qkv[:width] *= scale
         bias[:width] *= scale
-        gate_up = [weights.take(f"{name}.mlp.{one}_proj.weight", inner, width) * second for one in ("gate", "up")]
+        gate_up = [weights.take(f"{name}.mlp.{part}_proj.weight", inner, width) * second for part in ("gate", "up")]
         return _Layer(
             qkv=transposed(qkv),
             qkv_bias=bias,
             out=transposed(weights.take(f"{name}.attn.proj.weight", width, width)),
             out_bias=weights.take(f"{name}.attn.proj.bias", width),
             gate_up=transposed(*gate_up),
-            gate_up_bias=np.concatenate([weights.take(f"{name}.mlp.{one}_proj.bias", inner) for one in ("gate", "up")]),
+            gate_up_bias=np.concatenate(
+                [weights.take(f"{name}.mlp.{part}_proj.bias", inner) for part in ("gate", "up")]
+            ),
             down=transposed(weights.take(f"{name}.mlp.down_proj.weight", width, inner)),
             down_bias=weights.take(f"{name}.mlp.down_proj.bias", width),
             everywhere=number in self._settings.fullatt_block_indexes,
@@ -148,5 +150,5 @@ def _gelu_factor(x: Array) -> Array:
     """Return what x is multiplied with in the exact GELU."""
     from scipy.special import erf
 
-    found: Array = (0.5 + 0.5 * erf(x / np.float32(sqrt(2)))).astype(np.float32, copy=False)
-    return found
+    factor: Array = (0.5 + 0.5 * erf(x / np.float32(sqrt(2)))).astype(np.float32, copy=False)
+    return factor

@@ -253,9 +253,9 @@ class ChatApi:
     async def _must_be_a_stream(self, stream: Stream) -> None:
         kind = self._kind(stream.response.headers)
         if kind == "application/json":
-            found = parsed((await stream.response.aread()).decode(errors="replace"))
-            if found.get("error"):
-                raise self.error_in(found)
+            answer = parsed((await stream.response.aread()).decode(errors="replace"))
+            if answer.get("error"):
+                raise self.error_in(answer)
             raise ServerFailure(deferred("{url} does not stream its answers, as requested.", url=self.url))
 
     async def _received(self, stream: Stream) -> AsyncGenerator[bytes, None]:
@@ -286,10 +286,10 @@ def _values(content: bytes) -> object:
     """Return the content of an error as values if it is JSON, otherwise as text."""
     text = content.decode(errors="replace")
     try:
-        found: object = json.loads(text)
+        value: object = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return found
+    return value
 
 
 @cache

@@ -148,13 +148,13 @@ class Endpoint:
             cause = with_tools.__cause__
             if not (isinstance(cause, ErrorResponse) and cause.status in (400, 422, 501)):
                 raise with_tools
-            found: ToolUse = "refused"
+            use: ToolUse = "refused"
         elif not (without and with_tools):
-            found = "unknown"
+            use = "unknown"
         else:
-            found = "shown" if with_tools > without else "dropped"
-        self._tool_use[model] = found
-        return found
+            use = "shown" if with_tools > without else "dropped"
+        self._tool_use[model] = use
+        return use
 
     async def _prompt_tokens(self, tools: Sequence[Mapping[str, Any]]) -> int:
         """Return the number of tokens that the server counts in a short message; 0: it does not count them."""

@@ -40,7 +40,7 @@ class Health:
     late: bool = False
 
 
-async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
+async def check_server(where: str, model_asked: str | None, fetch: Fetch) -> Health:
     """Query the API at ``where`` (``http://.../v1``): models, server and load.
 
     :param wanted: the model to use; None: the first that is served
@@ -48,16 +48,16 @@ async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
     try:
         listed = await fetch("/models")
     except ServerFailure as failure:
-        return Health(False, failure.sentence, wanted or "", late=failure.late)
+        return Health(False, failure.sentence, model_asked or "", late=failure.late)
     models = _models(listed)
     if models is None:
         sentence = deferred(
             "{where} is no model server: it answered something else. Its address usually ends in /v1.", where=where
         )
-        return Health(False, sentence, wanted or "")
+        return Health(False, sentence, model_asked or "")
     if not models:
-        return Health(False, deferred("{where} serves no model.", where=where), wanted or "")
-    model = wanted or next(iter(models))
+        return Health(False, deferred("{where} serves no model.", where=where), model_asked or "")
+    model = model_asked or next(iter(models))
     if model not in models:
         names = ", ".join(list(models)[:8])
         if len(models) > 8:
@@ -89,9 +89,9 @@ async def _rest(where: str, fetch: Fetch) -> tuple[str, int | None, int | None]:
     """Return version, running and waiting requests, from the routes next to the API; empty if missing."""
     parts = urlsplit(where)
     root = urlunsplit((parts.scheme, parts.netloc, parts.path.removesuffix("/v1"), "", ""))
-    found = await asyncio.gather(fetch(f"{root}/version"), fetch(f"{root}/metrics"), return_exceptions=True)
-    version = found[0].get("version") if isinstance(found[0], Mapping) else ""
-    metrics = found[1] if isinstance(found[1], str) else ""
+    answers = await asyncio.gather(fetch(f"{root}/version"), fetch(f"{root}/metrics"), return_exceptions=True)
+    version = answers[0].get("version") if isinstance(answers[0], Mapping) else ""
+    metrics = answers[1] if isinstance(answers[1], str) else ""
     return str(version or ""), _total(_RUNNING, metrics), _total(_WAITING, metrics)
 
 

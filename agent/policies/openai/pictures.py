@@ -87,13 +87,15 @@ class Pictures:
 
         def awaited() -> _Sending | None:
             missing = (self._sending.get(uuid) for uuid in uuids if uuid not in self._there)
-            return next((one for one in missing if one and now() < one.since + self._taken_seconds), None)
+            return next(
+                (picture for picture in missing if picture and now() < picture.since + self._taken_seconds), None
+            )
 
         # Again after each: if a request failed, one of those that wait for it sends the bytes, and the others wait.
-        while (one := awaited()) is not None:
+        while (picture := awaited()) is not None:
             with suppress(TimeoutError):
-                async with asyncio.timeout_at(one.since + self._taken_seconds):
-                    await one.ended.wait()
+                async with asyncio.timeout_at(picture.since + self._taken_seconds):
+                    await picture.ended.wait()
 
     @contextmanager
     def sending(self, request: Request) -> Iterator[None]:
@@ -118,24 +120,24 @@ class Pictures:
         named: set[str] = set()
         expected: set[str] = set()
 
-        def part(found: Any) -> Any:
-            url = _url_of(found)
+        def part(sent_part: Any) -> Any:
+            url = _url_of(sent_part)
             if url is None:
-                return found
+                return sent_part
             uuids.add(url.uuid)
             if whole or (url.uuid not in self._there and url.uuid not in self._sending):
-                return {**found, "uuid": url.uuid}
+                return {**sent_part, "uuid": url.uuid}
             named.add(url.uuid)
             if url.uuid not in self._there:
                 expected.add(url.uuid)
-            return {**found, "image_url": None, "uuid": url.uuid}
+            return {**sent_part, "image_url": None, "uuid": url.uuid}
 
-        def message(found: Mapping[str, Any]) -> Mapping[str, Any]:
-            if not any(_urls_of([found])):
-                return found
-            return {**found, "content": [part(one) for one in found["content"]]}
+        def message(sent_part: Mapping[str, Any]) -> Mapping[str, Any]:
+            if not any(_urls_of([sent_part])):
+                return sent_part
+            return {**sent_part, "content": [part(entry) for entry in sent_part["content"]]}
 
-        sent = [message(one) for one in messages]
+        sent = [message(entry) for entry in messages]
         return Request(sent, frozenset(uuids), frozenset(named), frozenset(expected))
 
     def answered(self, request: Request) -> None:

@@ -91,12 +91,12 @@ def parsed(event: str) -> dict[str, Any]:
     :raises MalformedStream: it is not a JSON object
     """
     try:
-        found = json.loads(event)
+        event_data = json.loads(event)
     except (ValueError, RecursionError):
         raise MalformedStream(deferred("something that is not JSON: {event!r}", event=event[:60])) from None
-    if not isinstance(found, dict):
+    if not isinstance(event_data, dict):
         raise MalformedStream(deferred("JSON that is not an object: {event!r}", event=event[:60]))
-    return found
+    return event_data
 
 
 def delta_of(chunk: Mapping[str, Any]) -> Delta:
@@ -123,9 +123,9 @@ def model_of(chunk: Mapping[str, Any]) -> str:
     return _text(chunk.get("model"))
 
 
-def _calls(found: object) -> tuple[CallPiece, ...]:
+def _calls(calls: object) -> tuple[CallPiece, ...]:
     pieces = []
-    for place, call in enumerate(found if isinstance(found, list) else ()):
+    for place, call in enumerate(calls if isinstance(calls, list) else ()):
         if not isinstance(call, dict):
             continue
         function = call.get("function")
@@ -142,27 +142,27 @@ def _calls(found: object) -> tuple[CallPiece, ...]:
     return tuple(pieces)
 
 
-def _logprobs(found: object) -> tuple[Mapping[str, Any], ...]:
-    content = found.get("content") if isinstance(found, dict) else None
+def _logprobs(listed: object) -> tuple[Mapping[str, Any], ...]:
+    content = listed.get("content") if isinstance(listed, dict) else None
     return tuple(token for token in (content if isinstance(content, list) else ()) if isinstance(token, dict))
 
 
-def _usage(found: Mapping[str, Any]) -> Usage:
-    details = found.get("prompt_tokens_details")
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    details = usage.get("prompt_tokens_details")
     return Usage(
         requests=1,
-        prompt=_count(found.get("prompt_tokens")),
+        prompt=_count(usage.get("prompt_tokens")),
         cached=_count(details.get("cached_tokens")) if isinstance(details, dict) else 0,
-        completion=_count(found.get("completion_tokens")),
+        completion=_count(usage.get("completion_tokens")),
     )
 
 
-def _text(found: object) -> str:
-    return found if isinstance(found, str) else ""
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
-def _count(found: object) -> int:
-    return found if isinstance(found, int) else 0
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 REDACTED = "[key]"
@@ -180,16 +180,16 @@ class Redactor:
     def text(self, text: str) -> str:
         return text.replace(self._secret, REDACTED) if self._secret else text
 
-    def value(self, found: object) -> object:
+    def value(self, given: object) -> object:
         """Redact all texts of a JSON value, including field names."""
-        match found:
+        match given:
             case str():
-                return self.text(found)
+                return self.text(given)
             case Mapping():
-                return {self.text(str(name)): self.value(one) for name, one in found.items()}
+                return {self.text(str(name)): self.value(entry) for name, entry in given.items()}
             case list():
-                return [self.value(one) for one in found]
-        return found
+                return [self.value(entry) for entry in given]
+        return given
 
     def delta(self, delta: Delta) -> Delta:
         """Redact a piece of the turn. What may be the beginning of the secret is held back for the next piece."""

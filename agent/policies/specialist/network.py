@@ -86,16 +86,16 @@ class SpecialistFolder:
     @property
     def threshold(self) -> float:
         """P at or above it is YES. :raises SpecialistError: it is not a number between 0 and 1"""
-        found = self.card.get("threshold")
-        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
+        value = self.card.get("threshold")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
             raise SpecialistError(
                 deferred(
                     "{parent}: threshold: found {found!r:.60}, expected a number between 0 and 1",
                     parent=self.weights.parent / CARD,
-                    found=found,
+                    found=value,
                 )
             )
-        return float(found)
+        return float(value)
 
 
 class Network:
@@ -149,8 +149,8 @@ class Network:
         YES and NO.
         """
         with one_thread():
-            found = [self._log_odds(row) for row in rows]
-        return np.array(found, dtype=np.float64)
+            odds = [self._log_odds(row) for row in rows]
+        return np.array(odds, dtype=np.float64)
 
     def _log_odds(self, row: Float32) -> float:
         x: Float32 = row
@@ -176,8 +176,8 @@ def _normalised(y: Float32) -> Float32:
 def _gelu(x: Float32) -> Float32:
     from scipy.special import erf
 
-    found: Float32 = (0.5 * x * (1 + erf(x * np.float32(1 / math.sqrt(2))))).astype(np.float32)
-    return found
+    activated: Float32 = (0.5 * x * (1 + erf(x * np.float32(1 / math.sqrt(2))))).astype(np.float32)
+    return activated
 
 
 def _linear(state: Mapping[str, Float32], name: str, before: int, after: int) -> tuple[Float32, Float32]:
@@ -186,13 +186,13 @@ def _linear(state: Mapping[str, Float32], name: str, before: int, after: int) ->
 
 
 def _array(state: Mapping[str, Float32], name: str, shape: tuple[int, ...]) -> Float32:
-    found = state.get(name)
-    if found is None or found.shape != shape:
-        was = "nothing" if found is None else deferred("the shape {shape}", shape=found.shape)
+    array = state.get(name)
+    if array is None or array.shape != shape:
+        was = "nothing" if array is None else deferred("the shape {shape}", shape=array.shape)
         raise SpecialistError(
             deferred("weights: {name}: found {was}, expected the shape {shape}", name=name, was=was, shape=shape)
         )
-    return found.astype(np.float32, copy=False)
+    return array.astype(np.float32, copy=False)
 
 
 def _card(path: Path) -> dict[str, Any]:
@@ -206,9 +206,9 @@ def _card(path: Path) -> dict[str, Any]:
         raise SpecialistError(
             deferred("{path}: found no JSON ({names})", path=path, names=" ".join(str(error).split())[:200])
         ) from error
-    found = card.get("schema") if isinstance(card, dict) else None
-    if found != SCHEMA:
+    schema = card.get("schema") if isinstance(card, dict) else None
+    if schema != SCHEMA:
         raise SpecialistError(
-            deferred("{path}: schema: found {found!r:.60}, expected {schema!r}", path=path, found=found, schema=SCHEMA)
+            deferred("{path}: schema: found {found!r:.60}, expected {schema!r}", path=path, found=schema, schema=SCHEMA)
         )
     return dict(card)

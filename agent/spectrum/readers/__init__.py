@@ -80,10 +80,10 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Targets]:
         raise SpectrumError(name, deferred("more data than fits into memory"), deferred("a spectrum")) from None
     except Exception as error:
         # An unforeseen error of a reader: callers rely on one kind of exception.
-        found = deferred(
+        actual = deferred(
             "something its reader did not expect ({name}: {error})", name=type(error).__name__, error=error
         )
-        raise SpectrumError(name, found, FORMATS) from error
+        raise SpectrumError(name, actual, FORMATS) from error
 
 
 def _targets(where: Path, name: str, stream: BinaryIO, size: int) -> Targets:
@@ -117,10 +117,10 @@ def _fits_targets(where: Path, fits: FitsFile) -> Targets:
             return targets(fits)
     names = [hdu.name or "unnamed" for hdu in fits]
     columns = [c.name for hdu in fits for c in hdu.columns.values()][:6]
-    found = deferred("FITS HDUs {names}", names=", ".join(names[:5]))
+    actual = deferred("FITS HDUs {names}", names=", ".join(names[:5]))
     if columns:
-        found = deferred("{found} with columns {columns}", found=found, columns=", ".join(columns))
-    reason = fits.refusal(found, deferred("a spectrum in a layout known here, or to specutils if installed"))
+        actual = deferred("{found} with columns {columns}", found=actual, columns=", ".join(columns))
+    reason = fits.refusal(actual, deferred("a spectrum in a layout known here, or to specutils if installed"))
     if not fits.is_whole:
         # astropy, which specutils uses, searches for a header after the last HDU, for minutes.
         raise reason

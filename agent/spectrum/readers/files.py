@@ -26,7 +26,7 @@ FORMATS = deferred("a FITS, Parquet, VOTable, JSON or text spectrum")
 def in_same_folder(path: Path, *names: str) -> Path | None:
     """Return the first of these files in the folder of ``path``, compressed or not; None if there is none."""
     packed = (path.with_name(name + ending) for name in names for ending in ("", *COMPRESSED))
-    return next((found for found in packed if found.is_file()), None)
+    return next((path_packed for path_packed in packed if path_packed.is_file()), None)
 
 
 @contextmanager
@@ -70,8 +70,8 @@ def uncompressed(where: Path, name: str) -> Iterator[tuple[BinaryIO, int]]:
             raise SpectrumError(
                 name, deferred("damaged bzip2 data ({error})", error=error), deferred("a complete bzip2 file")
             ) from None
-        found = deferred("a file that cannot be read ({value})", value=error.strerror or error)
-        raise SpectrumError(name, found, deferred("a readable file")) from None
+        actual = deferred("a file that cannot be read ({value})", value=error.strerror or error)
+        raise SpectrumError(name, actual, deferred("a readable file")) from None
 
 
 @contextmanager
@@ -86,10 +86,10 @@ def _unpacked(packed: IO[bytes], name: str, size: int, kind: str) -> Iterator[tu
         while chunk := packed.read(CHUNK):
             whole.write(chunk)
             if whole.tell() > limit:
-                found = deferred(
+                actual = deferred(
                     "a {kind} file of {size} bytes that unpacks to more than {limit}", kind=kind, size=size, limit=limit
                 )
-                raise SpectrumError(name, found, deferred("a spectrum"))
+                raise SpectrumError(name, actual, deferred("a spectrum"))
         if whole.tell() == 0:
             raise SpectrumError(name, deferred("an empty {kind} file", kind=kind), FORMATS)
         yield cast(BinaryIO, whole), whole.seek(0, os.SEEK_END)

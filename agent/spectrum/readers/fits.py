@@ -194,10 +194,10 @@ class Hdu:
             try:
                 array: Array = np.asarray(hdus[1].data)
             except Exception as error:
-                found = deferred(
+                actual = deferred(
                     "a compressed image {name} that cannot be unpacked ({error})", name=self.name, error=error
                 )
-                raise self._file.refusal(found, deferred("a complete FITS file")) from None
+                raise self._file.refusal(actual, deferred("a complete FITS file")) from None
         if array.shape != self.shape:
             raise self._file.refusal(
                 deferred("a compressed image {name} of shape {shape}", name=self.name, shape=array.shape),
@@ -208,10 +208,10 @@ class Hdu:
     @cached_property
     def columns(self) -> dict[str, Column]:
         """The table's columns by upper-case name, in file order; {} if there are none."""
-        found: dict[str, Column] = {}
+        columns: dict[str, Column] = {}
         offset = 0
         if not self.is_table or len(self.shape) != 2:
-            return found
+            return columns
         for n in range(1, self.header.integer("TFIELDS") + 1):
             match = _FORMAT.match(self.header.text(f"TFORM{n}"))
             if match is None:
@@ -223,14 +223,14 @@ class Hdu:
             scale, zero = self.header.number(f"TSCAL{n}"), self.header.number(f"TZERO{n}") or 0.0
             scale = 1.0 if scale is None else scale
             unit = self.header.text(f"TUNIT{n}")
-            found.setdefault(name.upper(), Column(name, code, repeat, offset, unit, scale, zero))
+            columns.setdefault(name.upper(), Column(name, code, repeat, offset, unit, scale, zero))
             offset += (repeat + 7) // 8 if code == "X" else repeat * _WIDTHS[code]
         if offset > self.shape[1]:
             raise self._file.refusal(
                 deferred("columns of {offset} bytes in rows of {shape}", offset=offset, shape=self.shape[1]),
                 deferred("columns that fit"),
             )
-        return found
+        return columns
 
     def column(self, name: str) -> Array:
         """Return a column (rows,) or (rows, repeat), scaled with TSCAL and TZERO; text is bytes, logicals are bool.
@@ -275,8 +275,8 @@ class Hdu:
         value = self.column(name)[row]
         if isinstance(value, bytes):
             return value.decode("latin-1").strip("\0 ")
-        found: Value = value.item() if np.ndim(value) == 0 else None
-        return found
+        cell: Value = value.item() if np.ndim(value) == 0 else None
+        return cell
 
     @cached_property
     def _table_bytes(self) -> bytes:
@@ -299,8 +299,8 @@ class FitsFile:
         self._found: list[Hdu] = []
         self._ended = False
 
-    def refusal(self, found: str, expected: str) -> SpectrumError:
-        return SpectrumError(self.name, found, expected)
+    def refusal(self, actual: str, expected: str) -> SpectrumError:
+        return SpectrumError(self.name, actual, expected)
 
     def check(self, end: int) -> None:
         """:raises SpectrumError: a header claims data up to byte ``end``, beyond the end of the file"""

@@ -49,10 +49,10 @@ def targets(fits: FitsFile) -> Targets:
     apertures = _apertures(fits, primary)
     if len(apertures) == 1:
         return Targets.single(fits.name, partial(_read, fits, fits.name, 0))
-    found = Targets(fits.name)
+    listed = Targets(fits.name)
     for row, aperture in enumerate(apertures):
-        found.add(aperture, partial(_read, fits, f"{fits.name}#{aperture}", row))
-    return found
+        listed.add(aperture, partial(_read, fits, f"{fits.name}#{aperture}", row))
+    return listed
 
 
 def _apertures(fits: FitsFile, primary: Hdu) -> list[str]:

@@ -31,10 +31,10 @@ def recognises(fits: FitsFile) -> bool:
 
 def targets(fits: FitsFile) -> Targets:
     """Return one spectrum, or one per row of vectors."""
-    found = _found(fits)
-    if found is None:
+    chosen = _found(fits)
+    if chosen is None:
         raise fits.refusal(deferred("no table with wavelength and flux columns"), deferred("a table with a spectrum"))
-    table, which = found
+    table, which = chosen
     if sparcl.is_record(table.columns):
         return _sparcl(fits, table)
     rows = table.shape[0] if table.column(which.flux).ndim == 2 else 1
@@ -58,10 +58,10 @@ def _sparcl(fits: FitsFile, table: Hdu) -> Targets:
 
     if not vectors or table.shape[0] == 1:
         return Targets.single(fits.name, partial(read, fits.name, 0))
-    found = Targets(fits.name)
+    rows = Targets(fits.name)
     for number in range(table.shape[0]):
-        found.add(str(number), partial(read, f"{fits.name}#{number}", number))
-    return found
+        rows.add(str(number), partial(read, f"{fits.name}#{number}", number))
+    return rows
 
 
 def _found(fits: FitsFile) -> tuple[Hdu, Roles] | None:
@@ -99,7 +99,7 @@ def _fields(fits: FitsFile, table: Hdu, which: Roles) -> dict[str, Any]:
     if set(table.columns) >= _PYHAMMER:
         return fields | {"survey": "PyHammer", "medium": "vacuum", "frame": "rest", "flux_unit": "relative"}
     of_headers = (medium(header) for header in (table.header, primary))
-    in_headers = next((found for found, is_stated in of_headers if is_stated), None)
+    in_headers = next((header_value for header_value, is_stated in of_headers if is_stated), None)
     stated = _medium_of_column(primary, table, which.wavelength) or in_headers
     if stated is not None:
         return fields | {"medium": stated}

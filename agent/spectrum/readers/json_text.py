@@ -47,9 +47,9 @@ def targets(name: str, raw: bytes) -> Targets:
     if entries:
         return _of_catalog(name, entries)
     if isinstance(content, Mapping):
-        found = _columns(content)
-        if found is not None:
-            return Targets.single(name, partial(_plain, name, content, found))
+        columns = _columns(content)
+        if columns is not None:
+            return Targets.single(name, partial(_plain, name, content, columns))
         keys = ", ".join(str(key) for key in list(content)[:6])
         raise SpectrumError(
             name, deferred("a JSON object with {keys}", keys=keys or deferred("nothing in it")), _WANTED
@@ -62,11 +62,11 @@ def _of_records(name: str, records: list[Mapping[str, Any]]) -> Targets:
         raise SpectrumError(name, f"{len(records)} records", deferred("at most {max_spectra}", max_spectra=MAX_SPECTRA))
     if len(records) == 1:
         return Targets.single(name, partial(sparcl.record, name, records[0]))
-    found = Targets(name)
+    targets = Targets(name)
     for number, record in enumerate(records):
         target = sparcl.target(record, number)
-        found.add(target, partial(sparcl.record, f"{name}#{target}", record))
-    return found
+        targets.add(target, partial(sparcl.record, f"{name}#{target}", record))
+    return targets
 
 
 # ---- Open Astronomy Catalogs
@@ -77,12 +77,12 @@ def _catalog_entries(content: Any) -> list[tuple[Mapping[str, Any], Mapping[str,
     if not isinstance(content, Mapping):
         return []
     objects = [content, *content.values()] if len(content) <= MAX_SPECTRA else []
-    found = []
-    for one in objects:
-        spectra = one.get("spectra") if isinstance(one, Mapping) else None
+    entries = []
+    for catalog_object in objects:
+        spectra = catalog_object.get("spectra") if isinstance(catalog_object, Mapping) else None
         if isinstance(spectra, list):
-            found += [(one, entry) for entry in spectra if isinstance(entry, Mapping) and "data" in entry]
-    return found
+            entries += [(catalog_object, entry) for entry in spectra if isinstance(entry, Mapping) and "data" in entry]
+    return entries
 
 
 def _of_catalog(name: str, entries: list[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Targets:
@@ -93,10 +93,10 @@ def _of_catalog(name: str, entries: list[tuple[Mapping[str, Any], Mapping[str, A
     labels = [_text(entry.get("filename")).replace("/", "_") for _, entry in entries]
     if len(set(labels)) != len(labels) or "" in labels:
         labels = [str(number) for number in range(1, len(entries) + 1)]
-    found = Targets(name)
+    targets = Targets(name)
     for label, (thing, entry) in zip(labels, entries, strict=True):
-        found.add(label, partial(_catalog, f"{name}#{label}", thing, entry))
-    return found
+        targets.add(label, partial(_catalog, f"{name}#{label}", thing, entry))
+    return targets
 
 
 def _catalog(name: str, thing: Mapping[str, Any], entry: Mapping[str, Any]) -> Spectrum:
@@ -165,14 +165,14 @@ def _columns(content: Mapping[str, Any]) -> Roles | None:
     return roles([key for key, value in content.items() if isinstance(value, list)])
 
 
-def _plain(name: str, content: Mapping[str, Any], found: Roles) -> Spectrum:
+def _plain(name: str, content: Mapping[str, Any], roles_named: Roles) -> Spectrum:
     stated = {re.sub(r"[^a-z]", "", key.lower()): value for key, value in content.items() if isinstance(value, str)}
     wavelength_unit, flux_unit = _unit(stated, "w"), _unit(stated, "f")
     if not wavelength_unit or not flux_unit:
         missing = " or ".join(what for what, unit in (("wavelength", wavelength_unit), ("flux", flux_unit)) if not unit)
         raise SpectrumError(name, deferred("JSON arrays without a unit of {missing}", missing=missing), _UNITS_WANTED)
-    pixels = arrays(name, found, content, wavelength_unit)
-    word = f"{stated.get('medium', '')} {found.wavelength}".lower()
+    pixels = arrays(name, roles_named, content, wavelength_unit)
+    word = f"{stated.get('medium', '')} {roles_named.wavelength}".lower()
     medium = "vacuum" if "vac" in word or content.get("vacuum") is True else "air"
     meta: dict[str, Scalar] = {
         key.lower(): value

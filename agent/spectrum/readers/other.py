@@ -85,7 +85,7 @@ def _read_with_specutils(path: Path, reason: SpectrumError, several: bool) -> li
                 layouts = [layout for layout in layouts if not layout.lower().startswith(_GENERIC)]
                 if len(layouts) == 1:
                     read_in = kind.read(str(path), format=layouts[0])
-                    return [(one, layouts[0]) for one in (read_in if kind is SpectrumList else [read_in])]
+                    return [(spectrum, layouts[0]) for spectrum in (read_in if kind is SpectrumList else [read_in])]
         except Exception:
             # Not installed, not importable here, or unable to read the file: the same result for the user.
             raise reason from None

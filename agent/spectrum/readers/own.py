@@ -32,8 +32,8 @@ def recognises(fits: FitsFile) -> bool:
 
 def read(fits: FitsFile) -> Spectrum:
     """Read the spectrum of the file. :raises SpectrumError: of another schema, incomplete or damaged"""
-    if (found := fits[0].header.text(_MARK)) != SCHEMA:
-        raise fits.refusal(f"{_MARK} = {found!r:.60}", repr(SCHEMA))
+    if (schema := fits[0].header.text(_MARK)) != SCHEMA:
+        raise fits.refusal(f"{_MARK} = {schema!r:.60}", repr(SCHEMA))
     table = _table(fits, "SPECTRUM")
     column = _table(fits, "FACTS").column("JSON")
     try:
@@ -75,10 +75,10 @@ def write(spectrum: Spectrum, path: Path) -> None:
 
 
 def _table(fits: FitsFile, name: str) -> Hdu:
-    found = fits.get(name)
-    if found is None or not found.is_table:
+    table = fits.get(name)
+    if table is None or not table.is_table:
         raise fits.refusal(deferred("no table {name}", name=name), deferred("the tables SPECTRUM and FACTS"))
-    return found
+    return table
 
 
 def _cards(spectrum: Spectrum) -> dict[str, Any]:

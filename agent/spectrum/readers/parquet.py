@@ -118,8 +118,8 @@ def targets(name: str, path: Path) -> Targets:
         schema, names = file.schema, file.schema.names
     groups = _Groups(name, file)
     if "extra_info" in names:
-        wanted = [c for c in BENCH_COLUMNS if c in names]
-        return _by_row(name, groups, lambda row: bench_spectrum(name, row, groups.row(row, wanted)))
+        needed = [c for c in BENCH_COLUMNS if c in names]
+        return _by_row(name, groups, lambda row: bench_spectrum(name, row, groups.row(row, needed)))
     if sparcl.is_record(names):
         return _sparcl(name, groups, [c for c in names if c.lower() in (*sparcl.ARRAYS, *sparcl.FIELDS)])
     which = roles(names)
@@ -128,16 +128,16 @@ def targets(name: str, path: Path) -> Targets:
         if nested is None:
             raise SpectrumError(name, f"columns {', '.join(names[:6])}", deferred("columns named wavelength and flux"))
         column, inside = nested
-        wanted = [column, *_about(names)]
-        return _by_row(name, groups, lambda row: _nested_row(f"{name}#{row}", column, inside, groups.row(row, wanted)))
-    wanted = list(which.columns)
+        needed = [column, *_about(names)]
+        return _by_row(name, groups, lambda row: _nested_row(f"{name}#{row}", column, inside, groups.row(row, needed)))
+    needed = list(which.columns)
     if len(schema.get_all_field_indices(which.flux)) != 1:
         raise SpectrumError(name, deferred("several columns {flux}", flux=which.flux), deferred("one of each name"))
     kind = schema.field(which.flux).type
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        wanted += _about(names)
-        return _by_row(name, groups, lambda row: _named(f"{name}#{row}", which, groups.row(row, wanted)))
-    return Targets.single(name, lambda: _named(name, which, groups.everything(wanted)))
+        needed += _about(names)
+        return _by_row(name, groups, lambda row: _named(f"{name}#{row}", which, groups.row(row, needed)))
+    return Targets.single(name, lambda: _named(name, which, groups.everything(needed)))
 
 
 class _Groups:
@@ -197,10 +197,10 @@ def _by_row(name: str, groups: _Groups, read_row: Callable[[int], Spectrum]) -> 
             deferred("a table of {rows} rows", rows=groups.rows),
             deferred("1 to {max_rows} spectra", max_rows=MAX_ROWS),
         )
-    found = Targets(name)
+    rows = Targets(name)
     for row in range(groups.rows):
-        found.add(str(row), partial(read_row, row))
-    return found
+        rows.add(str(row), partial(read_row, row))
+    return rows
 
 
 def _sparcl(name: str, groups: _Groups, columns: list[str]) -> Targets:
@@ -229,8 +229,8 @@ def _nested(schema: Any) -> tuple[str, Roles] | None:
         kind = field.type
         if pa.types.is_list(kind) or pa.types.is_large_list(kind):
             kind = kind.value_type
-        if pa.types.is_struct(kind) and (found := roles([inside.name for inside in kind])) is not None:
-            return field.name, found
+        if pa.types.is_struct(kind) and (columns := roles([inside.name for inside in kind])) is not None:
+            return field.name, columns
     return None
 
 
@@ -248,17 +248,17 @@ def _nested_row(name: str, column: str, which: Roles, row: Mapping[str, Any]) ->
 def _named(name: str, which: Roles, values: Mapping[str, Any]) -> Spectrum:
     stated: Medium | None = medium_of_name(which.wavelength)
     meta: dict[str, Scalar] = {} if stated else {"medium_assumed": True}
-    there = {key.lower(): value for key, value in values.items() if key not in which.columns}
+    others = {key.lower(): value for key, value in values.items() if key not in which.columns}
 
     def first(names: Sequence[str]) -> float | None:
-        return next((finite_number(there[name]) for name in names if there.get(name) is not None), None)
+        return next((finite_number(others[name]) for name in names if others.get(name) is not None), None)
 
     return spectrum(
         name,
         **arrays(name, which, values),
         medium=stated or "air",
         redshift=usable_redshift(first(REDSHIFTS)),
-        ids={key: str(there[key]) for key in IDENTIFIERS if there.get(key) not in (None, "")},
+        ids={key: str(others[key]) for key in IDENTIFIERS if others.get(key) not in (None, "")},
         ra=first(POSITIONS["ra"]),
         dec=first(POSITIONS["dec"]),
         meta=meta,

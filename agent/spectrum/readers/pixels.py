@@ -106,20 +106,20 @@ def exposure(name: str, wavelength: Array, flux: Array, ivar: Array) -> Exposure
     A damaged exposure is left out too: the spectrum itself can still be inspected.
     """
     try:
-        found = spectrum(name, wavelength, flux, ivar)
+        part = spectrum(name, wavelength, flux, ivar)
     except SpectrumError:
         return None
-    return Exposure(name, found.wavelength, found.flux, found.ivar)
+    return Exposure(name, part.wavelength, part.flux, part.ivar)
 
 
-def _in_f_lambda(found: Spectrum) -> Spectrum:
+def _in_f_lambda(original: Spectrum) -> Spectrum:
     """Return the spectrum as a flux density per wavelength. :raises SpectrumError: as ``per_wavelength``"""
-    factor = per_wavelength(found.name, found.flux_unit)
+    factor = per_wavelength(original.name, original.flux_unit)
     if factor is None:
-        return found
+        return original
 
     def flux(wavelength: FloatArray, values: FloatArray) -> FloatArray:
-        return converted(convert(wavelength, found.medium, "vacuum"), values, factor)
+        return converted(convert(wavelength, original.medium, "vacuum"), values, factor)
 
     def ivar(wavelength: FloatArray, values: FloatArray) -> FloatArray:
         unit = flux(wavelength, np.ones(wavelength.shape))
@@ -128,10 +128,10 @@ def _in_f_lambda(found: Spectrum) -> Spectrum:
         return np.where(np.isfinite(result), result, 0.0)
 
     return replace(
-        found,
-        flux=flux(found.wavelength, found.flux),
-        ivar=ivar(found.wavelength, found.ivar),
-        model=None if found.model is None else flux(found.wavelength, found.model),
+        original,
+        flux=flux(original.wavelength, original.flux),
+        ivar=ivar(original.wavelength, original.ivar),
+        model=None if original.model is None else flux(original.wavelength, original.model),
         exposures=tuple(
             Exposure(
                 exposure.name,
@@ -139,10 +139,10 @@ def _in_f_lambda(found: Spectrum) -> Spectrum:
                 flux(exposure.wavelength, exposure.flux),
                 ivar(exposure.wavelength, exposure.ivar),
             )
-            for exposure in found.exposures
+            for exposure in original.exposures
         ),
         flux_unit=F_LAMBDA,
-        meta={**found.meta, "flux_unit_in_file": found.flux_unit},
+        meta={**original.meta, "flux_unit_in_file": original.flux_unit},
     )
 
 
@@ -174,10 +174,10 @@ def zero_stretches(flux: FloatArray) -> BoolArray:
     """
     zero = np.concatenate(([False], flux == 0, [False]))
     edges = np.flatnonzero(zero[1:] != zero[:-1])
-    found: BoolArray = np.zeros(flux.size, dtype=bool)
+    is_zero: BoolArray = np.zeros(flux.size, dtype=bool)
     for start, stop in zip(edges[::2], edges[1::2], strict=True):
-        found[start:stop] = stop - start >= ZERO_RUN or start == 0 or stop == flux.size
-    return found
+        is_zero[start:stop] = stop - start >= ZERO_RUN or start == 0 or stop == flux.size
+    return is_zero
 
 
 def _bridged(wavelength: FloatArray, flux: FloatArray) -> FloatArray:

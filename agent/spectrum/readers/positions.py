@@ -34,15 +34,15 @@ def of_header(header: Header, radians: bool = False) -> Position:
 
     :param radians: cards with a number instead of a sexagesimal text are in radians (STELIB)
     """
-    found = []
+    angles = []
     for key in ("RA", "DEC"):
         value = header[key]
         if isinstance(value, str):
-            found.append(degrees(value, hours=key == "RA"))
+            angles.append(degrees(value, hours=key == "RA"))
         else:
             number = header.number(key)
-            found.append(math.degrees(number) if radians and number is not None else number)
-    ra, dec = found
+            angles.append(math.degrees(number) if radians and number is not None else number)
+    ra, dec = angles
     if ra is None or dec is None or not (0 <= ra < 360 and -90 <= dec <= 90):
         return None, None
     if re.fullmatch(r"B?1950(\.0*)?", header.text("EQUINOX").upper()):
@@ -54,5 +54,5 @@ def _from_b1950(ra: float, dec: float) -> Position:
     """Precess from FK4, equinox B1950, to ICRS; a star's proper motion is not known here."""
     from astropy.coordinates import SkyCoord
 
-    there = SkyCoord(ra, dec, unit="deg", frame="fk4", equinox="B1950").icrs
-    return float(there.ra.deg), float(there.dec.deg)
+    in_icrs = SkyCoord(ra, dec, unit="deg", frame="fk4", equinox="B1950").icrs
+    return float(in_icrs.ra.deg), float(in_icrs.dec.deg)

@@ -38,8 +38,8 @@ _IDS = ("sparcl_id", "specid", "targetid")
 
 def is_record(names: Any) -> bool:
     """Return whether columns or keys of these names are those of a record."""
-    there = {str(name).lower() for name in names}
-    return there >= REQUIRED and bool(there & MARKS)
+    fields = {str(name).lower() for name in names}
+    return fields >= REQUIRED and bool(fields & MARKS)
 
 
 def records(content: Any) -> list[Mapping[str, Any]] | None:
@@ -47,8 +47,8 @@ def records(content: Any) -> list[Mapping[str, Any]] | None:
     if isinstance(content, Mapping) and isinstance(content.get("records"), list):
         content = content["records"]
     several = content if isinstance(content, list) else [content]
-    found = [one for one in several if isinstance(one, Mapping) and is_record(one)]
-    return found or None
+    records_listed = [record for record in several if isinstance(record, Mapping) and is_record(record)]
+    return records_listed or None
 
 
 def target(row: Mapping[str, Any], number: int) -> str:

@@ -66,8 +66,8 @@ class Selection:
     def accepts(self, target: str, entry: CatalogueEntry) -> bool:
         if self.targets and id_or_text(target) not in self.targets:
             return False
-        wanted, words = self.spectype.upper().split(), entry.kind.upper().split()
-        return words[: len(wanted)] == wanted and (self.zwarn is None or entry.zwarn == self.zwarn)
+        kinds, words = self.spectype.upper().split(), entry.kind.upper().split()
+        return words[: len(kinds)] == kinds and (self.zwarn is None or entry.zwarn == self.zwarn)
 
 
 class Targets:
@@ -107,9 +107,9 @@ class Targets:
             return tuple(name for name in self.names if selection.accepts(name, CatalogueEntry()))
         entries = self._entries
         if not any(entry != CatalogueEntry() for entry in entries.values()):
-            found = deferred("spectra without a class or redshift warning")
+            actual = deferred("spectra without a class or redshift warning")
             raise SpectrumError(
-                self.name, found, deferred("a catalogue to select {selection} from", selection=selection)
+                self.name, actual, deferred("a catalogue to select {selection} from", selection=selection)
             )
         return tuple(name for name in self.names if selection.accepts(name, entries.get(name, CatalogueEntry())))
 
@@ -117,15 +117,15 @@ class Targets:
     def _entries(self) -> dict[str, CatalogueEntry]:
         if self.catalogue is not None:
             return self.catalogue()
-        found = {}
+        entries = {}
         for name in self.names:
             try:
                 spectrum = _loaded(self._loaders[name])
             except NoDataError:
                 continue
             zwarn = spectrum.meta.get("zwarn", spectrum.meta.get("zwarning"))
-            found[name] = CatalogueEntry(spectrum.catalogue_class, zwarn if isinstance(zwarn, int) else None)
-        return found
+            entries[name] = CatalogueEntry(spectrum.catalogue_class, zwarn if isinstance(zwarn, int) else None)
+        return entries
 
     def read(self, target: str | None) -> Spectrum:
         """Read the named one, or the only one that ``read_all`` would read. A name may be a selection
@@ -146,12 +146,12 @@ class Targets:
                 raise SeveralSpectra(self.name, names)
             target = names[0] if names else target
         if target not in self._loaders:
-            there = (
+            actual = (
                 ", ".join(list(self._loaders)[:5])
                 if "" not in self._loaders
                 else deferred("one spectrum without a name")
             )
-            raise SpectrumError(self.name, there, self._missing(target))
+            raise SpectrumError(self.name, actual, self._missing(target))
         return _loaded(self._loaders[target])
 
     def _named(self, target: str) -> str:

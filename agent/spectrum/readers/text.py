@@ -88,19 +88,19 @@ def _taken_apart(name: str, text: str) -> _Text:
     delimiter = next((d for d in (",", ";", "|") if d in rows[0]), None)
     names = [c.strip().strip('"') for c in rows[0].split(delimiter)] if _is_header(rows[0], delimiter) else []
     rows = rows[1:] if names else rows
-    found = _Text(comments, names)
-    found.table = _numbers(name, rows, delimiter, list(numbered)[-len(rows) :])
-    if names and len(names) != found.table.shape[1]:
+    parsed = _Text(comments, names)
+    parsed.table = _numbers(name, rows, delimiter, list(numbered)[-len(rows) :])
+    if names and len(names) != parsed.table.shape[1]:
         raise SpectrumError(
             name,
-            deferred("{n_names} column names over {shape} columns", n_names=len(names), shape=found.table.shape[1]),
+            deferred("{n_names} column names over {shape} columns", n_names=len(names), shape=parsed.table.shape[1]),
             _WANTED,
         )
     for line in comments:
         ecsv = _ECSV_COLUMN.match(line)
         if ecsv:
-            found.units[ecsv[1].strip().strip("'\"")] = (ecsv[2] or "").strip()
-    return found
+            parsed.units[ecsv[1].strip().strip("'\"")] = (ecsv[2] or "").strip()
+    return parsed
 
 
 def _is_header(line: str, delimiter: str | None) -> bool:
@@ -254,12 +254,12 @@ def _origin(name: str, text: _Text, header: dict[str, str], which: Roles) -> tup
 
 def _key_values(comments: list[str]) -> dict[str, str]:
     """Return values such as ``# RA : 193.8``, keys in lower case; the first of a name counts."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for line in comments[:200]:
         match = _KEY_VALUE.match(line.lstrip("#*%;! "))
         if match:
-            found.setdefault(match[1].strip().lower(), match[2].strip())
+            values.setdefault(match[1].strip().lower(), match[2].strip())
         elif line.lstrip().startswith("SET ") and "=" in line:
             key, value = line.split("=", 1)
-            found.setdefault(key.strip().lower(), value.strip())
-    return found
+            values.setdefault(key.strip().lower(), value.strip())
+    return values

@@ -59,12 +59,12 @@ def read(name: str, raw: bytes) -> Spectrum:
             deferred("a list of spectra (the result of an SSA query)"),
             deferred("one of the files that it points to"),
         )
-    found = (
+    actual = (
         deferred("a VOTable with columns {fields}", fields=", ".join(map(str, fields[:6])))
         if fields
         else deferred("a VOTable without a table")
     )
-    raise SpectrumError(name, found, _WANTED)
+    raise SpectrumError(name, actual, _WANTED)
 
 
 def _tables(name: str, raw: bytes) -> list[Any]:
@@ -89,8 +89,8 @@ def _tables(name: str, raw: bytes) -> list[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            found = votable.parse(io.BytesIO(raw), verify="ignore")
-            return [table for table in found.iter_tables() if len(table.array)]
+            document = votable.parse(io.BytesIO(raw), verify="ignore")
+            return [table for table in document.iter_tables() if len(table.array)]
         except Exception as error:
             # The parser raises many kinds, from expat's to numpy's, over a damaged file.
             reason = " ".join(str(error).split())
@@ -100,21 +100,21 @@ def _tables(name: str, raw: bytes) -> list[Any]:
 
 
 def _columns(table: Any) -> dict[str, Any] | None:
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for kind, patterns in (("utype", _UTYPES), ("ucd", _UCDS)):
         for role, pattern in patterns.items():
             text = [(field, str(getattr(field, kind) or "").lower()) for field in table.fields]
             match = next((field for field, value in text if re.search(pattern, value)), None)
             if match is not None:
-                found.setdefault(role, match)
-    if {"wavelength", "flux"} <= set(found):
-        return found
+                columns.setdefault(role, match)
+    if {"wavelength", "flux"} <= set(columns):
+        return columns
     names = {str(field.name or field.ID): field for field in table.fields}
     named = roles(list(names))
     if named is None or named.log:
         return None
-    found = {"wavelength": names[named.wavelength], "flux": names[named.flux]}
-    return found | ({"sigma": names[named.sigma]} if named.sigma else {})
+    columns = {"wavelength": names[named.wavelength], "flux": names[named.flux]}
+    return columns | ({"sigma": names[named.sigma]} if named.sigma else {})
 
 
 def _spectrum(name: str, table: Any, chosen: dict[str, Any]) -> Spectrum:

@@ -75,7 +75,7 @@ def roles(names: Sequence[str]) -> Roles | None:
     return Roles(wavelength, flux, first(IVAR), first(SIGMA), first(MASK), linear is None, first(MODEL))
 
 
-def arrays(name: str, found: Roles, table: Mapping[str, Any], unit: str = "") -> dict[str, Any]:
+def arrays(name: str, roles_named: Roles, table: Mapping[str, Any], unit: str = "") -> dict[str, Any]:
     """Return the arguments ``wavelength`` (Å), ``flux``, ``ivar``, ``mask`` and ``model`` of ``pixels.spectrum`` from a
     table.
 
@@ -83,25 +83,25 @@ def arrays(name: str, found: Roles, table: Mapping[str, Any], unit: str = "") ->
     :raises SpectrumError: the wavelengths are in no unit known here, or cannot be Å although no unit is
         stated
     """
-    wavelength = _numbers(name, table, found.wavelength)
-    if found.log:
+    wavelength = _numbers(name, table, roles_named.wavelength)
+    if roles_named.log:
         wavelength = 10.0**wavelength
     else:
-        wavelength = to_angstrom(name, wavelength, unit or in_brackets(found.wavelength))
+        wavelength = to_angstrom(name, wavelength, unit or in_brackets(roles_named.wavelength))
     ivar: NDArray[Any] | None = None
-    if found.ivar is not None:
-        ivar = _numbers(name, table, found.ivar)
-    elif found.sigma is not None:
-        ivar = ivar_from_sigma(_numbers(name, table, found.sigma))
+    if roles_named.ivar is not None:
+        ivar = _numbers(name, table, roles_named.ivar)
+    elif roles_named.sigma is not None:
+        ivar = ivar_from_sigma(_numbers(name, table, roles_named.sigma))
     if ivar is not None and not (np.isfinite(ivar) & (ivar > 0)).any():
         ivar = None
-    mask = None if found.mask is None else _numbers(name, table, found.mask) != 0
+    mask = None if roles_named.mask is None else _numbers(name, table, roles_named.mask) != 0
     return {
         "wavelength": wavelength,
-        "flux": _numbers(name, table, found.flux),
+        "flux": _numbers(name, table, roles_named.flux),
         "ivar": ivar,
         "mask": mask,
-        "model": None if found.model is None else _numbers(name, table, found.model),
+        "model": None if roles_named.model is None else _numbers(name, table, roles_named.model),
     }
 
 
@@ -157,8 +157,8 @@ def wavelengths(fits: FitsFile, header: Header, pixels: int, aperture: int = 0) 
     delta = header.number("CDELT1") or header.number("CD1_1")
     kind = header.text("CTYPE1").upper()
     if value is None or not delta or kind.startswith(_NOT_WAVELENGTH):
-        found = deferred("an image whose first axis is {value}", value=kind or "without CRVAL1 and CDELT1")
-        raise fits.refusal(found, deferred("a wavelength axis"))
+        actual = deferred("an image whose first axis is {value}", value=kind or "without CRVAL1 and CDELT1")
+        raise fits.refusal(actual, deferred("a wavelength axis"))
     start = value - delta * ((1.0 if at is None else at) - 1.0)
     log = header["DC-FLAG"] == 1 or header["LOGLAM"] is True or ("LOG" in kind and start < 10)
     return _values(fits, start, delta, log, pixels, _unit(header))
@@ -225,8 +225,8 @@ def _unit(header: Header) -> str:
 def _multispec(fits: FitsFile, header: Header, aperture: int) -> tuple[float, float, bool]:
     numbered: Sequence[str] = [f"WAT2_{n:03d}" for n in range(1, 1000)]
     text = "".join(str(header[key]).ljust(68) for key in numbered if key in header)
-    found = re.search(rf'spec{aperture + 1}\s*=\s*"([^"]*)"', text)
-    fields = found[1].split() if found else []
+    match = re.search(rf'spec{aperture + 1}\s*=\s*"([^"]*)"', text)
+    fields = match[1].split() if match else []
     try:
         kind, start, step = int(fields[2]), float(fields[3]), float(fields[4])
     except (IndexError, ValueError):

@@ -118,7 +118,7 @@ def _lines(view: Spectrum, window: Window, zoom: Zoom, stretch: float, task: Tas
         yield f"No line can be measured: {data.coarse}."
         return
     evidences = [data.line(line) for line in _chosen(view, window, zoom, task)]
-    clear = sorted((measured for measured in evidences if measured.found), key=_significance, reverse=True)
+    clear = sorted((measured for measured in evidences if measured.detection), key=_significance, reverse=True)
     for measured in clear[:MOST_LINES]:
         yield _line(measured, zoom.medium, stretch)
     if more := [measured.line.name for measured in clear[MOST_LINES:]]:
@@ -151,7 +151,7 @@ def _chosen(view: Spectrum, window: Window, zoom: Zoom, task: Task | None) -> li
 
 def _line(line_evidence: LineEvidence, medium: Medium, stretch: float) -> str:
     """Describe a line that stands out; the centre is on the axis of the window."""
-    measured = line_evidence.found
+    measured = line_evidence.detection
     assert measured is not None
     at_centre = convert(measured.line.at("vacuum") * stretch, "vacuum", medium)
     scale = at_centre / SPEED_OF_LIGHT
@@ -180,7 +180,7 @@ def _features(task: Task | None, kind: str) -> list[Feature]:
 
 
 def _significance(line_evidence: LineEvidence) -> float:
-    return 0.0 if line_evidence.found is None else line_evidence.found.amplitude.significance
+    return 0.0 if line_evidence.detection is None else line_evidence.detection.amplitude.significance
 
 
 def _undefined(value: Undefined) -> str:

@@ -182,7 +182,7 @@ class Planner:
         for row in shown:
             item = row["item"]
             # What state and role alone refuse needs no history: a selection can have a hundred thousand such items.
-            stored = Standing(row["state"], row["version"], row["number"], rules.wanted(row["state"]))
+            stored = Standing(row["state"], row["version"], row["number"], rules.people_needed(row["state"]))
             sentence = refusal(stored, rules, who, "reject", row["version"])
             if sentence is not None:
                 plan.leave_out(item, sentence)

@@ -22,7 +22,7 @@ class TokenListed(Answer):
     used_at: Time | None
 
 
-class TokenMade(TokenListed):
+class NewToken(TokenListed):
     """A new token with its secret, which is not shown again."""
 
     token: str

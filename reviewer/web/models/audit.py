@@ -18,7 +18,7 @@ class LogEntry(Answer):
     what: str
     subject: str
     details: dict[str, Any] = Field(description="values by name, which depend on what was done")
-    said: str = Field(description="details in words; empty: ``details`` has them")
+    text: str = Field(description="details in words; empty: ``details`` has them")
 
 
 class LogPage(Answer):

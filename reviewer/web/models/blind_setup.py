@@ -59,7 +59,7 @@ class ScorerPreview(Answer):
     """How many questions a scorer gets, and how many candidates they are barred from."""
 
     initials: str
-    asked: int
+    questions: int
     barred: int
 
 
@@ -123,7 +123,7 @@ class ScorerProgress(Answer):
 
     scorer: str
     done: int
-    asked: int
+    questions: int
 
 
 class BlindSession(Answer):

@@ -38,7 +38,7 @@ class Opening(Answer):
     stamp: int = Field(description="grows with every change of an item; read before the rest")
 
 
-class DecisionMade(RoundProgress):
+class DecisionAnswer(RoundProgress):
     """The state of an item after a decision, and the opening of the next item if the request names one."""
 
     state: State

@@ -87,13 +87,13 @@ class GoldAgreement(Answer):
 
 
 class ApartItem(Answer):
-    """An item on which people decided differently; ``said``: number of decisions by round and verb."""
+    """An item on which people decided differently; ``decisions``: number of them by round and verb."""
 
     id: int
     name: str
     title: str
     state: State
-    said: dict[Round, dict[str, int]]
+    decisions: dict[Round, dict[str, int]]
 
 
 class ApartItems(Answer):
@@ -119,7 +119,7 @@ class InspectionConflict(Answer):
     name: str
     title: str
     conflict: tuple[str, ...]
-    found: list[InspectionResult]
+    inspections: list[InspectionResult]
 
 
 class InspectionConflicts(Answer):

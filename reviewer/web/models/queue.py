@@ -77,7 +77,7 @@ class QueueRow(Answer):
     state: State
     version: int
     cast: int
-    wanted: int
+    needed: int
     disagreement: bool
     held_by: tuple[str, ...]
     hidden: bool | None = optional("present and true while name, batch and drafter are hidden from the person")

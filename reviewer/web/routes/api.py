@@ -26,7 +26,7 @@ from reviewer.web.requests import Sent
 router = APIRouter(prefix="/api/v1")
 
 
-class TokenWanted(Sent):
+class TokenRequest(Sent):
     """A new token. ``days``: when it ends; null: never."""
 
     name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
@@ -34,7 +34,7 @@ class TokenWanted(Sent):
     days: Literal[30, 90, 365] | None = 90
 
 
-class WebhookWanted(Sent):
+class WebhookRequest(Sent):
     """A new webhook, and the events that it reports."""
 
     url: Annotated[str, Field(min_length=1, max_length=LONGEST_URL)]
@@ -49,11 +49,11 @@ def tokens(person: PersonDep, context: ContextDep, everybody: bool = False) -> a
 
 
 @router.post("/tokens")
-def make_token(person: SessionDep, context: ContextDep, sent: TokenWanted, response: Response) -> answers.TokenMade:
+def make_token(person: SessionDep, context: ContextDep, sent: TokenRequest, response: Response) -> answers.NewToken:
     """Make a token for yourself. The answer has its secret, which is not shown again. Needs a session."""
     token, secret = context.store.tokens.make(person.initials, sent.name, sent.may_write, sent.days)
     response.headers.update(NOT_STORED)
-    return answers.TokenMade(**dict(answers.TokenListed.model_validate(token)), token=secret)
+    return answers.NewToken(**dict(answers.TokenListed.model_validate(token)), token=secret)
 
 
 @router.delete("/tokens/{token_id}")
@@ -83,7 +83,7 @@ def webhooks(person: CoordinatorDep, context: ContextDep) -> answers.WebhookList
 
 @router.post("/webhooks")
 def add_webhook(
-    person: CoordinatorDep, context: ContextDep, sent: WebhookWanted, response: Response
+    person: CoordinatorDep, context: ContextDep, sent: WebhookRequest, response: Response
 ) -> answers.WebhookAdded:
     """Add a webhook. The answer has the secret that signs its messages, which is not shown again."""
     added, secret = context.store.webhooks.add(person.initials, sent.url, sent.events)

@@ -96,11 +96,11 @@ def _entry(entry: Entry) -> answers.LogEntry:
         what=entry.what,
         subject=entry.subject,
         details={name: entry.details[name] for name in _DETAILS if name in entry.details},
-        said=_said(entry),
+        text=_text(entry),
     )
 
 
-def _said(entry: Entry) -> str:
+def _text(entry: Entry) -> str:
     """Return the details of what people do together, and of what scripts use, as a sentence; "": ``details`` say it."""
     known = entry.details
     match entry.what:
@@ -113,9 +113,9 @@ def _said(entry: Entry) -> str:
         case "comments imported":
             return trn("{n} comment", "{n} comments", known.get("count", 0))
         case "items decided" | "items assigned" | "items unassigned" | "batch set" | "bulk action undone":
-            return _said_of_bulk(entry)
+            return _text_of_bulk(entry)
         case "token made" | "token revoked":
-            return _said_of_token(entry)
+            return _text_of_token(entry)
         case "webhook added":
             return tr("to {host}: {events}", host=known.get("host"), events=", ".join(known.get("events", ())))
         case "webhook deleted" | "webhook started":
@@ -133,7 +133,7 @@ def _said(entry: Entry) -> str:
             return ""
 
 
-def _said_of_bulk(entry: Entry) -> str:
+def _text_of_bulk(entry: Entry) -> str:
     known = entry.details
     number, items = known.get("action"), known.get("count", 0)
     people = ", ".join(known.get("initials", ()))
@@ -153,7 +153,7 @@ def _said_of_bulk(entry: Entry) -> str:
     return tr("action {number}: {what}", number=number, what=what)
 
 
-def _said_of_token(entry: Entry) -> str:
+def _text_of_token(entry: Entry) -> str:
     known = entry.details
     name = known.get("name")
     if entry.what == "token revoked":

@@ -132,7 +132,7 @@ def preview(person: InCharge, context: ContextDep, sent: Planned) -> answers.Sam
         scorers=[
             answers.ScorerPreview(
                 initials=scorer,
-                asked=len(drawn.of(scorer)),
+                questions=len(drawn.of(scorer)),
                 barred=sum(scorer in people for people in barred.values()),
             )
             for scorer in plan.scorers
@@ -259,7 +259,9 @@ def _session(context: Context, person: Person, session: BlindSession) -> answers
         notes=session.notes,
         drawn_by=session.drawn_by,
         at=answers.SessionTimes(drawn=session.drawn_at, opened=session.opened_at, closed=session.closed_at),
-        progress=[answers.ScorerProgress(scorer=part.scorer, done=part.done, asked=part.assigned) for part in progress],
+        progress=[
+            answers.ScorerProgress(scorer=part.scorer, done=part.done, questions=part.assigned) for part in progress
+        ],
         withheld=context.store.blind.sessions.why_withheld(person.initials, session),
     )
 

@@ -44,7 +44,7 @@ def manager(person: PersonDep, context: ContextDep) -> Person:
 ManagerDep = Annotated[Person, Depends(manager)]
 
 
-class ExportWanted(Sent):
+class ExportRequest(Sent):
     """An export to make. ``simulated``: with simulated spectra; ``replace``: one of this name may be replaced."""
 
     name: Annotated[str, Field(min_length=1, max_length=80)]
@@ -72,7 +72,7 @@ def exports(person: PersonDep, context: ContextDep) -> answers.ExportList:
 
 
 @router.post("/exports")
-def export(person: ManagerDep, request: Request, sent: ExportWanted) -> answers.ExportState:
+def export(person: ManagerDep, request: Request, sent: ExportRequest) -> answers.ExportState:
     """Start to export the approved items; ``GET /api/v1/exports/status`` says when it is done."""
     exporting: Exporting = request.app.state.exporting
     return answers.ExportState.model_validate(exporting.start(person.initials, ExportWish(**sent.model_dump())))

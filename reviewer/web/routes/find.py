@@ -73,7 +73,7 @@ def find(
 ) -> answers.FoundItems:
     """The queue's rows of a filter, with ``snippets`` of the texts that match its words."""
     stamp = context.store.log.head().number  # before the rows, so that a change meanwhile is noticed
-    rows, total = visible.found(queue_filter, after, max(1, min(limit, MOST_FOUND)))
+    rows, total = visible.matching_rows(queue_filter, after, max(1, min(limit, MOST_FOUND)))
     return answers.FoundItems(rows=rows, total=total, stamp=stamp)
 
 

@@ -11,7 +11,7 @@ from reviewer.rules.people import Person
 from reviewer.store import NotAllowed, NotFound, QueueFilter, WorkTime
 from reviewer.web import requests
 from reviewer.web.context import Context, ContextDep, PersonDep
-from reviewer.web.models.opening import Checks, DecisionMade, Opening
+from reviewer.web.models.opening import Checks, DecisionAnswer, Opening
 from reviewer.web.models.work import LeaseHeld
 from reviewer.web.payload import item_for, progress_of, stamp
 from reviewer.web.routes import comments, review, traces
@@ -42,7 +42,7 @@ def checks(context: ContextDep, item_id: int, first: VerdictFirstDep) -> Checks:
 
 
 @router.post("/item/{item_id}/decide", dependencies=[Depends(require_verdict)])
-def decide(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Decided) -> DecisionMade:
+def decide(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Decided) -> DecisionAnswer:
     """Decide on a version in the present round of its item, with your lease or, without one, if nobody else holds it.
     ``opens`` names the item that you go on with: the answer brings its opening."""
     standing = context.store.reviews.decide(
@@ -57,7 +57,7 @@ def decide(person: PersonDep, context: ContextDep, item_id: int, sent: requests.
         worked=None if sent.worked is None else WorkTime(sent.worked.elapsed, sent.worked.active),
         confirmed=sent.confirmed,
     )
-    return DecisionMade(
+    return DecisionAnswer(
         state=standing.state,
         **progress_of(standing),
         stamp=stamp(context.store.items.get(item_id)),
@@ -70,7 +70,7 @@ def _what_follows(person: Person, context: Context, decided: int, opens: request
     if opens is None:
         return {}
     try:
-        visible, queue_filter = VisibleItems(context.store, person, opens.verdict_first), opens.filter.wanted()
+        visible, queue_filter = VisibleItems(context.store, person, opens.verdict_first), opens.filter.query()
         listed = visible.neighbours(decided - 1, queue_filter, 1) == [decided]
         visible.require(opens.item)
         return {"listed": listed, "opening": _opening(person, context, visible, opens.item, queue_filter)}

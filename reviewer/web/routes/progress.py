@@ -126,7 +126,7 @@ def _conflicts(
                 name=item.name,
                 title=_title(tasks, item.task),
                 conflict=item.merged.conflict,
-                found=[answers.InspectionResult.model_validate(inspection) for inspection in item.inspections],
+                inspections=[answers.InspectionResult.model_validate(inspection) for inspection in item.inspections],
             )
             for item in apart[: -_MOST_CONFLICTS - 1 : -1]
         ],
@@ -190,7 +190,7 @@ def _apart(disagreement: Disagreement, tasks: Mapping[str, Task]) -> answers.Apa
         name=disagreement.name,
         title=_title(tasks, disagreement.task),
         state=disagreement.state,
-        said={judged: dict(verbs) for judged, verbs in disagreement.decisions.items()},
+        decisions={judged: dict(verbs) for judged, verbs in disagreement.decisions.items()},
     )
 
 

@@ -120,7 +120,7 @@ def first(visible: VisibleDep, queue_filter: Filter, after: int | None = None) -
 
 
 @router.post("/next")
-def next_by_value(visible: VisibleDep, queue_filter: Filter, sent: requests.NextWanted) -> queue_answers.NextByValue:
+def next_by_value(visible: VisibleDep, queue_filter: Filter, sent: requests.NextRequest) -> queue_answers.NextByValue:
     """The next item by value of information, whose showing is recorded; ``id`` is None if none with P(YES) waits."""
     return visible.next_by_value(sent.shown, queue_filter, sent.key)
 

@@ -38,7 +38,7 @@ class Examples(Sent):
     limit: Annotated[int, Field(ge=1, le=MOST_ROWS)] = 50
 
 
-class GroupsWanted(Sent):
+class GroupsRequest(Sent):
     """What to group, all items without a selection, and into how many groups; None: chosen by their separation."""
 
     selection: Selection | None = None
@@ -156,7 +156,7 @@ def more_like_these(context: ContextDep, visible: VisibleDep, sent: Examples) ->
         raise NotFound(tr("There is no item {number}.", number=missing[0]))
     if refused := sorted(hidden.intersection(named)):
         raise NotAllowed(tr("Item {number} cannot be an example: you may not read its trace yet.", number=refused[0]))
-    among = None if sent.filter is None else visible.matching(sent.filter.wanted())
+    among = None if sent.filter is None else visible.matching(sent.filter.query())
     corpus, ranking = context.similar.by_examples(sent.examples, sent.counterexamples, hidden, among)
     items = corpus.items[ranking.order]
     scores = dict(zip(items[: sent.limit].tolist(), ranking.probability[: sent.limit].tolist(), strict=True))
@@ -183,7 +183,7 @@ def more_like_these(context: ContextDep, visible: VisibleDep, sent: Examples) ->
 
 @router.post("/groups")
 def start_groups(
-    person: PersonDep, visible: VisibleDep, grouping: GroupingDep, sent: GroupsWanted
+    person: PersonDep, visible: VisibleDep, grouping: GroupingDep, sent: GroupsRequest
 ) -> answers.ItemGroups:
     """Group the items of a selection, or all, in the background."""
     items = None if sent.selection is None else visible.selected(sent.selection)
@@ -203,21 +203,21 @@ def group_state(person: PersonDep, visible: VisibleDep, grouping: GroupingDep) -
 def group_items(person: PersonDep, visible: VisibleDep, grouping: GroupingDep, number: int) -> answers.GroupMembers:
     """All items of one group, in order of their number. :param number: of the group, counted from 1"""
     job = grouping.job(person.initials)
-    if job is None or not 1 <= number <= len(job.found):
+    if job is None or not 1 <= number <= len(job.groups):
         raise NotFound(tr("There is no group {number}.", number=number))
-    group, hidden = job.found[number - 1], visible.unreadable()
+    group, hidden = job.groups[number - 1], visible.unreadable()
     items = sorted(item for item in group.items.tolist() if item not in hidden)
     return answers.GroupMembers(number=number, facts=_facts(group), words=group.words, items=items)
 
 
 def _groups(job: Job, visible: VisibleItems) -> answers.ItemGroups:
-    hidden = visible.unreadable() if job.found else frozenset()
+    hidden = visible.unreadable() if job.groups else frozenset()
     return answers.ItemGroups(
         state=job.stage,
         progress=round(job.progress, 2),
         items=job.items,
         missing=job.missing,
-        groups=[_group(number, group, hidden, visible) for number, group in enumerate(job.found, start=1)],
+        groups=[_group(number, group, hidden, visible) for number, group in enumerate(job.groups, start=1)],
     )
 
 

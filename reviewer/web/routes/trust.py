@@ -30,7 +30,7 @@ from reviewer.web.trust import (
 from reviewer.web.visibility import VisibleDep
 
 if TYPE_CHECKING:
-    from agent.trust.certify import Wanted
+    from agent.trust.certify import Requirements
     from reviewer.store import Drafts
     from reviewer.trust.certificates import Listed
     from reviewer.trust.figures import ScoredList
@@ -134,7 +134,7 @@ def thresholds(
     scored_spectra = _require_scored(cache, context.store, task, policy)
     limits = (alpha_yes, alpha_no, delta)
     calculated: dict[str, Any] = cache.get(
-        context.store, (task, policy, limits), lambda: thresholds_of(scored_spectra, _wanted(*limits))
+        context.store, (task, policy, limits), lambda: thresholds_of(scored_spectra, _requirements(*limits))
     )
     return answers.Thresholds.model_validate(calculated)
 
@@ -175,24 +175,24 @@ def certificate(
     from reviewer.trust.figures import sides_of
 
     scored = _require_scored(cache, context.store, task, policy)
-    requirements = _wanted(alpha_yes, alpha_no, delta)
+    requirements = _requirements(alpha_yes, alpha_no, delta)
     sides = sides_of(scored, requirements)
     if all(side.threshold is None for side in sides):
         raise NotFound(
             tr("Neither side is certified. {refusal} {refusal2}", refusal=sides[0].refusal, refusal2=sides[1].refusal)
         )
     now = context.store.database.now()
-    certificate_made = certificate_of(scored.found, scored.model, scored.calibration, sides, requirements, now)
+    certificate_made = certificate_of(scored.listed, scored.model, scored.calibration, sides, requirements, now)
     text = json.dumps(certificate_made.to_json(), ensure_ascii=False, indent=1) + "\n"
     name = f"{task}-{now:%Y%m%d-%H%M}.json"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(text, media_type="application/json", headers=headers)
 
 
-def _wanted(alpha_yes: float, alpha_no: float, delta: float) -> Wanted:
-    from agent.trust.certify import Wanted
+def _requirements(alpha_yes: float, alpha_no: float, delta: float) -> Requirements:
+    from agent.trust.certify import Requirements
 
-    return Wanted(yes=alpha_yes, no=alpha_no, delta=delta, method="anytime")
+    return Requirements(yes=alpha_yes, no=alpha_no, delta=delta, method="anytime")
 
 
 def _require_scored(cache: TrustCache, store: Store, task: str, policy: str) -> ScoredList:

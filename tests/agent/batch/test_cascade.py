@@ -30,7 +30,7 @@ from agent.conversation import Stop
 from agent.policies.baseline.rule import Baseline
 from agent.trajectory import Trajectory
 from agent.trust.certificate import CertifiedPolicy, write
-from agent.trust.certify import Labelled, Wanted, certify
+from agent.trust.certify import Labelled, Requirements, certify
 from agent.trust.suspension import Suspension, add_scores, suspend, suspension_path
 from reviewer.trust.cases import run_of
 from tests.support.certificates import NO, YES, certificate
@@ -378,7 +378,7 @@ class Simulated:
         """Return thresholds from 600 labels of these spectra; a side that is not certified decides nothing."""
         some = rng.choice(which, min(600, len(which)), replace=False)
         p = self.p[stage]
-        yes, no = certify(Labelled(p[some], self.yes[some]), p[which], Wanted())
+        yes, no = certify(Labelled(p[some], self.yes[some]), p[which], Requirements())
         return -1.0 if no.threshold is None else no.threshold, 2.0 if yes.threshold is None else yes.threshold
 
     def run(self, thresholds: Sequence[tuple[float, float]]) -> tuple[dict[str, Candidate], Cascade]:

@@ -121,7 +121,7 @@ def test_a_zoom_put_between_a_thought_and_its_tool_call_is_noticed_but_not_writt
         Answer("a", "NO"),
     )
     (one,) = disagreements(trajectory)
-    assert (one.about, one.found, one.new) == ("z1", "5375.1 – 5575.1 Å", None)
+    assert (one.about, one.actual, one.new) == ("z1", "5375.1 – 5575.1 Å", None)
 
 
 def test_a_window_of_the_other_frame_agrees():

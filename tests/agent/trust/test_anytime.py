@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agent.trust.anytime import missed_logarithms
-from agent.trust.certify import Labelled, Wanted, certify
+from agent.trust.certify import Labelled, Requirements, certify
 from agent.trust.plans import Plan, Stratum
 
 
@@ -26,7 +26,7 @@ def test_wrong_labels_do_not_raise_the_limit_of_a_list_that_is_labelled_to_its_e
         yes = rng.permutation(300) >= 16  # 5.3 % are NO, and the limit is 5 %
         measured = yes ^ (rng.random(300) < 0.1)
         labelled = Labelled(np.full(300, 0.99), measured, plans(300))
-        wanted = Wanted(method="anytime", label_noise=0.1)
+        wanted = Requirements(method="anytime", label_noise=0.1)
         wrong += certify(labelled, labelled.p, wanted)[0].threshold is not None
     # With a probability of 0.05, more than 6 of 40 happen once in 300 times.
     assert wrong <= 6

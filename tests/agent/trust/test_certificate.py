@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import app
 from agent.trust.certificate import Certificate, CertificateError, CertifiedPolicy, read, write
-from agent.trust.certify import Wanted
+from agent.trust.certify import Requirements
 from agent.trust.features import Features
 from agent.trust.score import RAW, ScoreModel, Term, logistic
 from agent.trust.suspension import Suspension, add_scores, shift_path, suspend, suspension, suspension_path
@@ -164,7 +164,10 @@ def test_the_statement_is_of_the_certified_sides_only() -> None:
         "Of the cases called YES at most 5 % are NO, stated with 95 % confidence. Of the cases called NO"
     )
     assert "called YES" not in certificate(yes=WITHOUT_YES).statement()
-    assert "Of the YES objects at most 5 % are called NO" in certificate(wanted=Wanted(no_risk="missed")).statement()
+    assert (
+        "Of the YES objects at most 5 % are called NO"
+        in certificate(requirements=Requirements(no_risk="missed")).statement()
+    )
 
 
 def scores(seed: int, n: int, power: float = 1.0) -> dict[str, float]:

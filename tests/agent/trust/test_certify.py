@@ -11,7 +11,7 @@ import pytest
 
 from agent.statistics import FloatArray
 from agent.trust.bounds import labels_needed, upper_bound
-from agent.trust.certify import FEWEST, Labelled, Side, Wanted, called, candidates, certify, first_anytime
+from agent.trust.certify import FEWEST, Labelled, Side, Requirements, called, candidates, certify, first_anytime
 from agent.trust.plans import Plan, Stratum, choose
 from agent.trust.triage import plan
 
@@ -29,7 +29,7 @@ def spectra(
 def fixed(certain: int, wrong: int) -> Side:
     """The side YES for so many labels at P(YES) 0.99, of which so many are NO, in a list of 500 such cases."""
     labelled = Labelled(np.full(certain, 0.99), np.arange(certain) >= wrong)
-    return certify(labelled, np.repeat([0.01, 0.99], 500), Wanted())[0]
+    return certify(labelled, np.repeat([0.01, 0.99], 500), Requirements())[0]
 
 
 @pytest.mark.parametrize(("errors", "enough"), [(0, 59), (1, 93), (2, 124)])
@@ -49,13 +49,13 @@ def test_an_error_rate_above_the_limit_needs_no_more_labels() -> None:
 
 
 def test_a_list_that_is_too_short_says_so() -> None:
-    side = certify(Labelled(np.full(30, 0.99), np.ones(30, dtype=bool)), np.repeat([0.01, 0.99], 40), Wanted())[0]
+    side = certify(Labelled(np.full(30, 0.99), np.ones(30, dtype=bool)), np.repeat([0.01, 0.99], 40), Requirements())[0]
     assert side.missing == 29
     assert "The list has only 10 cases with such a P(YES) and no label" in side.refusal
 
 
 def test_a_side_without_cases() -> None:
-    yes, no = certify(Labelled(np.full(60, 0.1), np.zeros(60, dtype=bool)), np.full(200, 0.1), Wanted())
+    yes, no = certify(Labelled(np.full(60, 0.1), np.zeros(60, dtype=bool)), np.full(200, 0.1), Requirements())
     assert yes.refusal == "No case of the list has P(YES) of at least 0.5, so no case can be called YES."
     assert no.threshold is not None
 
@@ -63,8 +63,8 @@ def test_a_side_without_cases() -> None:
 def test_joint_needs_the_labels_of_half_of_delta() -> None:
     labelled = Labelled(np.full(65, 0.99), np.ones(65, dtype=bool))
     pool = np.repeat([0.01, 0.99], 500)
-    assert certify(labelled, pool, Wanted())[0].threshold is not None
-    assert certify(labelled, pool, Wanted(joint=True))[0].missing == labels_needed(0.05, 0.025) - 65
+    assert certify(labelled, pool, Requirements())[0].threshold is not None
+    assert certify(labelled, pool, Requirements(joint=True))[0].missing == labels_needed(0.05, 0.025) - 65
 
 
 def test_candidates_are_between_the_cases_of_the_list() -> None:
@@ -88,7 +88,7 @@ def test_labels_do_not_choose_the_first_threshold() -> None:
     """With labels that are all wrong the refusal is about the threshold that is tested with right ones."""
     pool, yes = spectra(4000, 2)
     right, wrong = (
-        certify(Labelled(pool[:800], labels), pool, Wanted(0.004, 0.004)) for labels in (yes[:800], ~yes[:800])
+        certify(Labelled(pool[:800], labels), pool, Requirements(0.004, 0.004)) for labels in (yes[:800], ~yes[:800])
     )
     assert [side.n for side in right] == [side.n for side in wrong]
 
@@ -108,7 +108,7 @@ def test_fixed_method_keeps_its_promise(spoilt: float) -> None:
     for seed in range(200):
         pool, yes = spectra(20_000, seed, distance=3.5 if spoilt == 0 else 8.0)
         yes = yes ^ (np.random.default_rng([seed, 1]).random(len(yes)) < spoilt)
-        for number, side in enumerate(certify(Labelled(pool[:400], yes[:400]), pool, Wanted())):
+        for number, side in enumerate(certify(Labelled(pool[:400], yes[:400]), pool, Requirements())):
             bad[number] += realised(side, pool[400:], yes[400:]) > 0.05 + 0.002 * (spoilt > 0)
             certified[number] += side.threshold is not None
     assert (bad / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)).all()
@@ -123,7 +123,7 @@ def test_mapie_agrees_and_is_never_more_lenient() -> None:
     for seed in range(40):
         pool, yes = spectra(3000, seed)
         p, labels = pool[:500], yes[:500]
-        ours = certify(Labelled(p, labels), pool, Wanted())[0]
+        ours = certify(Labelled(p, labels), pool, Requirements())[0]
         thresholds = candidates(pool, "YES")
         first = int(np.argmax([(p >= threshold).sum() >= 59 for threshold in thresholds]))
         controller = BinaryClassificationController(
@@ -154,11 +154,11 @@ def test_mapie_agrees_and_is_never_more_lenient() -> None:
 def test_missed_counts_yes_objects() -> None:
     pool, yes = spectra(6000, 3, distance=5)
     labelled = Labelled(pool[:1000], yes[:1000])
-    _, no = certify(labelled, pool, Wanted(no_risk="missed"))
+    _, no = certify(labelled, pool, Requirements(no_risk="missed"))
     assert no.threshold is not None
     assert no.n == yes[:1000].sum()
     assert (pool[yes] <= no.threshold).mean() <= 0.05
-    few = certify(Labelled(pool[:100], yes[:100]), pool, Wanted(no_risk="missed"))[1]
+    few = certify(Labelled(pool[:100], yes[:100]), pool, Requirements(no_risk="missed"))[1]
     assert few.missing == 59 - yes[:100].sum()
     assert "more of YES objects" in few.refusal
 
@@ -166,7 +166,7 @@ def test_missed_counts_yes_objects() -> None:
 @pytest.mark.parametrize("share", [0.2, 1.0])
 def test_missed_at_any_time_keeps_its_promise(share: float) -> None:
     """The first threshold misses just more than 5 % of the YES objects, in an ordered queue and in a uniform one."""
-    wanted = Wanted(method="anytime", no_risk="missed")
+    wanted = Requirements(method="anytime", no_risk="missed")
     pool = np.concatenate((np.full(1500, 0.01), np.full(300, 0.97)))
     yes = np.concatenate((np.arange(1500) < 16, np.ones(300, dtype=bool)))
     wrong = 0
@@ -192,7 +192,7 @@ def test_missed_at_any_time_keeps_its_promise(share: float) -> None:
 
 
 def audit(
-    pool: FloatArray, yes: np.ndarray[Any, Any], wanted: Wanted, n: int, share: float, rng: np.random.Generator
+    pool: FloatArray, yes: np.ndarray[Any, Any], wanted: Requirements, n: int, share: float, rng: np.random.Generator
 ) -> Labelled:
     """Label n cases of the list in the order of the queue."""
     waiting = np.arange(len(pool))
@@ -211,15 +211,15 @@ def audit(
 
 def test_fixed_method_refuses_the_ordered_queue() -> None:
     pool, yes = spectra(1000, 4)
-    labelled = audit(pool, yes, Wanted(), 3, 0.2, np.random.default_rng(0))
-    for side in certify(labelled, pool, Wanted()):
+    labelled = audit(pool, yes, Requirements(), 3, 0.2, np.random.default_rng(0))
+    for side in certify(labelled, pool, Requirements()):
         assert "Use the method that is valid at any time (anytime)" in side.refusal
         assert side.threshold is None
 
 
 def test_ordered_queue_certifies_both_sides_soon() -> None:
     pool, yes = spectra(3000, 5, prevalence=0.05, distance=5)
-    wanted = Wanted(method="anytime")
+    wanted = Requirements(method="anytime")
     labelled = audit(pool, yes, wanted, 230, 0.2, np.random.default_rng(1))
     sides = certify(labelled, pool, wanted)
     assert all(side.threshold is not None for side in sides)
@@ -232,7 +232,7 @@ def test_ordered_queue_certifies_both_sides_soon() -> None:
 def test_certified_stays_certified() -> None:
     labels = np.concatenate((np.ones(72, dtype=bool), np.zeros(20, dtype=bool)))
     pool = np.repeat([0.01, 0.99], 5000)
-    wanted = Wanted(method="anytime")
+    wanted = Requirements(method="anytime")
     for n in (72, 80, 92):
         assert certify(Labelled(np.full(n, 0.99), labels[:n]), pool, wanted)[0].threshold == 0.5
     refused = certify(Labelled(np.full(71, 0.99), labels[:71]), pool, wanted)[0]
@@ -243,7 +243,7 @@ def test_a_short_list_needs_fewer_labels() -> None:
     """Cases leave a short list: 100 cases without an error are certified before 72 of them have a label."""
     pool = np.concatenate((np.full(400, 0.01), np.full(100, 0.99)))
     yes = pool > 0.5
-    wanted = Wanted(method="anytime")
+    wanted = Requirements(method="anytime")
     labelled = audit(pool, yes, wanted, 160, 0.2, np.random.default_rng(2))
     numbers = [int((labelled.p[:n] > 0.5).sum()) for n in range(1, 161)]
     first = next(
@@ -258,7 +258,7 @@ def test_first_threshold_of_the_anytime_method_is_clear() -> None:
     pool, _ = spectra(5000, 6)
     for verdict in ("YES", "NO"):
         thresholds = candidates(pool, verdict)  # type: ignore[arg-type]
-        first = first_anytime(pool, thresholds, Wanted(), verdict)  # type: ignore[arg-type]
+        first = first_anytime(pool, thresholds, Requirements(), verdict)  # type: ignore[arg-type]
         wrong = [np.mean((1 - pool if verdict == "YES" else pool)[called(verdict, pool, t)]) for t in thresholds]  # type: ignore[arg-type]
         assert wrong[first] <= 0.0125
         assert first + 1 == len(wrong) or wrong[first + 1] > 0.0125
@@ -272,9 +272,9 @@ def test_a_lower_bound_of_wrong_labels_helps(method: str) -> None:
     rng = np.random.default_rng(7)
     pool = np.repeat([0.01, 0.99], 20_000)
     labels = rng.random(1500) >= 0.08
-    taken = certify(Labelled(np.full(1500, 0.99), labels), pool, Wanted(method=method))[0]  # type: ignore[arg-type]
+    taken = certify(Labelled(np.full(1500, 0.99), labels), pool, Requirements(method=method))[0]  # type: ignore[arg-type]
     assert taken.threshold is None
-    known = certify(Labelled(np.full(1500, 0.99), labels), pool, Wanted(method=method, label_noise=0.08))[0]  # type: ignore[arg-type]
+    known = certify(Labelled(np.full(1500, 0.99), labels), pool, Requirements(method=method, label_noise=0.08))[0]  # type: ignore[arg-type]
     assert known.threshold is not None
     assert known.upper is not None
     assert known.upper <= 0.05
@@ -285,7 +285,7 @@ def test_a_lower_bound_of_wrong_labels_keeps_the_promise(method: str) -> None:
     """The true error rate is the limit, 8 % of the labels are wrong, and 8 % is given: 12.2 % are measured."""
     rng = np.random.default_rng(8)
     pool = np.repeat([0.01, 0.99], 20_000)
-    wanted = Wanted(method=method, label_noise=0.08)  # type: ignore[arg-type]
+    wanted = Requirements(method=method, label_noise=0.08)  # type: ignore[arg-type]
     wrong = 0
     for _ in range(300):
         labels = rng.random(300) >= 0.08 + 0.05 * (1 - 0.16)
@@ -302,6 +302,6 @@ def test_inputs_are_checked() -> None:
     with pytest.raises(ValueError, match="outside 0 to 1"):
         Labelled(np.array([1.2]), np.array([True]))
     with pytest.raises(ValueError, match="found yes = 0, expected"):
-        Wanted(yes=0)
+        Requirements(yes=0)
     with pytest.raises(ValueError, match=r"found label_noise = 0\.5"):
-        Wanted(label_noise=0.5)
+        Requirements(label_noise=0.5)

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agent.trust.certify import Labelled, Wanted
+from agent.trust.certify import Labelled, Requirements
 from agent.trust.estimates import Estimates, Share, estimates
 from agent.trust.plans import Plan, choose
 from agent.trust.triage import plan
 
 CASES, LABELS, FLAGGED = 300, 60, 0.5
 STOPS = (20, LABELS)
-WANTED = Wanted(method="anytime")
+WANTED = Requirements(method="anytime")
 SETTINGS = ((0.2, 0.0), (0.1, 2.0), (0.1, -2.0))
 """Prevalence, and what is added to the log odds of P(YES)."""
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from agent.statistics import FloatArray
-from agent.trust.certify import Labelled, Wanted, certify
+from agent.trust.certify import Labelled, Requirements, certify
 
 LIMIT = DELTA = 0.05
 
@@ -43,7 +43,7 @@ def test_wrong_certificates_are_at_most_delta(
         u = rng.random(500)
         p, errors = 1 - 0.5 * u**4, rate(u)
         yes = rng.random(len(u)) >= errors
-        side = certify(Labelled(p[:labels], yes[:labels]), p, Wanted(LIMIT, LIMIT, DELTA, method=method))[0]
+        side = certify(Labelled(p[:labels], yes[:labels]), p, Requirements(LIMIT, LIMIT, DELTA, method=method))[0]
         if side.threshold is not None:
             inside = p >= side.threshold
             wrong += bool(errors[inside].mean() > LIMIT)

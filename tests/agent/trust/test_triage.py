@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agent.trust.certify import Labelled, Wanted, called, candidates, certify
+from agent.trust.certify import Labelled, Requirements, called, candidates, certify
 from agent.trust.plans import Plan, Stratum, choose, weights
 from agent.trust.triage import VERDICTS, plan
 
-WANTED = Wanted(method="anytime")
+WANTED = Requirements(method="anytime")
 NOTHING = Labelled(np.zeros(0), np.zeros(0, dtype=bool))
 PLAN = Plan((Stratum(0.0, 0.3, 60, 0.2), Stratum(0.3, 0.7, 30, 0.0), Stratum(0.7, 1.0, 10, 0.8)), 0.2)
 

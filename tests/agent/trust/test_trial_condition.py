@@ -28,14 +28,14 @@ from agent.trial.report import EditOutcome, Skipped, Trial, read_trials
 from agent.trial.run import trial
 from agent.trust.certificate import Certificate, CertificateError, CertifiedPolicy, write
 from agent.trust.certificate import read as read_certificate
-from agent.trust.certify import Labelled, Wanted, certify
+from agent.trust.certify import Labelled, Requirements, certify
 from agent.trust.evidence import TrialSettings, outcome_of, settings_of
 from agent.trust.plans import Plan, Stratum
 from tests.support.certificates import NO, YES, certificate
 from tests.support.planted_policies import Kind, Planted
 
 CV = load()["cv"]
-CONDITION = {"wanted": Wanted(trial=("YES", "NO")), "trial": TrialSettings()}
+CONDITION = {"wanted": Requirements(trial=("YES", "NO")), "trial": TrialSettings()}
 WIDE = {
     "yes": replace(YES, threshold=0.5),
     "no": replace(NO, threshold=0.49),
@@ -81,20 +81,20 @@ def test_the_labels_of_a_side_are_those_of_cases_that_passed() -> None:
     passed[:200] = np.arange(200) % 5 >= 2
     yes = np.concatenate((passed[:200], np.zeros(200, dtype=bool)))
     labelled = Labelled(p, yes, passed=passed)
-    without, _ = certify(labelled, p, Wanted())
+    without, _ = certify(labelled, p, Requirements())
     assert without.threshold is None
-    side, no = certify(labelled, p, Wanted(trial=("YES",)))
+    side, no = certify(labelled, p, Requirements(trial=("YES",)))
     assert (side.threshold is not None, side.n, side.errors) == (True, 120, 0)
-    assert no == certify(labelled, p, Wanted())[1]
+    assert no == certify(labelled, p, Requirements())[1]
     with pytest.raises(ValueError, match="without trials"):
-        certify(Labelled(p, yes), p, Wanted(trial=("YES",)))
+        certify(Labelled(p, yes), p, Requirements(trial=("YES",)))
 
 
 @pytest.mark.parametrize("method", ["fixed", "anytime"])
 def test_the_bound_holds_for_the_cases_that_passed(method: Literal["fixed", "anytime"]) -> None:
     """Wrong traces pass more rarely, and the true error rate of those that passed is just above the limit."""
     rng = np.random.default_rng(20)
-    wanted = Wanted(no=0.99, delta=0.1, method=method, trial=("YES",))
+    wanted = Requirements(no=0.99, delta=0.1, method=method, trial=("YES",))
     right, wrong_ones = 0.8, 0.2  # chance to pass
     error = 0.055 * right / (wrong_ones + 0.055 * (right - wrong_ones))  # 5.5 % of those that passed
     certified = with_all = 0
@@ -112,7 +112,7 @@ def test_labels_with_weights_of_the_ordered_queue_are_refused() -> None:
     p = np.array([0.9, 0.1])
     plan = Plan((Stratum(0.0, 0.5, 1, 0.5), Stratum(0.5, 1.0, 1, 0.5)), 0.2)
     labelled = Labelled(p, np.array([True, False]), (plan, plan), np.array([True, True]))
-    yes, no = certify(labelled, p, Wanted(method="anytime", trial=("YES",)))
+    yes, no = certify(labelled, p, Requirements(method="anytime", trial=("YES",)))
     assert "the weights of their labels are for the list with all traces" in yes.refusal
     assert "ordered queue" not in no.refusal
 
@@ -128,7 +128,7 @@ def test_the_file_keeps_the_condition_and_older_files_have_none(tmp_path: Path) 
     assert "trial" not in older.to_json()
     assert "trial" not in older.to_json()["wanted"]
     read_again = Certificate.from_json(older.to_json())
-    assert (read_again.trial, read_again.wanted.trial, read_again.sha256) == (None, (), older.sha256)
+    assert (read_again.trial, read_again.requirements.trial, read_again.sha256) == (None, (), older.sha256)
     assert "evidence trial" not in older.statement()
 
 
@@ -138,7 +138,7 @@ def test_the_file_keeps_the_condition_and_older_files_have_none(tmp_path: Path) 
         ({"trial": None}, "expected both"),
         ({"trial": TrialSettings(passes=0.6)}, r"trial\.passes: found 0\.6, expected 0\.75"),
         ({"trial": TrialSettings(seed=-1)}, r"trial\.seed: found -1"),
-        ({"wanted": Wanted(trial=("MAYBE",))}, "wanted.trial: found 'MAYBE'"),
+        ({"wanted": Requirements(trial=("MAYBE",))}, "wanted.trial: found 'MAYBE'"),
     ],
 )
 def test_a_condition_that_cannot_be_applied_is_named(changed: dict, message: str) -> None:
@@ -227,7 +227,7 @@ def by_certificate(
     """Return the rows of a run of a policy before any trial (no ``verdicts``) or after those that they need."""
     drafter = policy.drafter
     of = CertifiedPolicy(drafter.kind, drafter.name, {**drafter.settings, "renderer": RENDERER, "max_turns": 8})
-    given = certificate(policy=of, wanted=Wanted(trial=tuple(verdicts)), trial=TrialSettings(), **WIDE)
+    given = certificate(policy=of, requirements=Requirements(trial=tuple(verdicts)), trial=TrialSettings(), **WIDE)
     certified = CertifiedRun(out.with_name("c.json"), given, CV)
     files = sorted(spectra.glob("*.fits"))
     inspected = [Inspected(f"spectra/{file.name}", "", (run(read(file), CV, policy),)) for file in files]

@@ -212,7 +212,7 @@ def searches(table: Table, store: Store, number: int) -> None:
         return rng.randrange(number)
 
     def measure(name: str, visible: VisibleItems, wanted: QueueFilter) -> None:
-        timed(table, number, f"page: {name}", lambda: visible.found(wanted, rng.choice((None, at())), 40))
+        timed(table, number, f"page: {name}", lambda: visible.matching_rows(wanted, rng.choice((None, at())), 40))
         if wanted.discussed is None:
             timed(table, number, f"next three: {name}", lambda: visible.neighbours(at(), wanted, 3))
             timed(table, number, f"place: {name}", lambda: visible.position(at(), wanted))

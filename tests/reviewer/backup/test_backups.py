@@ -77,7 +77,7 @@ def _sums(path: Path) -> list[tuple[int, int]]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def existing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("copies") / "made.db"
     _make(path)
     return path
@@ -225,10 +225,10 @@ def test_one_backup_per_day_is_made_with_its_metadata(daily: DailyBackups, store
     assert daily.make_if_due() is None
     clock.turn(hours=2)
     assert daily.make_if_due() is not None
-    assert [backup.at.day for backup in daily.made] == [22, 21]
+    assert [backup.at.day for backup in daily.existing] == [22, 21]
     entries = store.log.entries(what="backup made")
     assert [(entry.person, entry.subject) for entry in entries] == [
-        (None, backup.path.name) for backup in reversed(daily.made)
+        (None, backup.path.name) for backup in reversed(daily.existing)
     ]
 
 
@@ -249,7 +249,7 @@ def test_after_months_at_most_seventeen_backups_and_all_other_files_are_left(
     assert by_hand.exists()
     assert [path.read_text() for path in others] == ["somebody's"] * 3
     assert not old_part.exists()
-    made = [backup.at.date() for backup in daily.made if backup.why == "daily"]
+    made = [backup.at.date() for backup in daily.existing if backup.why == "daily"]
     last = clock.now.date() - timedelta(days=6)
     assert made[:7] == [last - timedelta(days=6 * n) for n in range(7)]
     assert len(made) <= 17
@@ -266,7 +266,7 @@ def test_a_clock_that_was_wrong_for_a_day_deletes_no_backup(daily: DailyBackups,
         assert made is not None
         assert made.path.exists()
         clock.turn(days=1)
-    assert len(daily.made) == 7 + 1 + 1  # seven days, one more end of a week, the one from the future
+    assert len(daily.existing) == 7 + 1 + 1  # seven days, one more end of a week, the one from the future
 
 
 def make_one(path: Path, folder: Path) -> int:
@@ -318,7 +318,7 @@ def test_a_backup_made_by_hand_names_its_person_and_can_be_restored(
 def test_daily_backups_start_and_end_with_the_app(daily: DailyBackups, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reviewer.backup.backups.FIRST_CHECK", 0.01)
     daily.start()
-    while not daily.made:
+    while not daily.existing:
         pass
     daily.close()
     assert not any(path.suffix == ".part" for path in daily.folder.iterdir())

@@ -321,13 +321,13 @@ def test_a_coordinator_sets_a_session_up(app: Any, store: Store) -> None:
     seen = client.post("/api/v1/blind/preview", json={"plan": plan_of(number=2)}).json()
     assert [(stratum["source"], stratum["number"]) for stratum in seen["scores"]] == [(OMEGA, 2), (ZETA, 2)]
     assert [stratum["number"] for stratum in seen["pairs"]] == [2]
-    assert sum(scorer["asked"] for scorer in seen["scorers"]) == 2 * (4 + 2)
+    assert sum(scorer["questions"] for scorer in seen["scorers"]) == 2 * (4 + 2)
     assert client.get("/api/v1/blind/sessions").json() == []
     sent = {"plan": plan_of(number=2), "key": key()}
     made = [client.post("/api/v1/blind/sessions", json=sent).json() for _ in range(2)]
     assert made[0] == made[1]
     assert made[0]["state"] == "drawn"
-    assert [scorer["asked"] for scorer in made[0]["progress"]] == [scorer["asked"] for scorer in seen["scorers"]]
+    assert [scorer["questions"] for scorer in made[0]["progress"]] == [scorer["asked"] for scorer in seen["scorers"]]
 
 
 def test_a_preview_has_spectra_by_stratum_and_how_many_two_scorers_share(app: Any, store: Store) -> None:
@@ -337,7 +337,7 @@ def test_a_preview_has_spectra_by_stratum_and_how_many_two_scorers_share(app: An
     assert seen["strata"] == [{"stratum": ["cv", "LAMOST", "YES"], "spectra": 3}]
     assert (seen["spectra"], seen["training"]) == (3, 1)
     assert seen["shared"] == {"least": 1, "most": 1}
-    assert [one["asked"] for one in seen["scorers"]] == [2 * 3 + 1] * 3
+    assert [one["questions"] for one in seen["scorers"]] == [2 * 3 + 1] * 3
 
 
 def test_the_power_of_a_plan_is_calculated_or_refused_with_a_message(app: Any) -> None:
@@ -456,7 +456,7 @@ def test_the_coordinator_of_an_open_session_sees_only_its_progress(app: Any, sto
     assert answer.json()[0]["progress"][0] == {
         "scorer": "SA",
         "done": len(work["places"]),
-        "asked": len(work["places"]),
+        "questions": len(work["places"]),
     }
     for word in ("report.html", "report.zip"):
         assert client.get(f"/api/v1/blind/sessions/{session}/{word}").status_code == 403

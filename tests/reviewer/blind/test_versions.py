@@ -347,7 +347,7 @@ def test_form_preview_and_list_name_the_version_and_its_sources(store: Store) ->
     assert (both["version"], both["spectra"], both["compared"], both["candidates"]) == ("both", 3, 2, 3)
     assert {(row["source"], row["number"]) for row in both["scores"]} == {(REVISED, 3), (BASELINE, 3)}
     assert [row["number"] for row in both["pairs"]] == [3]
-    assert [row["asked"] for row in both["scorers"]] == [9, 9]
+    assert [row["questions"] for row in both["scorers"]] == [9, 9]
     approved = preview("approved")
     assert {(row["source"], row["number"]) for row in approved["scores"]} == {(REVISED, 3), (UNCHANGED, 2)}
     assert approved["compared"] is None  # of different spectra, for which no power is calculated

@@ -26,7 +26,7 @@ CLAIMED = {
 
 @pytest.mark.parametrize("text", CLAIMED)
 def test_a_claim_is_read_with_its_sign(text: str) -> None:
-    found = [(stated_line.line.name, stated_line.sign) for stated_line in stated_lines(text) if stated_line.there]
+    found = [(stated_line.line.name, stated_line.sign) for stated_line in stated_lines(text) if stated_line.is_present]
     assert found == ([] if CLAIMED[text] is None else [("Hβ", CLAIMED[text])])
 
 
@@ -43,7 +43,7 @@ def test_a_claim_is_read_with_its_sign(text: str) -> None:
     ],
 )
 def test_a_denial_is_no_claim(text: str) -> None:
-    assert [(stated_line.line.name, stated_line.there) for stated_line in stated_lines(text)] == [("Hβ", False)]
+    assert [(stated_line.line.name, stated_line.is_present) for stated_line in stated_lines(text)] == [("Hβ", False)]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_plans_conditions_questions_and_lists_state_nothing(text: str) -> None:
 
 def test_each_part_of_a_sentence_is_read_for_itself() -> None:
     found = list(stated_lines("Hα is in strong emission, but no He II 4686 is visible."))
-    assert [(one.line.name, one.sign, one.there, one.strong) for one in found] == [
+    assert [(one.line.name, one.sign, one.is_present, one.strong) for one in found] == [
         ("Hα", "emission", True, True),
         ("He II 4686", "", False, False),
     ]

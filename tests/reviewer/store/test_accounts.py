@@ -229,7 +229,7 @@ def test_new_rules_apply_to_open_rounds_at_once(store):
     store.settings.set_rules("CO", Rules(auditors=1, votes=3))
     assert store.settings.rules() == Rules(auditors=1, votes=3)
     assert store.items.get(item_id).row.state == "vote"
-    assert store.items.get(item_id).row.wanted == 3
+    assert store.items.get(item_id).row.needed == 3
     store.settings.set_rules("CO", Rules(auditors=3))
     assert store.items.standing(item_id).progress == "audit 1 of 3"
     assert store.upkeep.verify() == []

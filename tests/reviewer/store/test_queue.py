@@ -177,7 +177,7 @@ def test_pages_neighbours_and_counts_agree_with_a_check_of_every_item(store, eve
 
 def test_a_row_has_the_progress_and_the_holders_of_its_item(store):
     row = next(r for r in store.queue.page(QueueFilter(states=("audit",)), "CO", limit=60).rows if r.cast == 1)
-    assert (row.state, row.cast, row.wanted, row.version) == ("audit", 1, 2, 1)
+    assert (row.state, row.cast, row.needed, row.version) == ("audit", 1, 2, 1)
     held = [r for r in store.queue.page(QueueFilter(), "CO", limit=60).rows if r.held_by]
     assert {holder for r in held for holder in r.held_by} == {"RE", "CO", "AX", "JU", "VO"}
 

@@ -44,7 +44,7 @@ def test_a_certificate_is_written_with_its_promise_and_the_scores_are_stored(cap
     assert "not promised" not in out
     assert f"certificate: {path}" in out
     made = read(path)
-    assert (made.policy.name, made.labels.n, made.sampling, made.wanted.method) == (
+    assert (made.policy.name, made.labels.n, made.sampling, made.requirements.method) == (
         POLICY,
         300,
         "assumed random",
@@ -184,7 +184,7 @@ def test_a_required_trial_is_needed_of_each_label_and_decides_which_count(capsys
     assert status == 0
     assert "evidence trial, needed for YES: 285 passed, 15 failed, 0 untested" in out
     made = read(path)
-    assert made.wanted.trial == ("YES",)
+    assert made.requirements.trial == ("YES",)
     assert made.trial is not None
     assert "called YES only if each of its traces passed" in made.statement()
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from agent.trust.certify import Wanted
+from agent.trust.certify import Requirements
 from agent.trust.plans import Plan, Stratum
 from agent.trust.score import RAW, ScoreModel, Term
 from agent.trust.suspension import monitor_of
@@ -26,7 +26,7 @@ from tests.support.drawn_traces import decide, revise
 from tests.support.trust_campaign import POLICY, TASK, fill, spectrum, trace
 
 CV = QueueFilter(task="cv")
-WANTED = Wanted(method="anytime")
+WANTED = Requirements(method="anytime")
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_new_scores_are_compared_with_the_list_and_not_with_chosen_cases(store: 
     panel = scored_list(store, "cv", POLICY)
     assert panel is not None
     made = certificate_of(
-        panel.found, panel.model, panel.calibration, sides_of(panel, WANTED), WANTED, store.database.now()
+        panel.listed, panel.model, panel.calibration, sides_of(panel, WANTED), WANTED, store.database.now()
     )
     assert (made.sampling, made.calibration_yes, len(made.calibration)) == ("logged", None, 40)
     assert len(set(made.spectra)) == 40
@@ -161,7 +161,7 @@ def test_for_spectra_decided_without_a_label_nothing_is_promised(store: Store) -
     assert "0 of them are called YES and 0 NO" in text
     panel = scored_list(store, "cv", POLICY)
     assert panel is not None
-    made_file = certificate_of(panel.found, RAW, made, sides_of(panel, WANTED), WANTED, store.database.now())
+    made_file = certificate_of(panel.listed, RAW, made, sides_of(panel, WANTED), WANTED, store.database.now())
     assert made_file.labels.without == 1
     assert "Nothing is promised for cases like the 1" in made_file.statement()
     assert np.isfinite(made.pool).all()

@@ -119,7 +119,7 @@ def test_what_people_do_together_is_said_in_one_line_that_tells_no_judgement(sto
     store.views.create(person="RE", name="mine", items=[1, 2])
     answer = client.get("/api/v1/log")
     said = [
-        (one["person"], one["what"], one["subject"], one["said"])
+        (one["person"], one["what"], one["subject"], one["text"])
         for one in answer.json()["entries"][::-1]
         if one["number"] > begin and one["what"] not in ("signed in", "exported")
     ]

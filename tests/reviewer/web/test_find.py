@@ -55,8 +55,8 @@ def test_the_filter_of_a_view_has_the_parameters_of_the_queue() -> None:
 
 def test_a_filter_and_the_parameters_of_the_queue_mean_the_same() -> None:
     sent = {"task": "cv", "state": ["screening"], "snr_min": 2.5, "batch": "", "words": "Hα", "listed": 3, "mine": True}
-    assert Filter.model_validate(sent).wanted() == requests.queue_filter(**sent)  # type: ignore[arg-type]
-    assert Filter().wanted() == requests.queue_filter() == QueueFilter()
+    assert Filter.model_validate(sent).query() == requests.queue_filter(**sent)  # type: ignore[arg-type]
+    assert Filter().query() == requests.queue_filter() == QueueFilter()
 
 
 def test_a_selection_of_items_is_sorted_and_each_item_is_once_in_it(visible: VisibleItems) -> None:

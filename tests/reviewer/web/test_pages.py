@@ -449,7 +449,7 @@ def test_disagreements_are_listed_once_the_round_is_over(voted_store, voted_clie
     assert found["total"] == 1
     (item,) = found["items"]
     assert (item["id"], item["state"]) == (3, "adjudication")
-    assert item["said"]["vote"] == {"approve": 1, "reject": 1, "abstain": 1}
+    assert item["decisions"]["vote"] == {"approve": 1, "reject": 1, "abstain": 1}
     assert agreement(voted_client, task="carbon")["disagreements"] == {"total": 0, "items": []}
 
 

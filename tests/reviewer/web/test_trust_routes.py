@@ -139,7 +139,7 @@ def test_a_coordinator_downloads_a_certificate_that_can_be_read_and_a_reviewer_d
     given = signed_in(store).get(f"{TRUST}/certificate", params=WHICH)
     assert given.headers["content-disposition"].startswith('attachment; filename="cv-')
     made = Certificate.from_json(given.json())
-    assert (made.task, made.policy.name, made.labels.n, made.wanted.method) == ("cv", POLICY, 300, "anytime")
+    assert (made.task, made.policy.name, made.labels.n, made.requirements.method) == ("cv", POLICY, 300, "anytime")
     assert made.surveys == ("LAMOST",)
     reviewer = signed_in(store, "RE")
     refused = reviewer.get(f"{TRUST}/certificate", params=WHICH)

@@ -55,12 +55,12 @@ def targets(fits: FitsFile) -> Targets:
     rows = arms[0].flux.shape[0]
     fibermap = fits.get("FIBERMAP")
     if fibermap is None or "TARGETID" not in fibermap.columns or fibermap.shape[0] != rows:
-        found = (
+        actual = (
             deferred("no FIBERMAP with TARGETID")
             if fibermap is None
             else deferred("{rows} spectra, FIBERMAP of {shape} rows", rows=rows, shape=fibermap.shape[0])
         )
-        raise fits.refusal(found, deferred("a FIBERMAP row with a TARGETID for each spectrum"))
+        raise fits.refusal(actual, deferred("a FIBERMAP row with a TARGETID for each spectrum"))
     by_target: dict[str, list[int]] = {}
     for row, target in enumerate(fibermap.column("TARGETID").tolist()):
         by_target.setdefault(str(target), []).append(row)
@@ -138,23 +138,23 @@ class _Redshifts:
     def entries(self) -> dict[str, CatalogueEntry]:
         """:raises SpectrumError: there is no table, naming the file that is missing"""
         if not self.of:
-            wanted = (redrock.names(self._fits.name) or ("a redrock table",))[0]
+            name = (redrock.names(self._fits.name) or ("a redrock table",))[0]
             raise self._fits.refusal(
                 deferred("no redshift table"),
-                deferred("{wanted} in the same folder, to select by class or ZWARN", wanted=wanted),
+                deferred("{wanted} in the same folder, to select by class or ZWARN", wanted=name),
             )
         return {target: CatalogueEntry(fit.kind, fit.zwarn) for target, fit in self.of.items()}
 
 
 def _arms(fits: FitsFile) -> list[Arm]:
     hdus = {hdu.name: hdu for hdu in fits}
-    found = []
+    arms = []
     prefixes = [n.removesuffix("_WAVELENGTH") for n in hdus if n.endswith("_WAVELENGTH")]
     if not prefixes and any(name in hdus for name in redrock.TABLES):
-        wanted = redrock.spectra_of(fits.name) or deferred("its coadd file")
+        coadd = redrock.spectra_of(fits.name) or deferred("its coadd file")
         raise fits.refusal(
             deferred("a table of redshifts without spectra (redrock)"),
-            deferred("{wanted}: keep both in one folder and read the coadd", wanted=wanted),
+            deferred("{wanted}: keep both in one folder and read the coadd", wanted=coadd),
         )
     if not prefixes:
         raise fits.refusal(f"HDUs {', '.join(list(hdus)[:6])}", _WANTED)
@@ -174,11 +174,11 @@ def _arms(fits: FitsFile) -> list[Arm]:
                     deferred("{name} of shape {shape}", name=hdu.name, shape=hdu.shape),
                     deferred("rows of {size} pixels", size=wavelength.size),
                 )
-        found.append(Arm(wavelength, flux, ivar, mask))
-    if len({arm.flux.shape[0] for arm in found}) != 1:
+        arms.append(Arm(wavelength, flux, ivar, mask))
+    if len({arm.flux.shape[0] for arm in arms}) != 1:
         raise fits.refusal(deferred("arms with different numbers of spectra"), deferred("the same targets in each arm"))
-    _check_one_grid(fits, found)
-    return found
+    _check_one_grid(fits, arms)
+    return arms
 
 
 def _check_one_grid(fits: FitsFile, arms: list[Arm]) -> None:

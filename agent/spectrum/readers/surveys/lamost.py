@@ -62,11 +62,11 @@ def _table(fits: FitsFile) -> dict[str, Array]:
     names = [hdu.name for hdu in fits]
     if "COADD" not in names:
         medium = any(n[:2] in ("B-", "R-") for n in names)
-        found = deferred("a file with HDUs {names}", names=", ".join(names[:4]))
+        actual = deferred("a file with HDUs {names}", names=", ".join(names[:4]))
         if medium:
-            found = deferred("a medium-resolution file with HDUs {names}", names=", ".join(names[:4]))
+            actual = deferred("a medium-resolution file with HDUs {names}", names=", ".join(names[:4]))
         raise fits.refusal(
-            found, deferred("a LAMOST spectrum (five-row image, or tables COADD or COADD_B and COADD_R)")
+            actual, deferred("a LAMOST spectrum (five-row image, or tables COADD or COADD_B and COADD_R)")
         )
     return _pixels(fits[names.index("COADD")])
 

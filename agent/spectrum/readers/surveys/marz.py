@@ -35,14 +35,14 @@ def targets(fits: FitsFile) -> Targets:
         raise fits.refusal(deferred("an image of {n_shape} axes", n_shape=len(shape)), deferred("one row per object"))
     if len(shape) == 1 or shape[0] == 1:
         return Targets.single(fits.name, partial(_read, fits, fits.name, 0))
-    found = Targets(fits.name)
+    targets_listed = Targets(fits.name)
     fibres = fits.get("FIBRES")
     for row in range(shape[0]):
         object_name = _text(fibres, "NAME", row) or str(row + 1)
         kind = _text(fibres, "TYPE", row)
         loader = partial(_read, fits, f"{fits.name}#{object_name}", row)
-        found.add(object_name, loader, skip=kind not in ("", "P"))
-    return found
+        targets_listed.add(object_name, loader, skip=kind not in ("", "P"))
+    return targets_listed
 
 
 def _read(fits: FitsFile, name: str, row: int) -> Spectrum:

@@ -44,8 +44,8 @@ def targets(fits: FitsFile) -> Targets:
     tables = [hdu for hdu in fits if hdu.is_table and hdu.shape[0] > 0 and set(hdu.columns) >= _ARRAYS]
     if not tables:
         models = any("MODEL_FLUX" in hdu.columns for hdu in fits)
-        found = deferred("model spectra of a pipeline of Astra") if models else deferred("HDUs without a spectrum")
-        raise fits.refusal(found, deferred("an mwmStar or mwmVisit file with data"))
+        actual = deferred("model spectra of a pipeline of Astra") if models else deferred("HDUs without a spectrum")
+        raise fits.refusal(actual, deferred("an mwmStar or mwmVisit file with data"))
     has_boss = any(hdu.name.startswith("BOSS") for hdu in tables)
     loaders = Targets(fits.name)
     for hdu in tables:

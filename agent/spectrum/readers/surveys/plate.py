@@ -40,9 +40,9 @@ def targets(fits: FitsFile) -> Targets:
     """Return the spectra of a plate, one per fibre. :raises SpectrumError: a spZbest file, or HDUs that do not fit"""
     plug_map = _plug_map(fits)
     if plug_map is None:
-        wanted = spectra_of(fits.name) or deferred("its spPlate file")
-        wanted = deferred("{wanted}: keep both in one folder and read the spPlate", wanted=wanted)
-        raise fits.refusal(deferred("a table of redshifts without spectra (spZbest)"), wanted)
+        expected = spectra_of(fits.name) or deferred("its spPlate file")
+        expected = deferred("{wanted}: keep both in one folder and read the spPlate", wanted=expected)
+        raise fits.refusal(deferred("a table of redshifts without spectra (spZbest)"), expected)
     for number, hdu in enumerate(fits.first(3)):
         if hdu.shape != fits[0].shape:
             raise fits.refusal(
@@ -50,13 +50,13 @@ def targets(fits: FitsFile) -> Targets:
                 deferred("an image of shape {shape}", shape=fits[0].shape),
             )
     fit = _Fit(fits)
-    found = Targets(fits.name)
-    found.catalogue = fit.entries
+    fibres = Targets(fits.name)
+    fibres.catalogue = fit.entries
     kinds = _texts(plug_map, "OBJTYPE")
     for row, fibre in enumerate(plug_map.column("FIBERID").tolist()):
         loader = partial(_read, fits, plug_map, fit, row, str(fibre))
-        found.add(str(fibre), loader, skip=kinds[row] == "SKY")
-    return found
+        fibres.add(str(fibre), loader, skip=kinds[row] == "SKY")
+    return fibres
 
 
 def spectra_of(table: str) -> str:
@@ -118,10 +118,10 @@ class _Fit:
     def entries(self) -> dict[str, CatalogueEntry]:
         """:raises SpectrumError: there is no spZbest file, naming it"""
         if not self.of:
-            wanted = redshifts_of(self._fits.name)
+            name = redshifts_of(self._fits.name)
             raise self._fits.refusal(
                 deferred("no redshifts"),
-                deferred("{wanted} in the same folder, to select by class or ZWARN", wanted=wanted),
+                deferred("{wanted} in the same folder, to select by class or ZWARN", wanted=name),
             )
         return {fibre: CatalogueEntry(row.kind, row.zwarn) for fibre, row in self.of.items()}
 

@@ -75,15 +75,15 @@ def spectra_of(table: str) -> str:
 def _rows(table: Hdu, source: str) -> dict[str, Redshift]:
     if not {"TARGETID", "Z"} <= set(table.columns) or table.shape[0] == 0:
         return {}
-    wanted = ("TARGETID", "Z", "ZWARN", "ZERR", "DELTACHI2", "SPECTYPE", "SUBTYPE")
-    columns = {key: values for key in wanted if key in table.columns and (values := table.column(key)).ndim == 1}
+    needed = ("TARGETID", "Z", "ZWARN", "ZERR", "DELTACHI2", "SPECTYPE", "SUBTYPE")
+    columns = {key: values for key in needed if key in table.columns and (values := table.column(key)).ndim == 1}
     if not {"TARGETID", "Z"} <= set(columns):
         return {}
-    found: dict[str, Redshift] = {}
+    redshifts: dict[str, Redshift] = {}
     for row, target in enumerate(columns["TARGETID"].tolist()):
         # The first row of a target is its best fit.
-        found.setdefault(str(target), _redshift({key: values[row] for key, values in columns.items()}, source))
-    return found
+        redshifts.setdefault(str(target), _redshift({key: values[row] for key, values in columns.items()}, source))
+    return redshifts
 
 
 def _redshift(row: Mapping[str, np.generic], source: str) -> Redshift:

@@ -154,13 +154,13 @@ class _CatalogueRow:
 
     def snr(self) -> dict[str, float]:
         bands = self._cell("SN_MEDIAN")
-        found = (
+        snrs = (
             dict(zip("ugriz", (float(v) for v in bands), strict=False)) if bands is not None and bands.size == 5 else {}
         )
         overall = self.number("SN_MEDIAN_ALL")
         if overall is not None:
-            found["median"] = overall
-        return {band: value for band, value in found.items() if np.isfinite(value) and value > -999}
+            snrs["median"] = overall
+        return {band: value for band, value in snrs.items() if np.isfinite(value) and value > -999}
 
 
 def survey_of_version(run2d: str) -> str:

@@ -69,7 +69,7 @@ export function previewWords(
       {},
       scorers.map((one, at) => [
         at > 0 && ' · ',
-        withParts(tn('{person}: {n} question', '{person}: {n} questions', one.asked), {
+        withParts(tn('{person}: {n} question', '{person}: {n} questions', one.questions), {
           person: h('strong', {}, one.initials),
         }),
       ]),

@@ -155,8 +155,8 @@ export class SessionCard {
           'div.scorer',
           {},
           h('span', {}, one.scorer),
-          h('div.bar', {}, h('span', { style: `width:${one.asked ? (100 * one.done) / one.asked : 0}%` })),
-          h('span.muted', {}, t('{done} of {all}', { done: one.done, all: one.asked })),
+          h('div.bar', {}, h('span', { style: `width:${one.questions ? (100 * one.done) / one.questions : 0}%` })),
+          h('span.muted', {}, t('{done} of {all}', { done: one.done, all: one.questions })),
         ),
       ),
     )
@@ -192,7 +192,7 @@ export class SessionCard {
   async #close() {
     const { session } = this
     const given = session.state === 'drawn'
-    const left = session.progress.reduce((sum, one) => sum + one.asked - one.done, 0)
+    const left = session.progress.reduce((sum, one) => sum + one.questions - one.done, 0)
     const words = given
       ? [
           t(

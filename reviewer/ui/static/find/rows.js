@@ -107,7 +107,7 @@ export class Rows {
 
   /** @param {FoundRow} row */
   #about(row) {
-    const { task, snr, drafter, batch, simulated, disagreement, cast, wanted } = row
+    const { task, snr, drafter, batch, simulated, disagreement, cast, needed } = row
     const title = this.options.tasks[task]?.title ?? task
     const name = stateName(row.state)
     return [
@@ -123,7 +123,7 @@ export class Rows {
         h(
           `span.pill.${STATE_TONES[row.state] ?? 'blue'}`,
           {},
-          wanted > 1 ? t('{state} {cast} of {wanted}', { state: name, cast, wanted }) : name,
+          needed > 1 ? t('{state} {cast} of {wanted}', { state: name, cast, wanted: needed }) : name,
         ),
         disagreement && h('span.pill.amber', {}, t('disagreement')),
       ),

@@ -121,14 +121,14 @@ class LogPanel {
   }
 
   /** @param {any} entry */
-  #row({ number: no, at, person, what, subject, details, said }) {
+  #row({ number: no, at, person, what, subject, details, text }) {
     const item = /^item (\d+)$/.exec(subject)
     const toItem = () => {
       this.close()
       openTab('review')
     }
     const about = item ? h('a', { href: `#item=${item[1]}`, onClick: toItem }, subject) : subject
-    const cells = [number(no), when(at), person ?? '–', what, about, said || inWords(details)]
+    const cells = [number(no), when(at), person ?? '–', what, about, text || inWords(details)]
     return h(
       'tr',
       {},

@@ -392,7 +392,7 @@ function differing({ total: count, items }) {
         h('a', { href: `#item=${item.id}`, title: item.name }, item.name),
         item.title,
         word(item.state),
-        Object.entries(item.said)
+        Object.entries(item.decisions)
           .map(
             ([round, verbs]) =>
               `${word(round)}: ${Object.entries(verbs)
@@ -424,7 +424,7 @@ function conflicting({ total: count, items }) {
         h('a', { href: `#item=${item.id}`, title: item.name }, item.name),
         item.title,
         item.conflict.map(word).join(', '),
-        item.found.map(found).join('; '),
+        item.inspections.map(found).join('; '),
       ]),
     ),
   ]

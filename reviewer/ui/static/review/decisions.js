@@ -377,7 +377,7 @@ export class Decisions {
     state.lastDecided = { id: item.id, name: item.row.name }
     this.topBar.saved(new Date().toISOString())
     const isSameList = query === state.query
-    const change = { state: answer.state, cast: answer.done, wanted: answer.needed }
+    const change = { state: answer.state, cast: answer.done, needed: answer.needed }
     state.itemChanged(item.id, change, isSameList ? answer.listed : undefined)
     const done = sentence(item, verb, answer)
     if (!state.isShown(item.id)) {

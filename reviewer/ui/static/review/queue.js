@@ -325,8 +325,8 @@ export class Queue {
     if (row.blind) return blindRow(row)
     const others = row.held_by.filter((who) => who !== this.initials)
     const name = word(row.state)
-    const { cast, wanted } = row
-    const state = wanted > 1 ? t('{state} {cast} of {wanted}', { state: name, cast, wanted }) : name
+    const { cast, needed } = row
+    const state = needed > 1 ? t('{state} {cast} of {wanted}', { state: name, cast, wanted: needed }) : name
     const drafter = row.drafter.kind === 'baseline' ? word('baseline') : row.drafter.name // empty while it is hidden
     const disagree = row.disagreement && row.state !== 'returned' // a returned item says what to do next
     const tone = disagree ? 'amber' : (STATE_TONES[row.state] ?? 'blue')
