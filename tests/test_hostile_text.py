@@ -318,7 +318,7 @@ def test_a_votable_holds_hostile_texts_as_cells(tmp_path: Path) -> None:
     def row(text: str) -> Candidate:
         empty = dict.fromkeys(candidate.name for candidate in candidates.COLUMNS)
         names = dict.fromkeys(("reasons", "file", "target", "name", "survey", "medium", "explanation"), text)
-        numbers = {"n": 1, "yes": 1, "no": 0, "none": 0, "looks": 1.0, "faults": 0}
+        numbers = {"n": 1, "yes": 1, "no": 0, "none": 0, "zooms": 1.0, "faults": 0}
         return Candidate(**(empty | names | numbers | {"verdict": "YES", "task": "cv"}))
 
     def written(*texts: str) -> ElementTree.ElementTree:

@@ -34,9 +34,6 @@ NEVER = {"agent": {"reviewer", "training"}, "reviewer": {"training"}, "training"
 _JS_IMPORT = re.compile(r"""\b(?:from|import)\s*\(?\s*["'](\.[^"']+)["']""")
 """Imports of a module, dynamic ones and those of types in comments included."""
 VAGUE = {"found", "made", "room", "there", "wanted"}
-EVERYDAY = {"asked", "beside", "door", "heard", "look", "looks", "said", "told", "wanted"}
-"""Words that say nothing of a thing, or name it in a private sense; the second ones not even as parts of a name."""
-VAGUE = {"found", "made", "room", "there", "wanted"}
 """Names that do not say which thing they mean."""
 EVERYDAY = {"asked", "beside", "door", "heard", "look", "looks", "said", "told", "wanted"}
 """Everyday words in a private sense, which are not part of a name either."""
@@ -226,27 +223,6 @@ def is_translated(call: ast.Call) -> bool:
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     calls = (node for value in values for node in ast.walk(value) if isinstance(node, ast.Call))
     return any(name_of(inner.func) in MESSAGES for inner in calls)
-
-
-def test_names_say_which_thing_they_are() -> None:
-    used = [(word, module) for module, tree in modules().items() for word in identifiers(tree)]
-    vague = {f"{module}: {word}" for word, module in used if word.strip("_") in VAGUE or parts(word) & EVERYDAY}
-    assert {name for name in vague if not name.endswith(": look_alikes")} == set()
-    assert sum(word == "one" for word, _ in used) < 500
-
-
-def identifiers(tree: ast.AST) -> Iterator[str]:
-    """Every use of a name in a module: variables, arguments, attributes, functions, classes."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
-                yield name
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
-
-
-def parts(name: str) -> set[str]:
-    return {part.lower() for part in re.findall(r"[A-Z]*[a-z]+|[A-Z]+", name)}
 
 
 def test_names_say_which_thing_they_are() -> None:

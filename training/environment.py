@@ -45,8 +45,8 @@ def environment() -> dict[str, Any]:
 
 def missing() -> str | None:
     """Return what training needs and this Python lacks; None if nothing."""
-    wanted = ("torch", "torchvision", "transformers", "trl", "peft", "datasets", "accelerate")
-    absent = [package for package in wanted if find_spec(package) is None]
+    packages = ("torch", "torchvision", "transformers", "trl", "peft", "datasets", "accelerate")
+    absent = [package for package in packages if find_spec(package) is None]
     return tr("training needs {absent}: pip install 'spec-o3[train]'", absent=" and ".join(absent)) if absent else None
 
 
@@ -92,13 +92,13 @@ def launch_problem() -> str | None:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _commit() -> str | None:

@@ -65,7 +65,7 @@ def load(settings: ModelSettings) -> Loaded:
 
     :raises ModelError: what is missing, incomplete or of another model, and what to do
     """
-    settings = _there(settings)
+    settings = _resolved(settings)
     reads = processor(settings)
     with _in_one_line(settings.name):
         model = _weights(settings)
@@ -85,18 +85,18 @@ def processor(settings: ModelSettings) -> Any:
     """
     from transformers import AutoProcessor
 
-    settings = _there(settings)
+    settings = _resolved(settings)
     with _in_one_line(settings.name):
-        found = AutoProcessor.from_pretrained(source(settings.name))
-    size = dict(found.image_processor.size)
+        processor_read = AutoProcessor.from_pretrained(source(settings.name))
+    size = dict(processor_read.image_processor.size)
     if settings.min_pixels is not None:
         size["shortest_edge"] = settings.min_pixels
     if settings.max_pixels is not None:
         size["longest_edge"] = settings.max_pixels
-    found.image_processor.size = type(found.image_processor.size)(**size)
+    processor_read.image_processor.size = type(processor_read.image_processor.size)(**size)
     # What is saved must be served as it was trained: the processor keeps the template that writes the dialect.
-    use_dialect(found)
-    return found
+    use_dialect(processor_read)
+    return processor_read
 
 
 def resolved(settings: ModelSettings) -> ModelSettings:
@@ -211,7 +211,7 @@ def _dtype(settings: ModelSettings) -> Any:
     return getattr(torch, settings.dtype)
 
 
-def _there(settings: ModelSettings) -> ModelSettings:
+def _resolved(settings: ModelSettings) -> ModelSettings:
     settings = resolved(settings)
     if problem := Weights(settings.name, settings.adapter).problem():
         raise ModelError(problem)
@@ -221,14 +221,14 @@ def _there(settings: ModelSettings) -> ModelSettings:
 def _weights(settings: ModelSettings) -> Any:
     from transformers import AutoModelForImageTextToText
 
-    model, found = AutoModelForImageTextToText.from_pretrained(
+    model, loading = AutoModelForImageTextToText.from_pretrained(
         source(settings.name),
         dtype=_dtype(settings),
         attn_implementation=settings.attention,
         output_loading_info=True,
     )
     # transformers initialises missing weights at random and mentions it only in its log.
-    wrong = sorted(map(str, [*found["missing_keys"], *found["mismatched_keys"]]))
+    wrong = sorted(map(str, [*loading["missing_keys"], *loading["mismatched_keys"]]))
     if wrong:
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
         raise ModelError(
@@ -366,8 +366,8 @@ def load_checkpoint_weights(model: Any, checkpoint: str) -> None:
     """
     import torch
 
-    saved, found = type(model).from_pretrained(checkpoint, dtype=torch.float32, output_loading_info=True)
-    wrong = sorted(map(str, [*found["missing_keys"], *found["mismatched_keys"]]))
+    saved, loading = type(model).from_pretrained(checkpoint, dtype=torch.float32, output_loading_info=True)
+    wrong = sorted(map(str, [*loading["missing_keys"], *loading["mismatched_keys"]]))
     if wrong:
         raise ModelError(
             tr("{checkpoint}: weights are missing or of another shape: {wrong}", checkpoint=checkpoint, wrong=wrong[0])

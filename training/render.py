@@ -81,13 +81,13 @@ class Renderer:
             shown
         :raises ValueError: fewer or more pictures than the trajectory has
         """
-        wanted = 1 + sum(zoom.ok for zoom in trajectory.zooms)
-        if len(pictures) != wanted:
+        expected = 1 + sum(zoom.ok for zoom in trajectory.zooms)
+        if len(pictures) != expected:
             raise ValueError(
                 tr(
                     "pictures: found {n_pictures}, expected {wanted}: the overview and one per zoom",
                     n_pictures=len(pictures),
-                    wanted=wanted,
+                    wanted=expected,
                 )
             )
         rendered = self.opening(trajectory.system, trajectory.prompt, pictures[0], with_tool)
@@ -159,8 +159,8 @@ def for_learning(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tens
 
     batch = _padded(rendered, processor)
     spoken = torch.zeros_like(batch["input_ids"], dtype=torch.bool)
-    for row, one in enumerate(rendered):
-        spoken[row, : len(one)] = torch.tensor(one.spoken)
+    for row, sequence in enumerate(rendered):
+        spoken[row, : len(sequence)] = torch.tensor(sequence.spoken)
     batch["labels"] = batch["input_ids"].masked_fill(~spoken, UNSPOKEN)
     return batch
 
@@ -171,7 +171,7 @@ def pixels(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tensor]:
 
     The number of patches of a picture is the product of its row of ``image_grid_thw``.
     """
-    images = [image for one in rendered for image in one.images]
+    images = [image for sequence in rendered for image in sequence.images]
     return dict(processor.image_processor(images=images, return_tensors="pt")) if images else {}
 
 
@@ -182,9 +182,9 @@ def _padded(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tensor]:
     longest = max(map(len, rendered))
     ids = torch.full((len(rendered), longest), tokenizer.pad_token_id, dtype=torch.long)
     mask = torch.zeros_like(ids)
-    for row, one in enumerate(rendered):
-        ids[row, : len(one)] = torch.tensor(one.ids)
-        mask[row, : len(one)] = 1
+    for row, sequence in enumerate(rendered):
+        ids[row, : len(sequence)] = torch.tensor(sequence.ids)
+        mask[row, : len(sequence)] = 1
     batch = {"input_ids": ids, "attention_mask": mask, **pixels(rendered, processor)}
     if "mm_token_type_ids" in processor.model_input_names:
         # Without it transformers 5 gives the tokens of a picture, and all that follow, the positions of words.

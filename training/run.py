@@ -90,10 +90,10 @@ class Run:
 
     def check(self, settings: Any, start: Start) -> None:
         """:raises RunError: what ``begin`` would raise"""
-        there = self.folder / SETTINGS
+        file = self.folder / SETTINGS
         if self.folder.is_file():
             raise RunError(tr("{folder} is a file; expected a folder for the run", folder=self.folder))
-        if not there.is_file():
+        if not file.is_file():
             if start == "resume":
                 raise RunError(
                     tr(
@@ -155,17 +155,17 @@ class Run:
         import yaml
 
         try:
-            found = parse_yaml((self.folder / SETTINGS).read_text("utf-8"))
+            before = parse_yaml((self.folder / SETTINGS).read_text("utf-8"))
         except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
             raise RunError(
                 tr("{folder}: cannot be read ({error})", folder=self.folder / SETTINGS, error=_line(error))
             ) from error
-        wanted = to_mapping(settings)
-        if isinstance(found, dict):
+        now = to_mapping(settings)
+        if isinstance(before, dict):
             # A run of an older release lacks settings that are newer; it had their defaults.
             defaults = {field.name: _default(field) for field in dataclasses.fields(settings)}
-            found = {name: defaults[name] for name in wanted if name not in found} | found
-        if other := _difference(found, wanted):
+            before = {name: defaults[name] for name in now if name not in before} | before
+        if other := _difference(before, now):
             raise RunError(
                 tr(
                     "{folder} holds a run with other settings ({other}): a resumed run keeps its settings",
@@ -185,9 +185,9 @@ class Run:
 
     def _delete_after(self, checkpoint: Path | None) -> None:
         last = _step(checkpoint) if checkpoint else 0
-        for one in self._checkpoints():
-            if _step(one) > last or not (one / COMPLETE).is_file():
-                shutil.rmtree(one)
+        for folder in self._checkpoints():
+            if _step(folder) > last or not (folder / COMPLETE).is_file():
+                shutil.rmtree(folder)
         kept = [line for line in self.logged() if line["step"] <= last]
         _write(self.log, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept))
 
@@ -198,8 +198,8 @@ def lineage(model: ModelSettings) -> list[dict[str, Any]]:
     """
     for given in filter(None, (model.adapter, model.name)):
         for folder in (Path(given).expanduser(), Path(given).expanduser().parent):
-            if found := _read_list(folder / LINEAGE):
-                return found
+            if stages := _read_list(folder / LINEAGE):
+                return stages
     return [{"kind": "base", "name": model.name}]
 
 
@@ -214,8 +214,8 @@ def _here(kind: str, settings: Any) -> dict[str, Any]:
         here["trajectories"] = selected
     # A script's traces, which are made when they are needed, have no files.
     for name in ("data", "validation"):
-        if found := inputs(getattr(settings, name, ())):
-            here[name] = found
+        if named := inputs(getattr(settings, name, ())):
+            here[name] = named
     return here
 
 
@@ -262,15 +262,15 @@ def _default(setting: dataclasses.Field[Any]) -> Any:
     return None if setting.default is dataclasses.MISSING else plain(setting.default)
 
 
-def _difference(found: Any, wanted: Any, where: str = "") -> str:
+def _difference(before: Any, now: Any, where: str = "") -> str:
     """Return the first setting that differs, with both values; empty if none does."""
-    if isinstance(found, dict) and isinstance(wanted, dict):
-        for key in [*wanted, *(key for key in found if key not in wanted)]:
-            inner = _difference(found.get(key), wanted.get(key), f"{where}.{key}" if where else str(key))
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in [*now, *(key for key in before if key not in now)]:
+            inner = _difference(before.get(key), now.get(key), f"{where}.{key}" if where else str(key))
             if inner:
                 return inner
         return ""
-    return "" if found == wanted else f"{where}: {found!r:.60} there, {wanted!r:.60} now"
+    return "" if before == now else f"{where}: {before!r:.60} there, {now!r:.60} now"
 
 
 def _plain(value: Any) -> Any:
@@ -284,10 +284,10 @@ def _plain(value: Any) -> Any:
 
 def _read_list(path: Path) -> list[dict[str, Any]]:
     try:
-        found = json.loads(path.read_text("utf-8"))
+        rows = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return []
-    return found if isinstance(found, list) else []
+    return rows if isinstance(rows, list) else []
 
 
 def _write_json(path: Path, value: Any) -> None:

@@ -122,8 +122,8 @@ def read(path: Path, kind: type[Settings], changes: Sequence[str] = ()) -> Setti
     """
     data = load_yaml(path, SettingsError)
     if not isinstance(data, dict):
-        found = type(data).__name__ if data is not None else tr("nothing")
-        raise SettingsError(Problem(str(path), "file", found, tr("settings as `key: value` lines")))
+        kind_read = type(data).__name__ if data is not None else tr("nothing")
+        raise SettingsError(Problem(str(path), "file", kind_read, tr("settings as `key: value` lines")))
     for change in changes:
         _change(data, change)
     return from_mapping(data, kind, str(path))
@@ -136,8 +136,8 @@ def from_mapping(data: Mapping[str, Any], kind: type[Settings], source: str) -> 
 
 def to_mapping(settings: Any) -> dict[str, Any]:
     """Return plain values, defaults included; ``from_mapping`` gives the same settings back."""
-    found: dict[str, Any] = plain(dataclasses.asdict(settings))
-    return found
+    mapping: dict[str, Any] = plain(dataclasses.asdict(settings))
+    return mapping
 
 
 def to_yaml(settings: Any) -> str:

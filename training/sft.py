@@ -139,26 +139,26 @@ def prepare(settings: SftSettings, renderer: Renderer | None, progress: Progress
     dropped: list[Dropped] = []
     spectra = Path(settings.spectra).expanduser() if settings.spectra else None
     tasks = tasks_with(settings.task_files)
-    found: Sequence[Example] = examples(settings.data, tasks, spectra=spectra, dropped=dropped)
+    read_examples: Sequence[Example] = examples(settings.data, tasks, spectra=spectra, dropped=dropped)
     if settings.test:
-        found = _without_test(found, settings, spectra, dropped, tasks)
+        read_examples = _without_test(read_examples, settings, spectra, dropped, tasks)
     kept: list[Example] = []
     lengths: dict[str, int] = {}
-    for one in progress(found):
+    for example in progress(read_examples):
         if renderer is None:
-            one.pictures()
-        length = 0 if renderer is None else len(rendered(one, renderer, settings.with_tool))
+            example.pictures()
+        length = 0 if renderer is None else len(rendered(example, renderer, settings.with_tool))
         if length <= settings.max_length:
-            kept.append(one)
-            lengths[one.key] = length
+            kept.append(example)
+            lengths[example.key] = length
         else:
-            dropped.append(Dropped(one.key, f"longer than {settings.max_length} tokens"))
+            dropped.append(Dropped(example.key, f"longer than {settings.max_length} tokens"))
     if not kept:
         raise DataError(
             tr(
                 "found no example of {max_length} tokens or fewer among {n_found}",
                 max_length=settings.max_length,
-                n_found=len(found),
+                n_found=len(read_examples),
             )
         )
     parts = split(kept, {"learned": 1 - settings.held_out, "held out": settings.held_out}, settings.seed)
@@ -174,16 +174,16 @@ def prepare(settings: SftSettings, renderer: Renderer | None, progress: Progress
         )
     if settings.trajectories is not None:
         selected = sample(learned, settings.trajectories, settings.seed)
-        keys = {one.key for one in selected}
+        keys = {example.key for example in selected}
         reason = f"not among the {settings.trajectories} trajectories selected with seed {settings.seed}"
-        dropped += [Dropped(one.key, reason) for one in learned if one.key not in keys]
+        dropped += [Dropped(example.key, reason) for example in learned if example.key not in keys]
         learned = selected
     every = [*learned, *held_out]
     if renderer is None:
-        made = card(every, dropped=dropped)
+        data_card = card(every, dropped=dropped)
     else:
-        made = card(every, lambda one: lengths[one.key], settings.max_length, dropped)
-    return Prepared(tuple(learned), tuple(held_out), made)
+        data_card = card(every, lambda example: lengths[example.key], settings.max_length, dropped)
+    return Prepared(tuple(learned), tuple(held_out), data_card)
 
 
 def rendered(example: Example, renderer: Renderer, with_tool: bool) -> Rendered:
@@ -197,7 +197,7 @@ def rendered(example: Example, renderer: Renderer, with_tool: bool) -> Rendered:
 
 
 def _without_test(
-    found: Sequence[Example],
+    usable: Sequence[Example],
     settings: SftSettings,
     spectra: Path | None,
     dropped: list[Dropped],
@@ -205,10 +205,10 @@ def _without_test(
 ) -> Sequence[Example]:
     test = questions(settings.test, tasks, part="test", spectra=spectra)
     if not settings.drop_leaks:
-        refuse_leaks(found, test)
-        return found
-    kept, leaked = without(found, shared_sources(found, test))
-    dropped += [Dropped(one.key, "its spectrum is in the test data") for one in leaked]
+        refuse_leaks(usable, test)
+        return usable
+    kept, leaked = without(usable, shared_sources(usable, test))
+    dropped += [Dropped(example.key, "its spectrum is in the test data") for example in leaked]
     return kept
 
 

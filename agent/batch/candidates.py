@@ -68,7 +68,7 @@ class Candidate:
     yes_fraction: float | None
     lo: float | None
     hi: float | None
-    looks: float
+    zooms: float
     seconds: float | None
     faults: int
     explanation: str
@@ -124,7 +124,7 @@ def candidate(
         yes_fraction=_rounded(agreed.yes_fraction) if agreed else None,
         lo=lo,
         hi=hi,
-        looks=round(fmean(len(t.zooms) for t in trajectories), 4),
+        zooms=round(fmean(len(t.zooms) for t in trajectories), 4),
         seconds=_rounded(fmean(seconds)) if seconds else None,
         faults=sum(len(t.faults) for t in trajectories),
         explanation=_explanation(trajectories),
@@ -274,7 +274,7 @@ COLUMNS = (
     Column("yes_fraction", float, "Fraction of YES among the samples that answered", "stat.confidenceLevel"),
     Column("lo", float, "Lower end of its 68 % Wilson interval", "stat.confidenceLevel;stat.min"),
     Column("hi", float, "Upper end of its 68 % Wilson interval", "stat.confidenceLevel;stat.max"),
-    Column("looks", float, "Number of zooms, mean of the samples", "meta.number;stat.mean"),
+    Column("zooms", float, "Number of zooms, mean of the samples", "meta.number;stat.mean"),
     Column("seconds", float, "Time of a sample from its start to its end, mean of the samples", "time.duration", "s"),
     Column("faults", int, "Faults of form in all samples together", "meta.number"),
     Column("explanation", str, "Explanation of the first sample with the majority answer", "meta.note"),

@@ -312,14 +312,14 @@ class PendingJobs:
         samples: int,
         known: CompletedJobs,
         limit: int | None = None,
-        is_wanted: Callable[[Job], bool] = lambda _: True,
+        is_chosen: Callable[[Job], bool] = lambda _: True,
     ) -> None:
         """:param limit: of spectra, those that are done already included"""
-        self._found = sources
+        self._sources = sources
         self._samples = samples
         self._known = known
         self._limit = limit
-        self._is_wanted = is_wanted
+        self._is_chosen = is_chosen
         self._files = 0
         self._spectra = 0
         self._skipped = 0
@@ -329,7 +329,7 @@ class PendingJobs:
     @property
     def expected(self) -> int:
         """Estimated number of jobs: a file not opened yet counts as one spectrum."""
-        number = self._spectra + max(0, len(self._found) - self._files)
+        number = self._spectra + max(0, len(self._sources) - self._files)
         if self._limit is not None:
             number = min(number, self._limit)
         return number * self._samples - self._skipped
@@ -343,10 +343,10 @@ class PendingJobs:
         self.is_complete = True
 
     def _each(self) -> Iterator[Source]:
-        for source in self._found:
+        for source in self._sources:
             self._files += 1
             for spectrum in spectra_in(source, self._known.knows):
-                if self._is_wanted(Job(spectrum.key, spectrum.path, spectrum.target)):
+                if self._is_chosen(Job(spectrum.key, spectrum.path, spectrum.target)):
                     self._spectra += 1
                     yield spectrum
                 else:

@@ -66,8 +66,8 @@ def pictures(trajectory: Trajectory, spectrum: Spectrum) -> dict[str, Image.Imag
     A picture that comes out differently, as with another release of the renderer, is left out.
     """
     drawn = [tool.overview(spectrum)]
-    looks = (tool.call(spectrum, dict(zoom.arguments)).image for zoom in trajectory.zooms if zoom.picture)
-    drawn += [image for image in looks if image is not None]
+    zoomed = (tool.call(spectrum, dict(zoom.arguments)).image for zoom in trajectory.zooms if zoom.picture)
+    drawn += [image for image in zoomed if image is not None]
     by_hash = {pixels_sha256(image): image for image in drawn}
     return {
         sheet_picture.sha256: by_hash[sheet_picture.sha256]

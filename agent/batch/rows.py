@@ -134,6 +134,7 @@ def _current(
             )
             for number, row in enumerate(chunk):
                 is_right = row["rules"] == rules and row["n"] == done[number] and (also_unread or row["is_current"])
+                is_right = is_right and row.keys() >= _FIELDS  # older programs had other columns
                 if newest[number] and is_right:
                     yield Candidate(**{name: value for name, value in row.items() if name in _FIELDS}), row["judged"]
                 else:

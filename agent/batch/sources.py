@@ -369,7 +369,7 @@ class SpectrumFile:
 
     def read(self, target: str) -> Spectrum | SpectrumError:
         """Return the spectrum of that name ("" for the only one), or why it cannot be read."""
-        spectrum = self._asked(lambda targets: targets.read(target or None))
+        spectrum = self._answer(lambda targets: targets.read(target or None))
         if self._medium is not None and isinstance(spectrum, Spectrum):
             return with_medium(spectrum, self._medium, SET_BY_OPTION)
         assert not isinstance(spectrum, tuple)
@@ -385,10 +385,10 @@ class SpectrumFile:
             selection = Selection.parse(target) if target else Selection()
             return (target,) if selection is None or target in targets.names else targets.selected(selection)
 
-        names = self._asked(found_in)
+        names = self._answer(found_in)
         return names if isinstance(names, tuple) else (target,)
 
-    def _asked(self, question: _Question) -> _Answer:
+    def _answer(self, question: _Question) -> _Answer:
         with self._lock:
             try:
                 if self._session is None:
@@ -409,16 +409,16 @@ class Reading:
         self._lock = threading.Lock()
         self._file: SpectrumFile | None = file
         self._target = target
-        self._found: Spectrum | SpectrumError | None = None
+        self._reading: Spectrum | SpectrumError | None = None
 
     def spectrum(self) -> Spectrum | SpectrumError:
         """Return the spectrum, or why there is none; the same for every thread."""
         with self._lock:
-            if self._found is None and self._file is not None:
-                self._found = self._file.read(self._target)
+            if self._reading is None and self._file is not None:
+                self._reading = self._file.read(self._target)
                 self._file = None
-            assert self._found is not None
-            return self._found
+            assert self._reading is not None
+            return self._reading
 
 
 _Answer = Spectrum | SpectrumError | tuple[str, ...]

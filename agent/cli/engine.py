@@ -112,7 +112,7 @@ class RayEngine:
         from agent.batch.journal import RunSummary
         from agent.batch.on_ray import RayRun
         from agent.batch.plan import SurveyPlan, make_plan
-        from agent.batch.ray_cluster import RayError, Workers, ray_cluster
+        from agent.batch.ray_cluster import Workers, ray_cluster
         from agent.batch.run import THREADS
 
         if stop.is_set:
@@ -120,26 +120,23 @@ class RayEngine:
         computes = stage.policy in ("baseline", "nano", "specialist")
         conversations = 1 if computes else stage.threads or THREADS
         workers = Workers(self.arguments.address, self.arguments.workers, conversations)
-        try:
-            with ray_cluster(workers) as connected, ProgressBar(None, tr("inspecting")) as bar:
-                run = RayRun(results, work, connected, stop, bar.at)
+        with ray_cluster(workers) as connected, ProgressBar(None, tr("inspecting")) as bar:
+            run = RayRun(results, work, connected, stop, bar.at)
 
-                def planned() -> SurveyPlan:
-                    chunks = self._chunks(stage, sources, results)
-                    run_plan = make_plan(chunks, results, stage.samples, stage.limit, run.tried.contains)
-                    if not run_plan.spectra and not len(run.tried):
-                        raise CannotRun(
-                            tr(
-                                "{names:.200}: found no file that looks like a spectrum",
-                                names=" ".join(self.arguments.paths),
-                            )
+            def planned() -> SurveyPlan:
+                chunks = self._chunks(stage, sources, results)
+                run_plan = make_plan(chunks, results, stage.samples, stage.limit, run.tried.contains)
+                if not run_plan.spectra and not len(run.tried):
+                    raise CannotRun(
+                        tr(
+                            "{names:.200}: found no file that looks like a spectrum",
+                            names=" ".join(self.arguments.paths),
                         )
-                    bar.expect(run_plan.samples)
-                    return run_plan
+                    )
+                bar.expect(run_plan.samples)
+                return run_plan
 
-                return run.run(planned)
-        except RayError as error:
-            raise CannotRun(str(error)) from error
+            return run.run(planned)
 
     def _chunks(self, stage: Stage, sources: Sequence[Source], results: Shards) -> Iterator[Chunk]:
         """Yield the sources of a stage."""

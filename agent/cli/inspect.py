@@ -24,7 +24,6 @@ from agent.cli.inspect_options import InspectOptions
 from agent.cli.options import output_file, output_folder
 from agent.cli.selection import Skipped, selected_sources, skipped_text
 from agent.cli.stages import IN_PROCESSES, IN_THIS_PROCESS, LOCAL_CONCURRENCY, stages_of
-from agent.errors import Refusal
 from agent.language import tr, trn
 
 if TYPE_CHECKING:
@@ -52,25 +51,22 @@ def run(arguments: InspectOptions) -> int:
     task, limits, stop = _task(arguments), _limits(arguments), Stop()
     skipped: list[Skipped] = []
     rows: Sequence[Candidate]
-    try:
-        if arguments.table is not None:
-            check_table_path(arguments.table)
-        stages = stages_of(arguments, task, limits)
-        check_stages(arguments, stages)
-        _check_files(arguments, [stage.results for stage in stages])
-        with stop_on_signal(stop):
-            if arguments.engine == "ray":
-                cascade = Cascade(stages, RayEngine(arguments, skipped))
-                rows = RankedRows.sorted(cascade.rows([], stop), stages[0].results / "table.jsonl")
-            else:
-                sources, skipped = selected_sources(arguments, arguments.paths, arguments.out.parent)
-                cascade = Cascade(stages, run_stage)
-                rows = ranked(cascade.rows(sources, stop))
-        if arguments.table is not None:
-            is_certified = any(stage.certified is not None for stage in stages)
-            write_table(rows, arguments.table, columns_for(is_certified, len(stages) > 1))
-    except Refusal as error:
-        raise CannotRun(str(error)) from error
+    if arguments.table is not None:
+        check_table_path(arguments.table)
+    stages = stages_of(arguments, task, limits)
+    check_stages(arguments, stages)
+    _check_files(arguments, [stage.results for stage in stages])
+    with stop_on_signal(stop):
+        if arguments.engine == "ray":
+            cascade = Cascade(stages, RayEngine(arguments, skipped))
+            rows = RankedRows.sorted(cascade.rows([], stop), stages[0].results / "table.jsonl")
+        else:
+            sources, skipped = selected_sources(arguments, arguments.paths, arguments.out.parent)
+            cascade = Cascade(stages, run_stage)
+            rows = ranked(cascade.rows(sources, stop))
+    if arguments.table is not None:
+        is_certified = any(stage.certified is not None for stage in stages)
+        write_table(rows, arguments.table, columns_for(is_certified, len(stages) > 1))
     counts: Counter[CandidateVerdict] = Counter()
     within_margin = 0
     for row in rows:

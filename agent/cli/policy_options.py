@@ -260,12 +260,9 @@ def roster_from(arguments: ServersFile, database_folder: Path | None = None) -> 
 
     :param database_folder: its ``servers.toml`` is read if there is one
     """
-    from agent.policies.roster import Roster, RosterError
+    from agent.policies.roster import Roster
 
-    try:
-        return Roster.load(arguments.servers, database_folder=database_folder)
-    except RosterError as error:
-        raise CannotRun(str(error)) from error
+    return Roster.load(arguments.servers, database_folder=database_folder)
 
 
 def choice_from(arguments: PolicyOptions, roster: Roster, samples: int = 1) -> PolicyChoice:
@@ -326,10 +323,7 @@ def task_prompts_from(
     from agent.tasks import TaskError
     from agent.tasks.trained import choose, load, prompts_file
 
-    try:
-        prompts = {} if arguments.prompt == "ours" else load(prompts_file(database_folder))
-    except TaskError as error:
-        raise CannotRun(str(error)) from error
+    prompts = {} if arguments.prompt == "ours" else load(prompts_file(database_folder))
 
     def with_prompt(task: Task) -> Task:
         try:

@@ -104,7 +104,7 @@ class Options(JsonOutput):
 
 
 def run(arguments: Options) -> int:
-    from agent.vllm import ServeError, Service, find_build
+    from agent.vllm import Service, find_build
 
     names = (
         "model",
@@ -120,21 +120,18 @@ def run(arguments: Options) -> int:
         "tool_calls",
     )
     on_ray = arguments.engine == "ray"
-    try:
-        service = Service(
-            **{name: getattr(arguments, name) for name in names},
-            adapters=tuple(arguments.adapter),
-            data_parallel=arguments.data_parallel * (1 if on_ray else arguments.replicas),
-            extra=tuple(arguments.extra),
-        )
-        build = find_build(arguments.python)
-        if on_ray:
-            return _serve_on_ray(service, build, arguments)
-        if arguments.address is not None:
-            raise CannotRun(tr("--address has no effect without --engine ray"))
-        return _serve(service, build, arguments)
-    except ServeError as error:
-        raise CannotRun(str(error)) from error
+    service = Service(
+        **{name: getattr(arguments, name) for name in names},
+        adapters=tuple(arguments.adapter),
+        data_parallel=arguments.data_parallel * (1 if on_ray else arguments.replicas),
+        extra=tuple(arguments.extra),
+    )
+    build = find_build(arguments.python)
+    if on_ray:
+        return _serve_on_ray(service, build, arguments)
+    if arguments.address is not None:
+        raise CannotRun(tr("--address has no effect without --engine ray"))
+    return _serve(service, build, arguments)
 
 
 def _serve(service: Service, build: Build, arguments: Options) -> int:

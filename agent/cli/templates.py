@@ -73,13 +73,10 @@ def run_list(arguments: ListOptions) -> int:
 def run_rank(arguments: RankOptions) -> int:
     from agent.measure import Measured
     from agent.measure.values import plus_minus
-    from agent.spectrum import SpectrumError, read
+    from agent.spectrum import read
     from agent.templates import rank
 
-    try:
-        spectrum = read(arguments.path, arguments.target)
-    except SpectrumError as error:
-        raise CannotRun(str(error)) from error
+    spectrum = read(arguments.path, arguments.target)
     library = _library(arguments)
     matches = []
     lines = []
@@ -113,15 +110,12 @@ def run_rank(arguments: RankOptions) -> int:
 
 
 def run_build(arguments: BuildOptions) -> int:
-    from agent.templates.build import BuildError, build, rows_of, rows_of_folder
+    from agent.templates.build import build, rows_of, rows_of_folder
     from agent.templates.library import write
 
     if arguments.out.suffix != ".npz":
         raise CannotRun(tr("--out: found {name}, expected a name that ends in .npz", name=arguments.out.name))
-    try:
-        rows = rows_of(arguments.manifest) if arguments.manifest else rows_of_folder(arguments.folder)
-    except BuildError as error:
-        raise CannotRun(str(error)) from error
+    rows = rows_of(arguments.manifest) if arguments.manifest else rows_of_folder(arguments.folder)
     built = list(progress(build(arguments.folder, rows), len(rows), tr("reading")))
     templates = [template_built.template for template_built in built if template_built.template is not None]
     left_out = {

@@ -159,7 +159,7 @@ class _Case:
     def call(self, zoom: Zoom, subject: Subject, begin: Sequence[str]) -> list[EditOutcome]:
         """Test one tool call."""
         before = self._continued(self.spectrum, begin)
-        edited_of = self._made(zoom, subject, before.claims(subject))
+        edited_of = self._edits_of(zoom, subject, before.claims(subject))
         if not edited_of:
             return []
         outcomes = [
@@ -176,7 +176,7 @@ class _Case:
             outcomes.append(self._outcome(zoom, subject, edit, edited, before, after, max(moved, default=0.0)))
         return outcomes
 
-    def _made(self, zoom: Zoom, subject: Subject, claimed: bool | None) -> dict[Edit, Edited]:
+    def _edits_of(self, zoom: Zoom, subject: Subject, claimed: bool | None) -> dict[Edit, Edited]:
         """Return the edits of one call that can be made, placebos apart."""
         is_shown = is_there(subject, self.at_rest)
         edits_tried: list[Edit] = ["inject"]

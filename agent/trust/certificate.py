@@ -19,7 +19,7 @@ from agent.language import deferred, joined
 from agent.spectrum.record import Medium
 from agent.trajectory import TrajectoryError, Verdict
 from agent.trajectory.steps import number_of, object_of, one_of, text_of
-from agent.trust.certify import Side, Requirements
+from agent.trust.certify import Requirements, Side
 from agent.trust.evidence import (
     EvidenceCounts,
     TrialSettings,

@@ -172,8 +172,8 @@ class Service:
 
     def __post_init__(self) -> None:
         """:raises ServeError: the model is a path at which there is no folder"""
-        looks_like_path = self.model.startswith(("/", ".", "~")) or self.model.count("/") > 1
-        if looks_like_path and not Path(self.model).is_dir():
+        resembles_path = self.model.startswith(("/", ".", "~")) or self.model.count("/") > 1
+        if resembles_path and not Path(self.model).is_dir():
             raise ServeError(
                 tr("--model: found no folder {model}, expected one, or a name on Hugging Face", model=self.model)
             )

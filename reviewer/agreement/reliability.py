@@ -4,9 +4,9 @@ decisions of a review round.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -300,8 +300,6 @@ DECISIONS = Wording(
 )
 _GOLD = deferred("Calibration on gold: the share of a reviewer's decisions on gold items that are the expected one.")
 
-Group = TypeVar("Group", bound=Hashable)
-
 
 @dataclass(frozen=True)
 class RoundAgreement:
@@ -348,32 +346,6 @@ def _unshared_decisions(scores: Scores, wording: Wording) -> str:
     if people == 1:
         return wording.alone
     return "" if (scores.given.sum(axis=1) > 1).any() else wording.unshared
-
-
-def agreement_by(
-    groups: Sequence[Group],
-    items: Sequence[str],
-    people: Sequence[str],
-    verbs: Sequence[str],
-    resampling: Resampling = DEFAULT,
-) -> dict[Group, RoundAgreement]:
-    """Return ``round_agreement`` for each group, e.g. (round, task), in order of first appearance."""
-    if len(groups) != len(items):
-        raise ScoresError(
-            tr(
-                "decisions: {groups} groups for {decisions} decisions; expected one each",
-                groups=len(groups),
-                decisions=len(items),
-            )
-        )
-    places: dict[Group, list[int]] = {}
-    for place, group in enumerate(groups):
-        places.setdefault(group, []).append(place)
-    found = {}
-    for group, own in places.items():
-        of_items, of_people, of_verbs = ([array[i] for i in own] for array in (items, people, verbs))
-        found[group] = round_agreement(of_items, of_people, of_verbs, resampling)
-    return found
 
 
 def gold_agreement(

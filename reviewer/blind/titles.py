@@ -69,7 +69,7 @@ def replace_title(picture: Image.Image) -> Image.Image | None:
         return None
     pixels = pixels.copy()
     _title_area(pixels, axes)[:] = 255
-    _beside_factor(pixels, axes)[:] = 255
+    _factor_number(pixels, axes)[:] = 255
     pixels, axes = _cut_margins(pixels, axes)
     title = _neutral_title()
     rows, columns = title.ink.shape[:2]
@@ -83,7 +83,7 @@ def has_neutral_title(picture: Image.Image) -> bool:
     """Return whether nothing but the neutral title, or no title, stands above the axes; False without axes."""
     pixels = _pixels(picture)
     axes = _find_axes(pixels)
-    if axes is None or _is_inked(_beside_factor(pixels, axes)).any():
+    if axes is None or _is_inked(_factor_number(pixels, axes)).any():
         return False
     area = _title_area(pixels, axes)
     box = _box(_is_inked(area))
@@ -128,7 +128,7 @@ def _title_area(pixels: Pixels, axes: _Axes) -> Pixels:
     return pixels[: axes.top - _FACTOR_ROWS]
 
 
-def _beside_factor(pixels: Pixels, axes: _Axes) -> Pixels:
+def _factor_number(pixels: Pixels, axes: _Axes) -> Pixels:
     """Return what lies between title and axes, right of the factor of the flux axis, as a view.
 
     The row next to the axes has the blurred upper side of their edge.

@@ -63,7 +63,6 @@ class TasksOptions(Database, JsonOutput):
 
 def run_import(arguments: ImportOptions) -> int:
     from reviewer.exchange.annotations.importing import Choices, import_annotations, in_words
-    from reviewer.exchange.annotations.values import AnnotationsError
 
     choices = Choices(
         people=dict(arguments.author),
@@ -73,10 +72,7 @@ def run_import(arguments: ImportOptions) -> int:
         dry_run=arguments.dry_run,
     )
     with opened(database_of(arguments), must_exist=True) as store:
-        try:
-            imported = import_annotations(store, arguments.files, choices, arguments.by)
-        except AnnotationsError as error:
-            raise CannotRun(str(error)) from error
+        imported = import_annotations(store, arguments.files, choices, arguments.by)
     lines = in_words(imported, arguments.dry_run)
     if imported.refused:
         lines.append(tr("Correct the file, or leave such annotations out with --skip-bad."))

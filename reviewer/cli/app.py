@@ -58,7 +58,7 @@ def run(arguments: Options) -> int:
 
 
 def _serve(arguments: Options) -> int:
-    from agent.database_place import PlaceError, make_folder
+    from agent.database_place import make_folder
     from reviewer.backup.backups import default_folder
     from reviewer.server import serve
     from reviewer.store import StoreError
@@ -69,10 +69,7 @@ def _serve(arguments: Options) -> int:
     if header is None and (addresses is not None or only):
         raise CannotRun(tr("--proxy-login-from and --proxy-login-only: expected --proxy-login-header NAME too"))
     database = database_of(arguments)
-    try:
-        make_folder(database)
-    except PlaceError as error:
-        raise CannotRun(str(error)) from error
+    make_folder(database)
     settings = ServerSettings(
         database=database,
         host=arguments.host,

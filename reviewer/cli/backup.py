@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.cli.command import DONE, CannotRun, ProgressBar, print_result
+from agent.cli.command import DONE, ProgressBar, print_result
 from agent.cli.options import JsonOutput, argument, option
-from agent.errors import Refusal
 from agent.language import tr
 from reviewer.cli.common import Database, database_of, opened
 
@@ -37,7 +36,7 @@ def run(arguments: Options) -> int:
 
 
 def _copy(arguments: Options) -> int:
-    from reviewer.backup.backups import BackupError, back_up, default_folder
+    from reviewer.backup.backups import back_up, default_folder
 
     with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("copying")) as bar:
 
@@ -45,10 +44,7 @@ def _copy(arguments: Options) -> int:
             bar.expect(of)
             bar.at(done)
 
-        try:
-            backup = back_up(store.path, arguments.out or default_folder(store.path), "by hand", on_progress)
-        except BackupError as error:
-            raise CannotRun(str(error)) from error
+        backup = back_up(store.path, arguments.out or default_folder(store.path), "by hand", on_progress)
         store.log.note(None, "backup made", backup.path.name, bytes=backup.bytes, sha256=backup.sha256)
     print_result(
         arguments,
@@ -84,7 +80,7 @@ def _spectra_line(backup: Backup) -> str:
 
 def _plain(arguments: Options) -> int:
     from reviewer.backup.archive import write_archive
-    from reviewer.backup.backups import BackupError, backup_name, default_folder
+    from reviewer.backup.backups import backup_name, default_folder
 
     database = database_of(arguments)
     target = arguments.out
@@ -98,10 +94,7 @@ def _plain(arguments: Options) -> int:
             bar.expect(of)
             bar.at(done)
 
-        try:
-            archive = write_archive(store, target, on_progress)
-        except BackupError as error:
-            raise CannotRun(str(error)) from error
+        archive = write_archive(store, target, on_progress)
         store.log.note(None, "archive made", target.name, schema=archive.schema)
     rows = sum(table.rows for table in archive.tables.values())
     print_result(
@@ -129,11 +122,8 @@ def run_restore(arguments: RestoreOptions) -> int:
             bar.at(done)
 
         database = database_of(arguments)
-        try:
-            make_folder(database)
-            done = restore(arguments.source, database, on_progress)
-        except Refusal as error:
-            raise CannotRun(str(error)) from error
+        make_folder(database)
+        done = restore(arguments.source, database, on_progress)
     result = {
         "database": str(done.database),
         "kept_as": None if done.kept_as is None else str(done.kept_as),

@@ -138,13 +138,10 @@ def _leak(leak: LeakFound) -> str:
 
 
 def run_report(arguments: ReportOptions) -> int:
-    from reviewer.exchange.blind_report import ReportError, write
+    from reviewer.exchange.blind_report import write
 
-    try:
-        with opened(database_of(arguments), must_exist=True) as store:
-            written = write(store, arguments.by, arguments.session, arguments.out)
-    except ReportError as error:
-        raise CannotRun(str(error)) from error
+    with opened(database_of(arguments), must_exist=True) as store:
+        written = write(store, arguments.by, arguments.session, arguments.out)
     names = [path.name for path in written]
     result = {"session": arguments.session, "folder": str(written[0].parent), "files": names}
     text = tr(

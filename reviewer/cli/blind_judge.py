@@ -126,16 +126,12 @@ class Options(JudgeServer, QuestionOptions, ModelOptions, Costs, Session):
 
 
 def run(arguments: Options) -> int:
-    from reviewer.drafting.judging import JudgeMismatch, NothingToJudge
 
     spending = _spending(arguments)
     with opened(database_of(arguments), must_exist=True) as store:
         session = store.blind.sessions.get(arguments.by, arguments.session)
         judge = _judge(arguments, session)
-        try:
-            tally, stopped = _run_judge(arguments, store, judge, spending)
-        except (NothingToJudge, JudgeMismatch) as error:
-            raise CannotRun(str(error)) from error
+        tally, stopped = _run_judge(arguments, store, judge, spending)
         # While the session is open nobody may see this, not even the coordinator.
         correlations = _rank_correlations(store, arguments.by, session, judge) if session.state == "closed" else {}
     result = _result(arguments, judge, tally, spending) | (

@@ -23,7 +23,7 @@ SHOWN = 5
 if TYPE_CHECKING:
     from agent.tasks import Task
     from agent.trial.report import Trial
-    from agent.trust.certify import Side, Requirements
+    from agent.trust.certify import Requirements, Side
     from agent.trust.evidence import TrialOutcome, TrialSettings
     from agent.trust.score import ScoreModel
     from reviewer.store import Store
@@ -37,9 +37,7 @@ def run(arguments: CertifyOptions) -> int:
         from reviewer.cli.certify_check import run_check
 
         return run_check(arguments)
-    from agent.json_lines import JournalError
     from reviewer.trust.calibration import CalibrationError, calibration, require_trials, scoring
-    from reviewer.trust.cases import CasesError
     from reviewer.trust.certificates import trial_outcomes
 
     with sources(arguments) as (task, store):
@@ -47,10 +45,7 @@ def run(arguments: CertifyOptions) -> int:
             raise CannotRun(tr("--by: found no --db, expected the database in which this person records the scores"))
         if store is not None:
             store.accounts.require_coordinator(arguments.by)
-        try:
-            cases = cases_from(arguments, task, store)
-        except (CasesError, JournalError) as error:
-            raise CannotRun(str(error)) from error
+        cases = cases_from(arguments, task, store)
         own, required = trials_from(arguments, store, cases), REQUIRED.get(arguments.require_trial or "", ())
         try:
             chosen = scoring(cases.cases, arguments.score, ordering_model(store, cases))
@@ -63,7 +58,7 @@ def run(arguments: CertifyOptions) -> int:
             return CHECK_FAILED
         if store is not None:
             record(store, arguments.by, task, chosen, cases)
-    return _certified(arguments, cases, chosen, calibrated, wanted_from(arguments, calibrated), own, settings)
+    return _certified(arguments, cases, chosen, calibrated, requirements_from(arguments, calibrated), own, settings)
 
 
 def _certified(
@@ -255,7 +250,7 @@ def record(store: Store, by: str | None, task: Task, chosen: Scoring, cases: Cas
     store.trust.record_scores(by, task.key, chosen.model.to_json(), rows)
 
 
-def wanted_from(arguments: CertifyOptions, calibrated: Calibration) -> Requirements:
+def requirements_from(arguments: CertifyOptions, calibrated: Calibration) -> Requirements:
     """Return what is to be certified. Labels with logged probabilities need the method that can weight them."""
     from agent.trust.certify import Requirements
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
-from agent.errors import Refusal
 from agent.language import tr
 from reviewer.cli.certify_sources import cases_from, sources, trials_from
 
@@ -32,22 +31,19 @@ def run_check(arguments: CertifyOptions) -> int:
 
     path = arguments.retest
     assert path is not None
-    try:
-        certificate = read(path)
-        before = suspension(path)
-        arguments.task = arguments.task or certificate.task
-        with sources(arguments) as (task, store):
-            if store is not None:
-                arguments.policy = arguments.policy or certificate.policy.name
-            cases = cases_from(arguments, task, store)
-            _require_same_run(certificate, cases)
-            new = new_cases(certificate, cases, store)
-            trials: Mapping[str, TrialOutcome] = {}
-            if certificate.trial is not None:
-                trials, _ = trial_outcomes(cases, trials_from(arguments, store, cases), certificate.trial)
-        return _checked(arguments, path, certificate, new, before, trials)
-    except Refusal as error:
-        raise CannotRun(str(error)) from error
+    certificate = read(path)
+    before = suspension(path)
+    arguments.task = arguments.task or certificate.task
+    with sources(arguments) as (task, store):
+        if store is not None:
+            arguments.policy = arguments.policy or certificate.policy.name
+        cases = cases_from(arguments, task, store)
+        _require_same_run(certificate, cases)
+        new = new_cases(certificate, cases, store)
+        trials: Mapping[str, TrialOutcome] = {}
+        if certificate.trial is not None:
+            trials, _ = trial_outcomes(cases, trials_from(arguments, store, cases), certificate.trial)
+    return _checked(arguments, path, certificate, new, before, trials)
 
 
 def new_cases(certificate: Certificate, cases: CaseList, store: Store | None) -> tuple[Case, ...]:

@@ -120,7 +120,7 @@ def trials_from(arguments: CertifyOptions, store: Store | None, cases: CaseList)
 def labels_from(arguments: CertifyOptions, task: Task) -> Any:
     """Return the labels of a results file. :raises CannotRun: they cannot be used"""
     from agent import tasks
-    from agent.batch.labels import Labels, LabelsError
+    from agent.batch.labels import Labels
     from reviewer.rules.campaign import known_tasks
 
     known, _ = known_tasks(database_of(arguments))
@@ -130,7 +130,4 @@ def labels_from(arguments: CertifyOptions, task: Task) -> Any:
         return None if named is None else named.key == task.key
 
     assert arguments.labels is not None
-    try:
-        return Labels.read(arguments.labels, is_this_task)
-    except LabelsError as error:
-        raise CannotRun(str(error)) from error
+    return Labels.read(arguments.labels, is_this_task)

@@ -50,10 +50,7 @@ SKIP_BAD = deferred("import the rest if some cannot be used; by default none is 
 
 def database_of(arguments: Database) -> Path:
     """Return the database that ``--db`` names, else its usual place. :raises CannotRun: it is at a wrong place"""
-    try:
-        return database_place.database(arguments.db)
-    except database_place.PlaceError as error:
-        raise CannotRun(str(error)) from error
+    return database_place.database(arguments.db)
 
 
 def person_or_only_one(store: Store, initials: str | None) -> str:

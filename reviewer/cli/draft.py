@@ -26,7 +26,6 @@ from agent.cli.options import (
 )
 from agent.cli.policy_options import SAMPLES, PolicyOptions
 from agent.cli.selection import Medium, Skipped, skipped_text
-from agent.errors import Refusal
 from agent.language import deferred, tr, trn
 from reviewer.cli.common import Database, database_of, opened
 
@@ -100,11 +99,8 @@ def run(arguments: Options) -> int:
     def on_skip(path: Path, reason: str) -> None:
         skipped.append({"file": str(path), "reason": reason})
 
-    try:
-        sources = list(sources_from(arguments.files, into, sys.stdin, on_skip))
-        summary, stopped = _draft(arguments, task, choice, labels, sources)
-    except Refusal as error:
-        raise CannotRun(str(error)) from error
+    sources = list(sources_from(arguments.files, into, sys.stdin, on_skip))
+    summary, stopped = _draft(arguments, task, choice, labels, sources)
     result = summary.to_json() | ({"skipped_files": skipped} if skipped else {})
     print_result(arguments, result, summary.text() + skipped_text(skipped))
     if stopped:
@@ -132,7 +128,7 @@ def _draft(
             sources,
             arguments.samples,
             results,
-            is_wanted=lambda job: not labels or known.label(job) is not None,
+            is_chosen=lambda job: not labels or known.label(job) is not None,
         )
         threads = arguments.concurrency or (1 if choice.key in ("baseline", "local", "nano") else AT_A_TIME)
         # Closed before the results: inspections in progress are stopped first.

@@ -186,7 +186,7 @@ SHOWN = 20  # problems and items printed for a person
 
 
 def run_import(arguments: ImportOptions) -> int:
-    from reviewer.exchange.imports import Findings, ImportFileError, items_of, one_import
+    from reviewer.exchange.imports import Findings, items_of, one_import
     from reviewer.exchange.recognition import by_state
 
     if bool(arguments.job) == (arguments.file is not None):
@@ -196,14 +196,11 @@ def run_import(arguments: ImportOptions) -> int:
     if arguments.end_with_input:
         Thread(target=_end_with_input, daemon=True).start()
     with opened(database_of(arguments)) as store, ProgressBar(None, tr("rows")) as bar:
-        try:
-            with one_import(store.path):
-                for number in arguments.job or [_requested(store, arguments)]:
-                    if not arguments.end_with_input:
-                        store.imports.resume(number)
-                    job = _imported(store, number, bar)
-        except ImportFileError as error:
-            raise CannotRun(str(error)) from error
+        with one_import(store.path):
+            for number in arguments.job or [_requested(store, arguments)]:
+                if not arguments.end_with_input:
+                    store.imports.resume(number)
+                job = _imported(store, number, bar)
         findings = Findings.of(job)
         states = by_state(store, findings.known_items, SHOWN)
     result = {

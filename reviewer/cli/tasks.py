@@ -58,18 +58,15 @@ def run(arguments: Options) -> int:
 
 
 def run_import(arguments: ImportOptions) -> int:
-    from agent.database_place import PlaceError, make_folder
+    from agent.database_place import make_folder
     from agent.tasks import TaskError
     from agent.tasks.trained import files_in, import_prompts, load, save
     from reviewer.rules.campaign import known_tasks
 
     known, _ = known_tasks(database_of(arguments))
     where = _where(arguments)
-    try:
-        files = [file for path in arguments.paths for file in files_in(path)]
-        imported = import_prompts(progress(files, len(files), tr("reading")), known)
-    except TaskError as error:
-        raise CannotRun(str(error)) from error
+    files = [file for path in arguments.paths for file in files_in(path)]
+    imported = import_prompts(progress(files, len(files), tr("reading")), known)
     if not imported.prompts:
         names = ", ".join(imported.unknown)
         raise CannotRun(
@@ -84,11 +81,8 @@ def run_import(arguments: ImportOptions) -> int:
         before = load(where)
     except TaskError:
         before = {}  # a damaged file is replaced
-    try:
-        make_folder(database_of(arguments))
-        save(where, before | dict(imported.prompts))
-    except (PlaceError, TaskError) as error:
-        raise CannotRun(str(error)) from error
+    make_folder(database_of(arguments))
+    save(where, before | dict(imported.prompts))
     print_result(arguments, _result(imported, where), _text(imported, where))
     return DONE
 

@@ -64,8 +64,6 @@ class Options(PolicyOptions, Medium, Overwrite, Person, Database, TaskFiles, Jso
 
 def run(arguments: Options) -> int:
     """Try the traces. Status 0: every one that could be tested passed; 1: some did not, or failed; 2: not run."""
-    from agent.conversation import PolicyError
-    from agent.json_lines import JournalError
 
     if (arguments.results is None) == (arguments.db is None):
         raise CannotRun(
@@ -77,13 +75,10 @@ def run(arguments: Options) -> int:
         raise CannotRun(tr("--out: found none, expected the file that the trials are written to"))
     if arguments.db is None and arguments.by is not None:
         raise CannotRun(tr("--by: found no --db, expected the database in which this person records the trials"))
-    try:
-        if arguments.db is None:
-            return _run(arguments, None)
-        with opened(database_of(arguments), must_exist=True) as store:
-            return _run(arguments, store)
-    except (JournalError, PolicyError) as error:
-        raise CannotRun(str(error)) from error
+    if arguments.db is None:
+        return _run(arguments, None)
+    with opened(database_of(arguments), must_exist=True) as store:
+        return _run(arguments, store)
 
 
 def _run(arguments: Options, store: Store | None) -> int:
@@ -109,7 +104,7 @@ def _run(arguments: Options, store: Store | None) -> int:
         assert arguments.results is not None
         cases = cases_in(arguments.results, arguments.medium)
     counts: Counter[str] = Counter()
-    left = list(_wanted(islice(_of_policy(cases, drafter, task, counts), arguments.limit), file, counts))
+    left = list(_to_try(islice(_of_policy(cases, drafter, task, counts), arguments.limit), file, counts))
     if file is not None:
         file.create()
     work = Work(tasks, _policy_for(choice), arguments.edit_seed, arguments.placebos)
@@ -153,16 +148,13 @@ def _delete_trials(file: Path) -> None:
 
 
 def _tasks(arguments: Options) -> tuple[dict[str, Task], Task | None]:
-    from agent.tasks import TaskError, find, load
+    from agent.tasks import find, load
     from reviewer.rules.campaign import known_tasks
 
-    try:
-        if arguments.db is not None and arguments.tasks is None:
-            tasks = known_tasks(arguments.db)[0]
-        else:
-            tasks = load(arguments.tasks)
-    except TaskError as error:
-        raise CannotRun(str(error)) from error
+    if arguments.db is not None and arguments.tasks is None:
+        tasks = known_tasks(arguments.db)[0]
+    else:
+        tasks = load(arguments.tasks)
     task = None if arguments.task is None else find(tasks, arguments.task)
     if arguments.task is not None and task is None:
         raise CannotRun(
@@ -196,7 +188,7 @@ def _of_policy(cases: Iterator[Case], drafter: Drafter, task: Task | None, count
             yield case
 
 
-def _wanted(cases: Iterator[Case], file: TrialsFile | None, counts: Counter[str]) -> Iterator[Case]:
+def _to_try(cases: Iterator[Case], file: TrialsFile | None, counts: Counter[str]) -> Iterator[Case]:
     for case in cases:
         if file is not None and case.trajectory.content_hash() in file.done:
             counts[deferred("done before")] += 1

@@ -50,17 +50,14 @@ def _list(arguments: Options, store: Store) -> int:
 
 
 def _withdraw(arguments: Options, store: Store) -> int:
-    from reviewer.rules.item_numbers import ItemNumbersError, item_numbers
+    from reviewer.rules.item_numbers import item_numbers
     from reviewer.store import Selection
 
     if arguments.batch not in {batch.name for batch in store.withdrawals.batches()}:
         raise CannotRun(
             tr("found no batch {batch!r}; `spec-o3 withdraw` without a name lists the batches", batch=arguments.batch)
         )
-    try:
-        numbers = item_numbers(arguments.items)
-    except ItemNumbersError as error:
-        raise CannotRun(str(error)) from error
+    numbers = item_numbers(arguments.items)
     chosen = Selection(arguments.batch) if numbers is None else Selection(arguments.batch, *numbers)
     if arguments.dry_run:
         untouched = store.withdrawals.preview(chosen, arguments.by)

@@ -140,7 +140,7 @@ class DraftFile:
         data = row.get("spectrum_data")
         if data is not None and not isinstance(data, Mapping):
             raise _Bad("spectrum_data", tr("found {name}, expected a spectrum", name=type(data).__name__))
-        spectrum = self._look_up(trajectory) if data is None else Spectrum.from_json(data)
+        spectrum = self._spectrum_named(trajectory) if data is None else Spectrum.from_json(data)
         pictures = self._named_pictures(row.get("pictures") or {})
         if spectrum is None and not set(pictures).issuperset(filter(None, trajectory.pictures)):
             raise _Bad(
@@ -164,7 +164,7 @@ class DraftFile:
         trajectory = Trajectory.from_sharegpt(row)
         hashes = self._pictures.sha256_of_each(row["images"])
         trajectory = trajectory.with_pictures(hashes)
-        spectrum = self._look_up(trajectory)
+        spectrum = self._spectrum_named(trajectory)
         if isinstance(spectrum, Spectrum):
             trajectory = replace(trajectory, spectrum_sha256=spectrum.sha256)
             if row.get("medium") is None:
@@ -173,7 +173,7 @@ class DraftFile:
         pictures = Pictures(self._pictures, dict(zip(hashes, row["images"], strict=True)))
         return Draft(trajectory, spectrum, pictures=pictures)
 
-    def _look_up(self, trajectory: Trajectory) -> Spectrum | str | None:
+    def _spectrum_named(self, trajectory: Trajectory) -> Spectrum | str | None:
         sha256 = trajectory.spectrum_sha256
         if sha256 is not None and self._is_stored(sha256):
             return sha256

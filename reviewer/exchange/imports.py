@@ -306,7 +306,7 @@ class _Run:
         self._on_part = on_part
         job = store.imports.get(job_id)
         self._job, self._request, self._step = job, job.request, job.progress.step
-        self._found = Findings.of(job)
+        self._findings = Findings.of(job)
         self._before = job.progress.seconds
         self._since = time.monotonic()
         self._place = Place(job.progress.offset, job.progress.line)
@@ -334,13 +334,13 @@ class _Run:
                 self._save()
                 saved = time.monotonic()
         self._require_rows()
-        waits = self._found.others and self._request.same_spectrum == "ask"
-        if waits or (self._found.bad and not self._request.skip_bad):
+        waits = self._findings.others and self._request.same_spectrum == "ask"
+        if waits or (self._findings.bad and not self._request.skip_bad):
             self._save()
             return False
         # What is written must be what was checked.
         _require_unchanged(self._request)
-        self._step, self._place, self._found = "write", START, Findings()
+        self._step, self._place, self._findings = "write", START, Findings()
         self._before, self._since = 0.0, time.monotonic()
         self._save()
         return True
@@ -359,33 +359,33 @@ class _Run:
 
     def _judge(self, place: Place, draft: Draft | ImportProblem) -> Draft | None:
         """Count a row; return the draft if it is to be written."""
-        self._found.rows += 1
+        self._findings.rows += 1
         if isinstance(draft, ImportProblem):
-            self._found.add_problem(draft)
+            self._findings.add_problem(draft)
             return None
         recognised = self._recognition.find(draft)
         if recognised.same is not None:
-            self._found.add_known(recognised.same)
+            self._findings.add_known(recognised.same)
             return None
         if recognised.others:
-            self._found.add_other(OtherText(place.line, draft.trajectory.spectrum_name, recognised.others))
+            self._findings.add_other(OtherText(place.line, draft.trajectory.spectrum_name, recognised.others))
             if self._request.same_spectrum == "leave out":
                 return None
         if problems := draft.trajectory.control_problems():
-            self._found.add_control(place.line, problems)
+            self._findings.add_control(place.line, problems)
         return draft
 
     def _added(self, added: Sequence[Added]) -> ImportProgress:
         for added_item in added:
             if added_item.new:
-                self._found.add_new(added_item.item_id)
+                self._findings.add_new(added_item.item_id)
             else:
-                self._found.add_known(added_item.item_id)
+                self._findings.add_known(added_item.item_id)
         return self._progress()
 
     def _progress(self) -> ImportProgress:
         seconds = self._before + time.monotonic() - self._since
-        return ImportProgress(self._step, self._place.offset, self._place.line, self._found.to_json(), seconds)
+        return ImportProgress(self._step, self._place.offset, self._place.line, self._findings.to_json(), seconds)
 
     def _save(self) -> None:
         self._store.imports.save(self._id, self._progress())
@@ -396,7 +396,7 @@ class _Run:
             self._on_part(replace(self._job, progress=self._progress()))
 
     def _require_rows(self) -> None:
-        if not self._found.rows:
+        if not self._findings.rows:
             raise ImportFileError(tr("{path}: found no rows, expected trajectories", path=self._drafts.path))
 
 

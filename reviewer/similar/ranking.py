@@ -158,7 +158,7 @@ def _classified(
     explained = np.where((common < RARE) & ~neutral, (1 - LEFT) * (inside / len(examples)) ** 2, 0.0)
     among = (inside + PRIOR * common) / (len(examples) + PRIOR)
     against = (outside + OTHERS * common * (1 - explained)) / (len(others) + OTHERS)
-    counted = np.where(neutral, OF_NEUTRAL, 1.0) * _told(common, inside, len(examples))
+    counted = np.where(neutral, OF_NEUTRAL, 1.0) * _information(common, inside, len(examples))
     counted[[facts.NUMBER[name] for members in facts.FAMILIES.values() for name in members]] *= OF_MEMBERS
     present, absent = counted * np.log(among / against), counted * np.log((1 - among) / (1 - against))
     log_odds = rows @ (present - absent).astype(np.float32) + absent.sum()
@@ -169,7 +169,7 @@ def _classified(
     return log_odds, share, present - absent
 
 
-def _told(common: Floats, inside: Floats, number: int) -> Floats:
+def _information(common: Floats, inside: Floats, number: int) -> Floats:
     """Return the probability (n_facts,) that a fact is a sign of the kind, and is not among the examples by chance; 1
     for facts that are rarer among them than elsewhere.
 

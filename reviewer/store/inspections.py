@@ -102,13 +102,13 @@ class Inspections:
 
     def of_items(self, items: Iterable[int]) -> list[InspectedItem]:
         """Return those of these items that have inspections, in order."""
-        return self._found("i.id IN (SELECT value FROM json_each(:items))", json.dumps(list(items)))
+        return self._inspected_items("i.id IN (SELECT value FROM json_each(:items))", json.dumps(list(items)))
 
     def all(self) -> list[InspectedItem]:
         """Return every item with inspections, in order."""
-        return self._found("1")
+        return self._inspected_items("1")
 
-    def _found(self, where: str, items: str = "") -> list[InspectedItem]:
+    def _inspected_items(self, where: str, items: str = "") -> list[InspectedItem]:
         """Inspections that their author has emptied are left out."""
         with self._database.read() as db:
             rows = list(db.query(_LATEST.format(where=where.replace("i.id", "i.item")), {"items": items}))

@@ -21,7 +21,7 @@ from agent.trust.certificate import (
     read,
     short_hash,
 )
-from agent.trust.certify import Side, Requirements
+from agent.trust.certify import Requirements, Side
 from agent.trust.evidence import EvidenceCounts, TrialOutcome, TrialSettings, outcome_of, settings_of
 from agent.trust.score import ScoreModel
 from agent.trust.suspension import Suspension, suspension

@@ -12,7 +12,7 @@ from datetime import datetime
 
 import numpy as np
 
-from agent.trust.certify import Side, Requirements, certify
+from agent.trust.certify import Requirements, Side, certify
 from agent.trust.features import Features
 from agent.trust.reliability import Reliability, reliability
 from agent.trust.score import ScoreModel, fit

@@ -16,7 +16,7 @@ from agent.trajectory import Verdict
 from agent.trust.evidence import condition_text
 
 if TYPE_CHECKING:
-    from agent.trust.certify import Side, Requirements
+    from agent.trust.certify import Requirements, Side
     from reviewer.trust.calibration import Calibration
     from reviewer.trust.cases import CaseList
 

@@ -14,7 +14,7 @@ from reviewer.backup.backups import DAILY, MONTHLY, WEEKLY, DailyBackups
 from reviewer.store import Store
 from reviewer.ui.widgets import Changes, line, markup, message_line, report_errors, require_manager, sentences
 
-_NONE_ASKED = deferred("This app was started without backups (--no-backups).")
+_NO_BACKUPS = deferred("This app was started without backups (--no-backups).")
 _OLD = timedelta(days=2)
 
 
@@ -60,7 +60,7 @@ def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsFor
     def create_backup(request: gr.Request) -> Changes:
         person = require_manager(request, store, local)
         if backups is None:
-            return {message: line("note", tr(_NONE_ASKED))}
+            return {message: line("note", tr(_NO_BACKUPS))}
         backup = backups.make_now(person.initials)
         text = tr("{file}, {size}, was made and checked.", file=backup.path.name, size=_megabytes(backup.bytes))
         if backup.spectra_missing:
@@ -87,7 +87,7 @@ def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsFor
 
 def _status(backups: DailyBackups | None) -> str:
     if backups is None:
-        return line("look", tr(_NONE_ASKED))
+        return line("look", tr(_NO_BACKUPS))
     existing = backups.existing
     folder = f"<code>{escape(str(backups.folder))}</code>"
     where = f"<p>{escape(tr('In {folder}')).format(folder=folder)}</p>"

@@ -88,18 +88,18 @@ class Documents:
     def __init__(self, root: Path = ROOT) -> None:
         self.folder = root / "docs"
         self._root = root
-        self._files = {path.relative_to(self.folder).as_posix(): path for path in self._found("*.md")}
+        self._files = {path.relative_to(self.folder).as_posix(): path for path in self._paths("*.md")}
         if self._files:
             above = {name: root / name for name in _ABOVE if (root / name).is_file()}
             self._files = above | self._files
         self._pictures = {
             path.relative_to(self.folder).as_posix(): Picture(path, media_type)
             for ending, media_type in _PICTURES.items()
-            for path in self._found(f"*{ending}")
+            for path in self._paths(f"*{ending}")
         }
         self._rendered = lru_cache(maxsize=64)(self._render)
 
-    def _found(self, pattern: str) -> Iterator[Path]:
+    def _paths(self, pattern: str) -> Iterator[Path]:
         return (path for path in sorted(self.folder.rglob(pattern)) if path.is_file())
 
     def __contains__(self, name: str) -> bool:

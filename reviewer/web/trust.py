@@ -49,7 +49,7 @@ SHOWINGS = deferred(
     "Items that the ordered queue gave to a person, and how many of them it chose at random from the whole list. The "
     "random share keeps rates and bounds valid and cheap; 20 % is wanted."
 )
-ASKED = deferred(
+UNDECIDED = deferred(
     "Spectra that no certificate covers because of their data: low S/N, coarse sampling, no data at a primary feature, "
     "or a policy that gave no answer. A person decides them."
 )
@@ -140,7 +140,7 @@ def rates_of(scored: ScoredList) -> list[answers.TrustFigure]:
     )
     rows = (
         (tr("Labels"), LABELLED, str(len(calibration.decided)), labelled),
-        (tr("Not covered"), ASKED, str(undecided), left),
+        (tr("Not covered"), UNDECIDED, str(undecided), left),
         (tr("Random showings"), SHOWINGS, share, of),
     )
     return [

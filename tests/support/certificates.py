@@ -11,7 +11,7 @@ from agent import tasks
 from agent.plot import RENDERER
 from agent.policies.baseline.rule import Baseline
 from agent.trust.certificate import Certificate, CertifiedPolicy, LabelCounts
-from agent.trust.certify import Side, Requirements
+from agent.trust.certify import Requirements, Side
 from agent.trust.score import RAW
 
 YES = Side("YES", 0.8, 59, 0, 0.0495, 0.05)

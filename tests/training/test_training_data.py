@@ -512,7 +512,7 @@ def test_the_card_counts_rows_classes_and_surveys() -> None:
 
 
 def test_the_card_counts_windows_calls_and_faults() -> None:
-    looks = card(some_examples()).looks
+    looks = card(some_examples()).trajectories
     assert looks is not None
     assert looks.windows == {"cv": (("6500-6600", 3),), "wd": (("6500-6600", 1),)}
     assert (looks.calls, looks.turns, looks.refused_calls) == ({2: 4}, {3: 4}, 4)
@@ -554,7 +554,7 @@ def test_the_card_has_three_formats() -> None:
     assert "| cv | 3 | 0 |" in found.markdown()
     assert "found a \\| b" in found.markdown()
     plain = json.loads(json.dumps(found.to_json()))
-    assert plain["looks"]["calls"] == {"2": 4}
+    assert plain["trajectories"]["calls"] == {"2": 4}
     assert plain["dropped"] == [{"reason": "found a | b", "rows": 1, "named": ["row 9"]}]
 
 
@@ -568,7 +568,7 @@ def test_every_line_of_a_markdown_table_has_its_columns() -> None:
 def test_a_card_of_questions_has_no_trajectories(tmp_path: Path) -> None:
     loaded = questions([specvi_file(tmp_path / "test_cv.parquet", [specvi_row(n) for n in range(5)])])
     found = card(loaded)
-    assert (found.kind, found.looks, found.tokens, found.snr) == ("questions", None, None, None)
+    assert (found.kind, found.trajectories, found.tokens, found.snr) == ("questions", None, None, None)
     assert found.classes == {"cv": {"NO": 3, "YES": 2}}
     assert found.text().startswith("5 questions of 5 spectra; nothing left out.")
     assert "cv" in found.markdown()
@@ -584,8 +584,8 @@ def test_the_published_set_makes_a_card(tmp_path: Path) -> None:
     found = card(examples([published_set(tmp_path / "set", range(4))]))
     assert isinstance(found, DataCard)
     assert found.surveys == {"LAMOST": 4}
-    assert found.looks is not None
-    assert "the row does not state the frame: windows are read as observed wavelengths" in found.looks.faults
+    assert found.trajectories is not None
+    assert "the row does not state the frame: windows are read as observed wavelengths" in found.trajectories.faults
 
 
 @pytest.mark.parametrize("window", [[6500.4, 6599.6], [6500, 6600.2]])
@@ -595,6 +595,6 @@ def test_windows_are_counted_to_the_angstrom(window: list[float]) -> None:
         replace(step, arguments={"wavelength_range": window}) if isinstance(step, Zoom) else step
         for step in trace.steps
     )
-    looks = card([example(0, trace.with_steps(steps))]).looks
+    looks = card([example(0, trace.with_steps(steps))]).trajectories
     assert looks is not None
     assert looks.windows == {"cv": (("6500-6600", 1),)}

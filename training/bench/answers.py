@@ -134,13 +134,13 @@ class Run:
             settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
             number = settings.get("samples", 1)
             questions = {f"{row['task']} {row['key']}": row for row in _rows(folder / QUESTIONS)}
-            found = {(row["source"]["file"], row["sample"]): _outcome(row) for row in _rows(folder / FILE)}
-            failures = _failures(folder, found)
+            outcomes = {(row["source"]["file"], row["sample"]): _outcome(row) for row in _rows(folder / FILE)}
+            failures = _failures(folder, outcomes)
             for (name, sample), (reason, _) in failures.items():
                 if reason == "policy failed":
-                    found[name, sample] = failed(questions[name], sample)
+                    outcomes[name, sample] = failed(questions[name], sample)
             by_question = {
-                name: tuple(found[name, sample] for sample in range(number) if (name, sample) in found)
+                name: tuple(outcomes[name, sample] for sample in range(number) if (name, sample) in outcomes)
                 for name in questions
             }
             cost = _cost(folder / SESSIONS)
@@ -160,7 +160,7 @@ class Run:
             tuple(sorted(complete, key=lambda samples: (samples[0].task, samples[0].key))),
             {name: detail for (name, _), (reason, detail) in failures.items() if reason == "policy failed"},
             {name: detail for (name, _), (reason, detail) in failures.items() if reason != "policy failed"},
-            number * len(questions) - len(found.keys() | failures.keys()),
+            number * len(questions) - len(outcomes.keys() | failures.keys()),
             cost,
         )
 
@@ -194,8 +194,8 @@ def _failures(folder: Path, done: Container[tuple[str, int]]) -> dict[tuple[str,
     path = folder / f"{FILE}.failed.jsonl"
     if not path.is_file():
         return {}
-    found = {(row["source"]["file"], row["sample"]): (row["reason"], row["detail"]) for row in _rows(path)}
-    return {name: failure for name, failure in found.items() if name not in done}
+    failures = {(row["source"]["file"], row["sample"]): (row["reason"], row["detail"]) for row in _rows(path)}
+    return {name: failure for name, failure in failures.items() if name not in done}
 
 
 @dataclass(frozen=True)
@@ -243,16 +243,16 @@ def limited(questions: Iterable[Question], most: int, seed: int = 0) -> list[Que
     taken: set[str] = set()
     for labels in by_task.values():
         for label, number in _shares({name: len(rows) for name, rows in labels.items()}, most).items():
-            taken.update(place(one) for one in _shuffled(labels[label], seed)[:number])
-    return [one for one in given if place(one) in taken]
+            taken.update(place(chosen) for chosen in _shuffled(labels[label], seed)[:number])
+    return [chosen for chosen in given if place(chosen) in taken]
 
 
-def _shares(there: dict[str, int], most: int) -> dict[str, int]:
+def _shares(numbers: dict[str, int], most: int) -> dict[str, int]:
     """Return the number of each label: its share, but at least one."""
-    total = sum(there.values())
-    if total <= most or len(there) == 1:
-        return {label: min(number, most) for label, number in there.items()}
-    yes = min(max(1, round(most * there["YES"] / total)), max(1, most - 1))
+    total = sum(numbers.values())
+    if total <= most or len(numbers) == 1:
+        return {label: min(number, most) for label, number in numbers.items()}
+    yes = min(max(1, round(most * numbers["YES"] / total)), max(1, most - 1))
     return {"YES": yes, "NO": most - yes}
 
 

@@ -93,7 +93,7 @@ def behaviour(run: Run, tasks: Mapping[str, Task]) -> Behaviour:
         counts.add(trajectory.zooms, outcome.is_right)
     return Behaviour(
         len(samples),
-        tuple(found for name, of in QUANTITIES.items() if (found := contrast(name, of, samples)) is not None),
+        tuple(contrasted for name, of in QUANTITIES.items() if (contrasted := contrast(name, of, samples)) is not None),
         dict(errors.most_common()),
         tuple(counts.result() for _, counts in sorted(windows.items()) if counts.zooms),
     )
@@ -145,7 +145,7 @@ def _difference(counts: Counts) -> FloatArray:
     return np.asarray(means[:, 0] - means[:, 1], dtype=float)
 
 
-def rows(found: Sequence[Contrast]) -> list[list[str]]:
+def rows(contrasts: Sequence[Contrast]) -> list[list[str]]:
     """Return the cells of a table: quantity, mean when right, mean when wrong, difference."""
     return [
         [
@@ -154,7 +154,7 @@ def rows(found: Sequence[Contrast]) -> list[list[str]]:
             _mean(contrast.mean_wrong, contrast.wrong),
             _signed(contrast.difference),
         ]
-        for contrast in found
+        for contrast in contrasts
     ]
 
 

@@ -87,7 +87,7 @@ def calibrations(outcomes: Iterable[Outcome], resamples: int = RESAMPLES, seed: 
     return [
         _calibration(source, given, resamples, seed)
         for source in sources
-        if any(getattr(one, source) is not None for one in given)
+        if any(getattr(outcome, source) is not None for outcome in given)
     ]
 
 
@@ -106,8 +106,8 @@ class _Resampled:
 def _calibration(source: Source, given: Sequence[Outcome], resamples: int, seed: int) -> Calibration:
     known = [outcome for outcome in given if getattr(outcome, source) is not None]
     by_task: dict[str, list[Outcome]] = defaultdict(list)
-    for one in sorted(known, key=lambda one: (one.task, one.source, one.key)):
-        by_task[one.task].append(one)
+    for outcome in sorted(known, key=lambda outcome: (outcome.task, outcome.source, outcome.key)):
+        by_task[outcome.task].append(outcome)
     tasks = [_resampled(source, task, rows, resamples, seed) for task, rows in by_task.items()]
     means = {measure: _mean(tasks, place, _UNDEFINED[measure]) for place, measure in enumerate(MEASURES)}
     return Calibration(
@@ -129,17 +129,17 @@ def _calibration(source: Source, given: Sequence[Outcome], resamples: int, seed:
             for task in tasks
         ),
         **means,
-        bins=binned([getattr(one, source) for one in known], [one.label == "YES" for one in known]),
+        bins=binned([getattr(outcome, source) for outcome in known], [outcome.label == "YES" for outcome in known]),
     )
 
 
 def _mean(tasks: Sequence[_Resampled], place: int, undefined: str) -> Value:
-    there = [task for task in tasks if not np.isnan(task.totals[place])]
-    if not there:
+    defined = [task for task in tasks if not np.isnan(task.totals[place])]
+    if not defined:
         return Value(None, words=undefined)
-    mean = float(np.mean([task.totals[place] for task in there]))
-    between = np.mean([task.resamples[:, place] for task in there], axis=0)
-    return estimate(mean, between, sum(task.spectra for task in there), undefined)
+    mean = float(np.mean([task.totals[place] for task in defined]))
+    between = np.mean([task.resamples[:, place] for task in defined], axis=0)
+    return estimate(mean, between, sum(task.spectra for task in defined), undefined)
 
 
 def _resampled(source: Source, task: str, rows: Sequence[Outcome], resamples: int, seed: int) -> _Resampled:

@@ -107,9 +107,9 @@ def _difference(first: Sequence[Outcome], second: Sequence[Outcome], resamples: 
     ]
     if not pairs:
         return Value(None, words=NO_TASK)
-    found = float(np.mean([F1(a.totals) - F1(b.totals) for a, b in pairs]))
+    mean = float(np.mean([F1(a.totals) - F1(b.totals) for a, b in pairs]))
     between = np.mean([F1(a.sums) - F1(b.sums) for a, b in pairs], axis=0)
-    return estimate(found, between, sum(a.spectra for a, _ in pairs), NO_TASK)
+    return estimate(mean, between, sum(a.spectra for a, _ in pairs), NO_TASK)
 
 
 _Place = tuple[str, str, int]
@@ -141,7 +141,7 @@ def _placed(outcomes: Iterable[Outcome]) -> dict[_Place, Outcome]:
     for outcome in outcomes:
         rows[outcome.task, outcome.source].append(outcome)
     return {
-        (task, source, number): one
+        (task, source, number): ordered
         for (task, source), several in rows.items()
-        for number, one in enumerate(sorted(several, key=lambda one: one.key))
+        for number, ordered in enumerate(sorted(several, key=lambda ordered: ordered.key))
     }

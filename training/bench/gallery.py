@@ -55,11 +55,11 @@ def kinds(outcome: Outcome) -> tuple[str, ...]:
 
 def totals(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """Return the number of failures of each kind."""
-    found = dict.fromkeys(KINDS, 0)
+    counts = dict.fromkeys(KINDS, 0)
     for outcome in outcomes:
         for kind in kinds(outcome):
-            found[kind] += 1
-    return found
+            counts[kind] += 1
+    return counts
 
 
 def chosen(outcomes: Iterable[Outcome], most: int) -> list[Outcome]:
@@ -70,8 +70,8 @@ def chosen(outcomes: Iterable[Outcome], most: int) -> list[Outcome]:
     failures = [outcome for outcome in outcomes if kinds(outcome)]
     taken: dict[tuple[str, str], Outcome] = {}
     for kind in KINDS:
-        for one in _in_turn([failure for failure in failures if kind in kinds(failure)])[:most]:
-            taken[one.task, one.key] = one
+        for failure in _in_turn([failure for failure in failures if kind in kinds(failure)])[:most]:
+            taken[failure.task, failure.key] = failure
     return sorted(taken.values(), key=lambda outcome: (_place(outcome), outcome.task, _order(outcome)))
 
 
@@ -79,8 +79,8 @@ def _in_turn(failures: Sequence[Outcome]) -> list[Outcome]:
     by_task: dict[str, list[Outcome]] = defaultdict(list)
     for failure in sorted(failures, key=_order):
         by_task[failure.task].append(failure)
-    ranked = [(rank, task, one) for task, several in by_task.items() for rank, one in enumerate(several)]
-    return [one for _, _, one in sorted(ranked, key=lambda entry: entry[:2])]
+    ranked = [(rank, task, outcome) for task, several in by_task.items() for rank, outcome in enumerate(several)]
+    return [outcome for _, _, outcome in sorted(ranked, key=lambda entry: entry[:2])]
 
 
 def _order(outcome: Outcome) -> tuple[float, str]:
@@ -115,36 +115,36 @@ def write(run: Run, row: Row, spectrum_of: SpectrumOf, most: int = PER_KIND) -> 
     :param most: of each kind
     :raises JournalError: it cannot be written
     """
-    wanted = {(outcome.task, outcome.key): outcome for outcome in chosen(row.outcomes, most)}
+    shown = {(outcome.task, outcome.key): outcome for outcome in chosen(row.outcomes, most)}
     traces = {
         (trace.task, trace.key): (trajectory, texts)
         for trace, trajectory, texts in run.traces()
-        if (trace.task, trace.key) in wanted and trace.sample == wanted[trace.task, trace.key].sample
+        if (trace.task, trace.key) in shown and trace.sample == shown[trace.task, trace.key].sample
     }
     cards = []
-    for place, one in wanted.items():
+    for place, outcome in shown.items():
         trajectory, texts = traces.get(place, (None, ()))
-        cards.append(_card(one, trajectory, texts, spectrum_of))
-    write_atomic(run.folder / FILE, page(row, list(wanted.values()), cards))
+        cards.append(_card(outcome, trajectory, texts, spectrum_of))
+    write_atomic(run.folder / FILE, page(row, list(shown.values()), cards))
     return len(cards)
 
 
 def page(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> str:
     """Return the whole page."""
     counts = totals(row.outcomes)
-    there = [kind for kind in KINDS if counts[kind]]
-    shown_of = {kind: sum(kind in kinds(outcome) for outcome in shown) for kind in there}
+    present = [kind for kind in KINDS if counts[kind]]
+    shown_of = {kind: sum(kind in kinds(outcome) for outcome in shown) for kind in present}
     clauses = ", ".join(
         f"{_many(counts[kind], kind)}" + (f" ({shown_of[kind]} shown)" if shown_of[kind] < counts[kind] else "")
-        for kind in there
+        for kind in present
     )
     about = (
         f"{row.scores.n} questions ({row.data}): {clauses or 'nothing went wrong'}. A question may have failed "
         "in several ways. Of each task those with the highest signal-to-noise come first."
     )
-    kinds_shown = {kind: f"{kind} {shown_of[kind]}" for kind in there}
+    kinds_shown = {kind: f"{kind} {shown_of[kind]}" for kind in present}
     tasks = sorted({outcome.task for outcome in shown})
-    filters = _filter("kind", "What went wrong", kinds_shown) if there else ""
+    filters = _filter("kind", "What went wrong", kinds_shown) if present else ""
     if len(tasks) > 1:
         filters += _filter("task", "Task", {task: task for task in tasks})
     title = f"Failures of {row.name}" + (", simulated spectra" if row.simulated == "yes" else "")
@@ -159,12 +159,12 @@ def page(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> str:
 
 def _folds(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> Iterator[str]:
     """Yield the cards, folded by the first kind of failure and the task; a few are open."""
-    there = Counter((kinds(outcome)[0], outcome.task) for outcome in row.outcomes if kinds(outcome))
+    counts = Counter((kinds(outcome)[0], outcome.task) for outcome in row.outcomes if kinds(outcome))
     for (kind, task), several in groupby(
         zip(shown, cards, strict=True), lambda pair: (kinds(pair[0])[0], pair[0].task)
     ):
         inside = [card for _, card in several]
-        count = f"{len(inside)} of {there[kind, task]}" if len(inside) < there[kind, task] else f"{len(inside)}"
+        count = f"{len(inside)} of {counts[kind, task]}" if len(inside) < counts[kind, task] else f"{len(inside)}"
         is_open = " open" if len(cards) <= OPEN else ""
         yield f'<details class="fold"{is_open}><summary>{_text(task)}: {_text(kind)} ({count})</summary>'
         yield from inside
@@ -221,15 +221,15 @@ def _colour(verdict: Verdict | None, outcome: Outcome) -> str:
 def _trace(outcome: Outcome, trajectory: Trajectory, images: Mapping[str, Image.Image]) -> list[str]:
     overview = _figure(trajectory.overview, images, "The full spectrum")
     question = _text(trajectory.prompt.partition("\n")[0].replace("**", ""))
-    found = [f'<section class="turn"><h3>Question</h3><div><p class="text">{question}</p></div>{overview}</section>']
+    parts = [f'<section class="turn"><h3>Question</h3><div><p class="text">{question}</p></div>{overview}</section>']
     for number, turn in enumerate(trajectory.turns(), start=1):
         words = "".join(_words(step, outcome) for step in turn)
         last = turn[-1]
         figure = ""
         if isinstance(last, Zoom):
             figure = _figure(last.picture, images, f"{window_text(last)}")
-        found.append(f'<section class="turn"><h3>Turn {number}</h3><div>{words}</div>{figure}</section>')
-    return found
+        parts.append(f'<section class="turn"><h3>Turn {number}</h3><div>{words}</div>{figure}</section>')
+    return parts
 
 
 def _words(step: Step, outcome: Outcome) -> str:
@@ -249,14 +249,14 @@ def _words(step: Step, outcome: Outcome) -> str:
 
 
 def _more(outcome: Outcome, trajectory: Trajectory, texts: Sequence[str]) -> list[str]:
-    found = []
+    parts = []
     if trajectory.faults:
         faults = "".join(f"<li>{_text(fault)}</li>" for fault in trajectory.faults)
-        found.append(f"<details><summary>Faults of form</summary><ul>{faults}</ul></details>")
+        parts.append(f"<details><summary>Faults of form</summary><ul>{faults}</ul></details>")
     if outcome.format_ok is False or outcome.predicted is None:
         raw = _text("\n\n".join(texts)) or "(nothing)"
-        found.append(f"<details><summary>As it was written</summary><pre>{raw}</pre></details>")
-    return found
+        parts.append(f"<details><summary>As it was written</summary><pre>{raw}</pre></details>")
+    return parts
 
 
 def _figure(sha256: str | None, images: Mapping[str, Image.Image], caption: str) -> str:

@@ -176,9 +176,9 @@ def _outcome(row: Mapping[str, Any], where: str) -> Outcome:
             tr("{where}: label: found {get!r:.60}, expected YES or NO", where=where, get=row.get("label"))
         )
     if "predicted" not in row or row["predicted"] not in ("YES", "NO", None):
-        found = repr(row["predicted"]) if "predicted" in row else "nothing"
+        predicted = repr(row["predicted"]) if "predicted" in row else "nothing"
         raise OutcomesError(
-            tr("{where}: predicted: found {found:.60}, expected YES, NO or null", where=where, found=found)
+            tr("{where}: predicted: found {found:.60}, expected YES, NO or null", where=where, found=predicted)
         )
     for name in ("snr", "seconds", "probability"):
         if not isinstance(row.get(name), int | float | None) or isinstance(row.get(name), bool):

@@ -34,16 +34,16 @@ def groups(outcomes: Iterable[Outcome]) -> list[Group]:
         ("S/N", _snr),
         ("task, survey", lambda outcome: (0, f"{outcome.task}, {survey(outcome)}")),
     )
-    found = []
+    listed = []
     for by, part in kinds:
-        if by == "task, survey" and len({survey(one) for one in given}) < 2:
+        if by == "task, survey" and len({survey(given_outcome) for given_outcome in given}) < 2:
             continue
         parts: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
         for outcome in given:
             parts[part(outcome)].append(outcome)
         if len(parts) > 1:
-            found += [Group(by, name, scores(parts[order, name])) for order, name in sorted(parts)]
-    return found
+            listed += [Group(by, name, scores(parts[order, name])) for order, name in sorted(parts)]
+    return listed
 
 
 def survey(outcome: Outcome) -> str:

@@ -55,11 +55,11 @@ def published() -> tuple[Published, ...]:
 
 def statements(tasks: Collection[str]) -> list[str]:
     """Return what the paper states without a score about these tasks."""
-    return [one["text"] for one in _file()["statement"] if set(tasks) & set(one["tasks"])]
+    return [statement["text"] for statement in _file()["statement"] if set(tasks) & set(statement["tasks"])]
 
 
 def is_specvi(outcomes: Iterable[Outcome]) -> bool:
     """Return whether these are answers to SpecVI-Bench, judged by the number of questions of each task."""
     given = list(outcomes)
-    counts = Counter(one.task for one in given)
-    return not any(one.simulated for one in given) and counts == _file()["about"]["questions"]
+    counts = Counter(outcome.task for outcome in given)
+    return not any(outcome.simulated for outcome in given) and counts == _file()["about"]["questions"]

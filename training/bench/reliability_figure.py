@@ -32,15 +32,15 @@ def svg(bins: Sequence[Bin], label: str) -> str:
     parts.append(
         f'<text x="12" y="{middle}" text-anchor="middle" transform="rotate(-90 12 {middle})">share of YES</text>'
     )
-    for one in bins:
-        if one.probability is None or one.positives is None:
+    for bin_ in bins:
+        if bin_.probability is None or bin_.positives is None:
             continue
-        low, high = wilson(one.positives, one.n)
-        x = _x(one.probability)
+        low, high = wilson(bin_.positives, bin_.n)
+        x = _x(bin_.probability)
         parts.append(f'<line class="interval" x1="{x}" y1="{_y(low)}" x2="{x}" y2="{_y(high)}"/>')
         parts.append(
-            f'<circle cx="{x}" cy="{_y(one.positives)}" r="4"><title>P {one.lo:g} to {one.hi:g}: {one.n} questions, '
-            f"mean P {one.probability:.2f}, {100 * one.positives:.0f} % YES</title></circle>"
+            f'<circle cx="{x}" cy="{_y(bin_.positives)}" r="4"><title>P {bin_.lo:g} to {bin_.hi:g}: '
+            f"{bin_.n} questions, mean P {bin_.probability:.2f}, {100 * bin_.positives:.0f} % YES</title></circle>"
         )
     return "\n".join([*parts, "</svg>"])
 

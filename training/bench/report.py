@@ -108,7 +108,7 @@ def _tasks(tasks: Sequence[TaskScores]) -> str:
 
 def _conduct(row: Row) -> list[tuple[str, str]]:
     own = row.scores
-    found = [
+    lines = [
         ("In the published form", percent(own.format_rate)),
         ("Answered YES or NO, as the loop reads it", percent(own.answer_rate)),
         ("Answered YES", percent(own.yes_rate)),
@@ -116,19 +116,19 @@ def _conduct(row: Row) -> list[tuple[str, str]]:
         ("Tool calls, mean", number(own.calls, 2)),
     ]
     if own.errors is not None:
-        found.append(("Calls that the tool answered with an error", f"{100 * own.errors:.1f} %"))
-    found.append(("Seconds per question, median", number(own.seconds, 2)))
+        lines.append(("Calls that the tool answered with an error", f"{100 * own.errors:.1f} %"))
+    lines.append(("Seconds per question, median", number(own.seconds, 2)))
     each = "sample" if row.samples else "question"
     if row.cost.wall is not None:
-        found.append((f"Seconds per {each} of the whole run, many at a time", number(row.cost.wall, 2)))
+        lines.append((f"Seconds per {each} of the whole run, many at a time", number(row.cost.wall, 2)))
         gpu = row.cost.gpu_seconds_per_sample
         undefined = "undefined: number of GPUs not given (`--gpus`)"
-        found.append(("GPU-seconds per sample", undefined if gpu is None else number(gpu, 2)))
+        lines.append(("GPU-seconds per sample", undefined if gpu is None else number(gpu, 2)))
     if own.prompt_tokens:
         cached = f" ({own.cached_tokens:,.0f} of them cached)" if own.cached_tokens else ""
         tokens = f"{own.prompt_tokens:,.0f} read{cached}, {own.completion_tokens:,.0f} written"
-        found.append((f"Tokens per {each}, mean", tokens))
-    return found
+        lines.append((f"Tokens per {each}, mean", tokens))
+    return lines
 
 
 def _groups(parts: Sequence[Group]) -> str:

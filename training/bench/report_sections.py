@@ -15,20 +15,20 @@ from training.bench.windows import CENTRE, TaskWindows
 
 def samples(row: Row) -> list[str]:
     """Return the section about the samples of a question."""
-    found = sample_scores(row.samples)
-    single = scores(one for several in row.samples for one in several)
-    several = [("all, mean over tasks", "", found.pass_at, found.consistency, "")]
+    of_samples = sample_scores(row.samples)
+    single = scores(outcome for several in row.samples for outcome in several)
+    several = [("all, mean over tasks", "", of_samples.pass_at, of_samples.consistency, "")]
     several += [
         (escaped(task.task), str(task.questions), task.pass_at, task.consistency, str(task.ties))
-        for task in found.tasks
+        for task in of_samples.tasks
     ]
     cells = [
-        [name, questions, *(percent(at[k]) for k in found.pass_at), percent(consistency), ties]
+        [name, questions, *(percent(at[k]) for k in of_samples.pass_at), percent(consistency), ties]
         for name, questions, at, consistency, ties in several
     ]
-    headings = ["task", "n", *(f"pass@{k}" for k in found.pass_at), "samples that agree", "ties"]
+    headings = ["task", "n", *(f"pass@{k}" for k in of_samples.pass_at), "samples that agree", "ties"]
     return [
-        f"## Samples: {found.samples} per question",
+        f"## Samples: {of_samples.samples} per question",
         "The scores above are those of the majority vote. Of a single sample the mean F1 is "
         f"{percent(single.f1)} % and the mean accuracy {percent(single.accuracy)} %.",
         markdown_table(headings, cells),
@@ -40,42 +40,47 @@ def calibration(row: Row) -> list[str]:
     sections = ["## Calibration of P(YES)"]
     if not row.calibrations:
         return [*sections, NOT_GIVEN.capitalize() + "."]
-    for found in row.calibrations:
-        without = f" ({found.without} questions have none and are left out)" if found.without else ""
+    for calibrated in row.calibrations:
+        without = f" ({calibrated.without} questions have none and are left out)" if calibrated.without else ""
         several = [
-            ("all, mean over tasks", str(found.n), "", found),
-            *((t.task, str(t.n), str(t.positives), t) for t in found.tasks),
+            ("all, mean over tasks", str(calibrated.n), "", calibrated),
+            *((t.task, str(t.n), str(t.positives), t) for t in calibrated.tasks),
         ]
         cells = [
-            [escaped(name), n, positives, *(plain(getattr(one, measure)) for measure in MEASURES)]
-            for name, n, positives, one in several
+            [escaped(name), n, positives, *(plain(getattr(row_values, measure)) for measure in MEASURES)]
+            for name, n, positives, row_values in several
         ]
         bins = [
-            [f"{one.lo:.1f} to {one.hi:.1f}", str(one.n), number(one.probability, 3), number(one.positives, 3)]
-            for one in found.bins
+            [
+                f"{row_values.lo:.1f} to {row_values.hi:.1f}",
+                str(row_values.n),
+                number(row_values.probability, 3),
+                number(row_values.positives, 3),
+            ]
+            for row_values in calibrated.bins
         ]
         sections += [
-            f"P(YES) is {table.p_yes(row, found)}{without}.",
+            f"P(YES) is {table.p_yes(row, calibrated)}{without}.",
             markdown_table(["task", "n", "positives", *MEASURES.values()], cells),
             markdown_table(["P(YES)", "n", "mean P(YES)", "share of YES"], bins),
         ]
     return sections
 
 
-def conduct(found: Behaviour) -> list[str]:
+def conduct(behaviour: Behaviour) -> list[str]:
     """Return the sections about right and wrong answers, the tool's errors and the windows."""
     headings = ["mean per sample", "right", "wrong", "right minus wrong"]
-    errors = [(escaped(kind), str(count)) for kind, count in found.tool_errors.items()]
-    sections = ["## Right and wrong answers", markdown_table(headings, rows(found.contrasts)), "## Tool errors"]
+    errors = [(escaped(kind), str(count)) for kind, count in behaviour.tool_errors.items()]
+    sections = ["## Right and wrong answers", markdown_table(headings, rows(behaviour.contrasts)), "## Tool errors"]
     sections.append(markdown_table(["kind", "calls"], errors) if errors else "No call had an error.")
-    if found.windows:
+    if behaviour.windows:
         sections += [
             "## Windows",
             f"Windows whose centres are nearest to the same multiple of {CENTRE:g} Å, and of about the same width, "
             "count as one. They are in Å, in the frame and medium (air or vacuum) in which the tool drew them. A "
             "feature is in a window if its principal wavelength is.",
         ]
-    for task in found.windows:
+    for task in behaviour.windows:
         sections += _windows(task)
     return sections
 
@@ -83,13 +88,13 @@ def conduct(found: Behaviour) -> list[str]:
 def _windows(task: TaskWindows) -> list[str]:
     windows = [
         [
-            f"{one.lo:.0f} to {one.hi:.0f}",
-            str(one.zooms),
-            _share(one.zooms, task.zooms),
-            _share(one.right, one.zooms),
-            escaped(", ".join(one.features)) or "–",
+            f"{window.lo:.0f} to {window.hi:.0f}",
+            str(window.zooms),
+            _share(window.zooms, task.zooms),
+            _share(window.right, window.zooms),
+            escaped(", ".join(window.features)) or "–",
         ]
-        for one in task.frequent
+        for window in task.frequent
     ]
     wrong = task.samples - task.right
     features = [

@@ -83,7 +83,7 @@ def ask_all(
     :param progress: called with the number of samples done in this session
     :param gpus: the number of GPUs that the policy uses, for the record; None if not known
     """
-    made, since = SessionResult(), monotonic()
+    session, since = SessionResult(), monotonic()
     missing = [
         (question, tuple(sample for sample in range(options.samples) if not answers.has(question, sample)))
         for question in questions
@@ -94,17 +94,17 @@ def ask_all(
         try:
             for number, outcome in enumerate(outcomes, start=1):
                 answers.add(outcome)
-                made.answered += outcome.is_inspected
-                made.failed += outcome.has_failed
-                if outcome.has_failed and len(made.failures) < KEPT:
-                    made.failures += (f"{outcome.job.key}: {outcome.detail}",)
+                session.answered += outcome.is_inspected
+                session.failed += outcome.has_failed
+                if outcome.has_failed and len(session.failures) < KEPT:
+                    session.failures += (f"{outcome.job.key}: {outcome.detail}",)
                 progress(number)
         except PolicyUnavailable as gone:
-            made.gone = str(gone)
-    made.seconds = monotonic() - since
-    if made.answered:
-        answers.add_session(made.answered, made.seconds, gpus)
-    return made
+            session.gone = str(gone)
+    session.seconds = monotonic() - since
+    if session.answered:
+        answers.add_session(session.answered, session.seconds, gpus)
+    return session
 
 
 class _OnDemand:
@@ -113,23 +113,23 @@ class _OnDemand:
     def __init__(self, question: Question) -> None:
         self._question = question
         self._lock = threading.Lock()
-        self._found: Spectrum | SpectrumError | None = None
+        self._reading: Spectrum | SpectrumError | None = None
 
     def spectrum(self) -> Spectrum | SpectrumError:
         with self._lock:
-            if self._found is None:
-                self._found = _read(self._question)
-            return self._found
+            if self._reading is None:
+                self._reading = _read(self._question)
+            return self._reading
 
 
 @dataclass(frozen=True)
 class _AlreadyRead:
     """A spectrum that was read before it is sent to a process."""
 
-    found: Spectrum | SpectrumError
+    reading: Spectrum | SpectrumError
 
     def spectrum(self) -> Spectrum | SpectrumError:
-        return self.found
+        return self.reading
 
 
 def _read(question: Question) -> Spectrum | SpectrumError:
@@ -242,12 +242,12 @@ def system_of(model: str, adapter: str | None = None) -> System:
     from training.settings import ModelSettings
 
     given = ModelSettings(model, adapter)
-    found = resolved(given)
+    used = resolved(given)
     runs = lineage(given)
     is_of_a_run = any(run.get("kind") != "base" for run in runs)
     # For weights without a lineage the training data are unknown.
     name = Path(adapter or model).expanduser().name
-    return System(name, found.name, found.adapter, stage(runs) if is_of_a_run else "")
+    return System(name, used.name, used.adapter, stage(runs) if is_of_a_run else "")
 
 
 def stage(runs: Sequence[Mapping[str, Any]]) -> str:

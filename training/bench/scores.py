@@ -178,14 +178,14 @@ def counted(outcomes: Sequence[Outcome], resamples: int = RESAMPLES, seed: int =
     by_task: dict[str, dict[str, Counts]] = defaultdict(lambda: defaultdict(lambda: np.zeros(YES + 1)))
     for outcome in outcomes:
         by_task[outcome.task][outcome.source] += _row(outcome)
-    found = []
+    of_tasks = []
     for task in sorted(by_task):
         spectra = by_task[task]
         counts = np.array([spectra[source] for source in sorted(spectra)])
-        found.append(
+        of_tasks.append(
             TaskCounts(task, len(spectra), counts.sum(axis=0), resampled_counts(counts, task, resamples, seed))
         )
-    return found
+    return of_tasks
 
 
 def resampled_counts(counts: Counts, task: str, resamples: int = RESAMPLES, seed: int = SEED) -> Counts:
@@ -237,13 +237,13 @@ def mean_over_tasks(
 
     :param of: the score of counts (..., k), NaN where it is not defined
     """
-    there = [task for task in tasks if not np.isnan(of(task.totals))]
-    if not there:
+    defined = [task for task in tasks if not np.isnan(of(task.totals))]
+    if not defined:
         return Value(None, words=undefined), ()
-    found = float(np.mean([of(outcome.totals) for outcome in there]))
-    resamples = np.mean([of(outcome.sums) for outcome in there], axis=0)
-    return estimate(found, resamples, sum(outcome.spectra for outcome in there), undefined), tuple(
-        t.task for t in there
+    mean = float(np.mean([of(outcome.totals) for outcome in defined]))
+    resamples = np.mean([of(outcome.sums) for outcome in defined], axis=0)
+    return estimate(mean, resamples, sum(outcome.spectra for outcome in defined), undefined), tuple(
+        t.task for t in defined
     )
 
 

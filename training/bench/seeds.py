@@ -42,13 +42,13 @@ class Spread:
     @property
     def deviation(self) -> float | None:
         """The standard deviation over runs (n - 1); None for one run, or if a score is not defined."""
-        found = float(np.std(self.each, ddof=1)) if len(self.each) > 1 else np.nan
-        return None if np.isnan(found) else found
+        spread = float(np.std(self.each, ddof=1)) if len(self.each) > 1 else np.nan
+        return None if np.isnan(spread) else spread
 
 
 def refuse_other_questions(runs: Sequence[Sequence[Outcome]], names: Sequence[str]) -> None:
     """:raises ValueError: two runs have different questions, or different labels of one"""
-    first, *others = ({(one.task, one.source, one.key): one.label for one in run} for run in runs)
+    first, *others = ({(outcome.task, outcome.source, outcome.key): outcome.label for outcome in run} for run in runs)
     for questions, name in zip(others, names[1:], strict=True):
         if differing := first.items() ^ questions.items():
             task, source, _ = min(place for place, _ in differing)

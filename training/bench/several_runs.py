@@ -51,7 +51,7 @@ def row_of_runs(name: str, rows: Sequence[Row]) -> Row:
         tuple(rows),
         over_tasks(counts, F1),
         over_tasks(counts, ACCURACY),
-        {one.task: of_task(counts, one.task, F1, NOTHING) for one in counts[0]},
+        {task_counts.task: of_task(counts, task_counts.task, F1, NOTHING) for task_counts in counts[0]},
     )
     return Row(
         name=f"{name} ({len(rows)} {'run' if len(rows) == 1 else 'runs'})",
@@ -95,18 +95,18 @@ def _scores(rows: Sequence[Row], counts: Sequence[Sequence[TaskCounts]], runs: S
         format_rate=over_questions(single, ratio([FORMED], [WRITTEN]), spectra, "nothing written").mean,
         answer_rate=over_questions(single, ratio([ANSWERED], [N]), spectra, "").mean,
         yes_rate=over_questions(counts, ratio([YES], [N]), spectra, "").mean,
-        calls=mean(lambda one: one.calls),
-        errors=mean(lambda one: one.errors),
-        seconds=mean(lambda one: one.seconds),
-        prompt_tokens=mean(lambda one: one.prompt_tokens) or 0.0,
-        completion_tokens=mean(lambda one: one.completion_tokens) or 0.0,
-        cached_tokens=mean(lambda one: one.cached_tokens) or 0.0,
+        calls=mean(lambda row: row.calls),
+        errors=mean(lambda row: row.errors),
+        seconds=mean(lambda row: row.seconds),
+        prompt_tokens=mean(lambda row: row.prompt_tokens) or 0.0,
+        completion_tokens=mean(lambda row: row.completion_tokens) or 0.0,
+        cached_tokens=mean(lambda row: row.cached_tokens) or 0.0,
     )
 
 
 def _single(row: Row) -> list[Outcome]:
     """Return the samples of a run, of which form and answers are counted; of one sample, the answers themselves."""
-    return [one for several in row.samples for one in several] or list(row.outcomes)
+    return [outcome for several in row.samples for outcome in several] or list(row.outcomes)
 
 
 def _task(same: Sequence[TaskScores], counts: Sequence[Sequence[TaskCounts]]) -> TaskScores:

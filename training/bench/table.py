@@ -70,14 +70,14 @@ class Row:
     @property
     def note(self) -> str:
         """Why it is not a whole run over real spectra; "" if it is one."""
-        there = {
+        remarks = {
             f"unfinished: {self.open} {'samples' if self.samples else 'questions'} to come": self.open,
             f"{self.unread} spectra not read": self.unread,
             f"{self.failed} counted wrong because the policy failed": self.failed,
             "simulated spectra": self.simulated == "yes",
             "partly simulated spectra": self.simulated == "partly",
         }
-        return "; ".join(words for words, is_so in there.items() if is_so)
+        return "; ".join(words for words, is_so in remarks.items() if is_so)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -128,10 +128,10 @@ def row(path: Path) -> Row:
         return of_run(Run.read(path))
     file = path / PREDICTIONS if path.is_dir() else path
     if not file.is_file():
-        wanted = tr(
+        expected = tr(
             "the folder of a run (with {file}), or predictions ({predictions})", file=FILE, predictions=PREDICTIONS
         )
-        raise OutcomesError(tr("{path}: found no such file, expected {wanted}", path=path, wanted=wanted))
+        raise OutcomesError(tr("{path}: found no such file, expected {wanted}", path=path, wanted=expected))
     outcomes = tuple(sorted(read_predictions(file), key=lambda outcome: (outcome.task, outcome.key)))
     name = file.parent.name if file.name == PREDICTIONS else file.stem
     return Row(name, path, "predictions", _data(outcomes), outcomes, _scores(outcomes, path))
@@ -145,7 +145,7 @@ def of_run(run: Run) -> Row:
     outcomes = run.outcomes
     scored = _scores(outcomes, run.folder)
     if samples > 1:
-        single = scores(one for several in run.samples for one in several)
+        single = scores(outcome for several in run.samples for outcome in several)
         scored = replace(scored, **{name: getattr(single, name) for name in BEHAVIOUR})
     return Row(
         name=row_name(settings["name"], settings["stage"], settings["with_tool"], samples),
@@ -185,14 +185,14 @@ _ORDER = ("cv", "cc", "ss", "gm", "wd", "o", "b", "a")
 
 def tasks_of(rows: Iterable[Row]) -> list[str]:
     """Return the tasks of all rows, the published ones first and in the paper's order."""
-    there = {task.task for row in rows for task in row.scores.tasks}
-    return [task for task in _ORDER if task in there] + sorted(there - set(_ORDER))
+    present = {task.task for row in rows for task in row.scores.tasks}
+    return [task for task in _ORDER if task in present] + sorted(present - set(_ORDER))
 
 
 def published_shown(rows: Sequence[Row]) -> list[Published]:
     """Return the paper's rows that have a task in common with these."""
     tasks = set(tasks_of(rows))
-    return [one for one in published() if tasks & set(one.tasks)]
+    return [model for model in published() if tasks & set(model.tasks)]
 
 
 def text(rows: Sequence[Row], with_published: bool = True) -> str:
@@ -235,7 +235,7 @@ def notes(rows: Sequence[Row], with_published: bool) -> list[str]:
     lines += [compared(rows[0], other) for other in rows[1:]]
     if with_published and published_shown(rows):
         lines += [f"Published, without a score: {text}." for text in statements(tasks)]
-        sources = "; ".join(dict.fromkeys(one.source for one in published_shown(rows)))
+        sources = "; ".join(dict.fromkeys(model.source for model in published_shown(rows)))
         lines.append(
             f"Published figures are from arXiv:2601.06498 ({_note(rows)}), means over cv, cc, ss, gm and wd "
             f"where the row does not say otherwise: {sources}."
@@ -254,34 +254,34 @@ def _several(name: str, runs: SeveralRuns) -> str:
     )
 
 
-def p_yes(row: Row, found: Calibration) -> str:
+def p_yes(row: Row, calibrated: Calibration) -> str:
     """Describe what P(YES) is."""
-    if found.source == "vote_share":
+    if calibrated.source == "vote_share":
         return f"the share of YES among the {len(row.samples[0])} samples of a question"
     return "the probability that the specialist gives" if row.kind == "predictions" else "from the policy's log odds"
 
 
-def calibrated(row: Row, found: Calibration) -> str:
+def calibrated(row: Row, calibration: Calibration) -> str:
     """Describe a calibration, in a sentence."""
-    values = ", ".join(f"{name} {plain(getattr(found, measure))}" for measure, name in MEASURES.items())
-    return f"{row.name}: P(YES), {p_yes(row, found)}: {values}"
+    values = ", ".join(f"{name} {plain(getattr(calibration, measure))}" for measure, name in MEASURES.items())
+    return f"{row.name}: P(YES), {p_yes(row, calibration)}: {values}"
 
 
 def compared(first: Row, second: Row) -> str:
     """Describe the first row against another, in a sentence."""
-    found = comparison(first, second)
-    if isinstance(found, str):
-        return f"{first.name} against {second.name}: {found}"
-    left_out = found.only_first + found.only_second
+    difference = comparison(first, second)
+    if isinstance(difference, str):
+        return f"{first.name} against {second.name}: {difference}"
+    left_out = difference.only_first + difference.only_second
     return (
-        f"{first.name} against {second.name}, {found.n} questions in common"
+        f"{first.name} against {second.name}, {difference.n} questions in common"
         + (f" ({left_out} left out)" if left_out else "")
-        + f": mean F1 {points(found.f1)} points"
+        + f": mean F1 {points(difference.f1)} points"
         + (
             "; the interval resamples runs and spectra"
-            if found.p is None
-            else f"; right where the other is wrong {found.better} times, the other way {found.worse} times (McNemar, "
-            f"exact: p = {found.p:.2g})"
+            if difference.p is None
+            else f"; right where the other is wrong {difference.better} times, the other way "
+            f"{difference.worse} times (McNemar, exact: p = {difference.p:.2g})"
         )
     )
 
@@ -317,35 +317,37 @@ def csv_text(rows: Sequence[Row], with_published: bool = True) -> str:
         means = [*_three(scores.f1), *[""] * 6, *_three(scores.accuracy)]
         positives = sum(task.positives for task in scores.tasks)
         table.row([*head, "mean", scores.n, positives, *means, _deviation(runs), row.note])
-    for one in published_shown(rows) if with_published else ():
-        head = [f"{one.name} (published)", one.kind, "published", "no", ""]
-        for key, f1 in one.f1.items():
-            numbers = [str(f1), *[""] * 8, str(one.accuracy.get(key, "")), "", "", ""]
-            table.row([*head, key, "", "", *numbers, f"approximate: {one.source}" if one.approximate else one.source])
+    for model in published_shown(rows) if with_published else ():
+        head = [f"{model.name} (published)", model.kind, "published", "no", ""]
+        for key, f1 in model.f1.items():
+            numbers = [str(f1), *[""] * 8, str(model.accuracy.get(key, "")), "", "", ""]
+            table.row(
+                [*head, key, "", "", *numbers, f"approximate: {model.source}" if model.approximate else model.source]
+            )
     return out.getvalue()
 
 
 def to_json(rows: Sequence[Row], with_published: bool = True) -> dict[str, Any]:
-    found = [(other, comparison(rows[0], other)) for other in rows[1:]]
+    compared_rows = [(other, comparison(rows[0], other)) for other in rows[1:]]
     return {
         "rows": [row.to_json() for row in rows],
         "comparisons": [
             {
                 "first": rows[0].name,
                 "second": other.name,
-                **({"none": one} if isinstance(one, str) else one.to_json()),
+                **({"none": model} if isinstance(model, str) else model.to_json()),
             }
-            for other, one in found
+            for other, model in compared_rows
         ],
         "published": [
             {
-                "name": one.name,
-                "f1": dict(one.f1),
-                "accuracy": dict(one.accuracy),
-                "approximate": one.approximate,
-                "source": one.source,
+                "name": model.name,
+                "f1": dict(model.f1),
+                "accuracy": dict(model.accuracy),
+                "approximate": model.approximate,
+                "source": model.source,
             }
-            for one in (published_shown(rows) if with_published else ())
+            for model in (published_shown(rows) if with_published else ())
         ],
         "published_note": _note(rows),
     }
@@ -373,10 +375,10 @@ def _cells(rows: Sequence[Row], with_published: bool) -> tuple[list[str], list[l
                 row.data,
             ]
         )
-    for one in published_shown(rows) if with_published else ():
-        f1 = [_published_f1(one, task) if task in one.tasks else "" for task in tasks]
-        mean = [_published_f1(one, "mean"), number(one.accuracy.get("mean"))]
-        cells.append([one.name, "", *f1, *mean, "", "", "", "", "published"])
+    for model in published_shown(rows) if with_published else ():
+        f1 = [_published_f1(model, task) if task in model.tasks else "" for task in tasks]
+        mean = [_published_f1(model, "mean"), number(model.accuracy.get("mean"))]
+        cells.append([model.name, "", *f1, *mean, "", "", "", "", "published"])
     return headings, cells
 
 
@@ -397,8 +399,8 @@ def _deviation(runs: SeveralRuns | None, task: str = "") -> str:
     """Return the standard deviation of F1 over runs in points: of a task, or of the mean over tasks."""
     if runs is None:
         return ""
-    found = (runs.f1_of[task] if task else runs.f1).deviation
-    return "" if found is None else f"{100 * found:.2f}"
+    deviation = (runs.f1_of[task] if task else runs.f1).deviation
+    return "" if deviation is None else f"{100 * deviation:.2f}"
 
 
 def _three(value: Value) -> list[str]:

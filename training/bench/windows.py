@@ -121,7 +121,7 @@ class WindowCounts:
 
     def _frequent(self, group: _Group) -> FrequentWindow:
         lo, hi = group.lo / group.zooms, group.hi / group.zooms
-        medium = max(group.media, key=lambda one: group.media[one])
+        medium = max(group.media, key=lambda medium_seen: group.media[medium_seen])
         return FrequentWindow(lo, hi, group.zooms, group.right, tuple(self._inside(lo, hi, medium)))
 
     def _inside(self, lo: float, hi: float, medium: Medium) -> list[str]:

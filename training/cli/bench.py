@@ -60,13 +60,13 @@ def run(arguments: BenchOptions) -> int:
         if not arguments.json:
             print(about.text(), end="\n\n", flush=True)
         with stop_on_signal(stop):
-            made = _ask(arguments, questions, options, folder, settings, stop)
+            session = _ask(arguments, questions, options, folder, settings, stop)
         _save_card(about, folder)
         _refuse_unread(arguments, folder)
         row, result = _report(arguments, questions, folder, dropped)
     except (Refusal, OSError) as error:
         raise CannotRun(str(error)) from error
-    print_result(arguments, result, _summary(row, made))
+    print_result(arguments, result, _summary(row, session))
     if stop.is_set:
         raise KeyboardInterrupt
     return CHECK_FAILED if row.open or row.failed else DONE
@@ -114,11 +114,11 @@ def _system(arguments: BenchOptions) -> System | None:
             )
         )
     try:
-        found = system_of(arguments.model, arguments.adapter)
+        system = system_of(arguments.model, arguments.adapter)
     except ModelError as error:
         raise CannotRun(f"--model: {error}") from error
-    arguments.model, arguments.adapter = found.model, found.adapter
-    return found
+    arguments.model, arguments.adapter = system.model, system.adapter
+    return system
 
 
 def _choice(arguments: BenchOptions) -> PolicyChoice:
@@ -201,7 +201,7 @@ def _ask(
         processes = _processes(arguments, left)
         threads = LOCAL_CONCURRENCY if arguments.key in IN_THIS_PROCESS else THREADS
         with ProgressBar(left, tr("asking")) as bar:
-            made = ask_all(
+            session = ask_all(
                 questions,
                 options,
                 answers,
@@ -211,7 +211,7 @@ def _ask(
                 progress=bar.at,
                 gpus=arguments.gpus,
             )
-    return made
+    return session
 
 
 def _processes(arguments: BenchOptions, questions: int) -> int:
@@ -236,30 +236,32 @@ def _report(
     if arguments.gallery:
         spectra = gallery.spectra_of(questions)
         gallery.write(run, row, spectra, arguments.gallery)
-    left_out = {one.key: one.reason for one in dropped if one.labelled} | dict(run.unread)
+    left_out = {left.key: left.reason for left in dropped if left.labelled} | dict(run.unread)
     known, _ = tasks_from(arguments)
     file = gallery.FILE if arguments.gallery else ""
     result = report.write(row, run.settings, file, left_out, behaviour(run, known))
     return row, result
 
 
-def _summary(row: Row, made: SessionResult) -> str:
+def _summary(row: Row, session: SessionResult) -> str:
     from training.bench import table
 
     lines = [table.text([row]), ""]
-    if made.answered:
+    if session.answered:
         if row.samples:
-            now = trn("now: {n} sample in {s:.0f} s", "now: {n} samples in {s:.0f} s", made.answered, s=made.seconds)
+            now = trn(
+                "now: {n} sample in {s:.0f} s", "now: {n} samples in {s:.0f} s", session.answered, s=session.seconds
+            )
         else:
             now = trn(
-                "now: {n} question in {s:.0f} s", "now: {n} questions in {s:.0f} s", made.answered, s=made.seconds
+                "now: {n} question in {s:.0f} s", "now: {n} questions in {s:.0f} s", session.answered, s=session.seconds
             )
         lines.append(now)
-    if made.failed:
-        lines.append(tr("{n} failed; the next run tries them again:", n=made.failed))
-        lines += [f"  {failure}" for failure in made.failures]
-    if made.gone:
-        lines.append(tr("stopped early: {reason}", reason=tr(made.gone)))
+    if session.failed:
+        lines.append(tr("{n} failed; the next run tries them again:", n=session.failed))
+        lines += [f"  {failure}" for failure in session.failures]
+    if session.gone:
+        lines.append(tr("stopped early: {reason}", reason=tr(session.gone)))
         lines.append(
             trn(
                 "{n} question is left; run the same command again to continue",

@@ -27,10 +27,10 @@ def questions_from(arguments: BenchOptions, dropped: list[Dropped]) -> list[Ques
     from training.bench.answers import limited
     from training.data import LabelledFileError, questions, refuse_leaks
 
-    known, wanted = tasks_from(arguments)
-    only = wanted[0] if len(wanted) == 1 else None
+    known, keys = tasks_from(arguments)
+    only = keys[0] if len(keys) == 1 else None
     try:
-        found = questions(
+        listed = questions(
             arguments.data or [],
             known,
             arguments.labels,
@@ -42,16 +42,16 @@ def questions_from(arguments: BenchOptions, dropped: list[Dropped]) -> list[Ques
         )
     except LabelledFileError as error:
         raise CannotRun(tr("{error}, or score the rest with {leave_out}", error=error, leave_out=LEAVE_OUT)) from error
-    if wanted:
-        found = [question for question in found if question.task.key in wanted]
-        if missing := [key for key in wanted if all(question.task.key != key for question in found)]:
+    if keys:
+        listed = [question for question in listed if question.task.key in keys]
+        if missing := [key for key in keys if all(question.task.key != key for question in listed)]:
             given = " ".join(map(str, arguments.data or []))
             raise CannotRun(
                 tr("--task: found no question of {names} in {given:.200}", names=", ".join(missing), given=given)
             )
     if arguments.against:
-        refuse_leaks(_trained_on(arguments, known), found)
-    return limited(found, arguments.per_task, arguments.per_task_seed) if arguments.per_task else found
+        refuse_leaks(_trained_on(arguments, known), listed)
+    return limited(listed, arguments.per_task, arguments.per_task_seed) if arguments.per_task else listed
 
 
 def tasks_from(arguments: BenchOptions) -> tuple[dict[str, Task], list[str]]:
@@ -59,7 +59,7 @@ def tasks_from(arguments: BenchOptions) -> tuple[dict[str, Task], list[str]]:
     from agent import tasks
 
     known, problems = tasks.load_all([arguments.tasks] if arguments.tasks else [])
-    wanted = []
+    chosen = []
     for name in (key for keys in arguments.task or [] for key in keys):
         task = tasks.find(known, name)
         if task is None:
@@ -72,21 +72,21 @@ def tasks_from(arguments: BenchOptions) -> tuple[dict[str, Task], list[str]]:
                     left_out=left_out,
                 )
             )
-        wanted.append(task.key)
-    return known, list(dict.fromkeys(wanted))
+        chosen.append(task.key)
+    return known, list(dict.fromkeys(chosen))
 
 
 def _trained_on(arguments: BenchOptions, known: Mapping[str, Task]) -> list[Example | Question]:
     """Return the trajectories or questions of each path. :raises DataError: it has neither"""
     from training.data import DataError, examples, questions
 
-    found: list[Example | Question] = []
+    trained_on: list[Example | Question] = []
     for path in arguments.against or []:
         try:
-            found += examples([path], known, arguments.spectra)
+            trained_on += examples([path], known, arguments.spectra)
         except DataError as no_examples:
             try:
-                found += questions([path], known, part="train", spectra=arguments.spectra)
+                trained_on += questions([path], known, part="train", spectra=arguments.spectra)
             except DataError:
                 raise no_examples from None
-    return found
+    return trained_on

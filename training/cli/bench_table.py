@@ -38,22 +38,18 @@ class Options(JsonOutput):
 
 
 def run(arguments: Options) -> int:
-    from agent.json_lines import JournalError, write_atomic
+    from agent.json_lines import write_atomic
     from training.bench import table
-    from training.bench.outcomes import OutcomesError
     from training.bench.several_runs import row_of_runs
     from training.bench.table import row
 
     if not arguments.runs and not arguments.row:
         raise CannotRun(tr("bench table: found no run, expected RUN or --row NAME=RUN,RUN"))
     published = not arguments.no_published
-    try:
-        rows = [row(path) for path in progress(arguments.runs, len(arguments.runs), tr("reading"))]
-        rows += [row_of_runs(name, [row(path) for path in paths]) for name, paths in arguments.row]
-        for path, made in ((arguments.csv, table.csv_text), (arguments.markdown, table.markdown)):
-            if path is not None:
-                write_atomic(path, made(rows, published))
-    except (JournalError, OutcomesError) as error:
-        raise CannotRun(str(error)) from error
+    rows = [row(path) for path in progress(arguments.runs, len(arguments.runs), tr("reading"))]
+    rows += [row_of_runs(name, [row(path) for path in paths]) for name, paths in arguments.row]
+    for path, text_of in ((arguments.csv, table.csv_text), (arguments.markdown, table.markdown)):
+        if path is not None:
+            write_atomic(path, text_of(rows, published))
     print_result(arguments, table.to_json(rows, published), table.text(rows, published))
     return DONE

@@ -69,16 +69,16 @@ def _run(arguments: Options, settings: SftSettings) -> int:
 
     check("sft", settings.trl, settings.report_to)
     start = start_of(arguments, Run(Path(settings.output)))
-    looks_only = arguments.dry_run or arguments.show_mask is not None
-    if not looks_only and is_first_process():
+    shows_only = arguments.dry_run or arguments.show_mask is not None
+    if not shows_only and is_first_process():
         # Before the data is read, which takes a while.
         Run(Path(settings.output)).check(settings, start)
     renderer = Renderer(processor(settings.model))
     prepared = prepare(settings, renderer, _with_progress)
     if is_first_process() and not arguments.json:
         print(prepared.card.text(), flush=True)
-    if looks_only:
-        return _look(arguments, settings, renderer, prepared)
+    if shows_only:
+        return _show(arguments, settings, renderer, prepared)
     return _train(arguments, settings, prepared, start)
 
 
@@ -102,7 +102,7 @@ def _steps_text(plan: Mapping[str, Any]) -> str:
     return tr("{steps} steps of {examples} examples", steps=plan["steps"], examples=plan["examples_a_step"])
 
 
-def _look(arguments: Options, settings: SftSettings, renderer: Renderer, prepared: Prepared) -> int:
+def _show(arguments: Options, settings: SftSettings, renderer: Renderer, prepared: Prepared) -> int:
     from training.sft import mask_text, rendered, token_counts
 
     every = [*prepared.examples, *prepared.held_out]

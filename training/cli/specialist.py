@@ -81,25 +81,22 @@ def run_train(arguments: TrainOptions) -> int:
 
 
 def run_predict(arguments: PredictOptions) -> int:
-    from agent.json_lines import JournalError, json_line, write_atomic
+    from agent.json_lines import json_line, write_atomic
     from training.bench.scores import scores
-    from training.specialist import Specialist, SpecialistError
+    from training.specialist import Specialist
 
     _refuse_without_torch()
     lines, outcomes = [], []
-    try:
-        for folder in arguments.models:
-            specialist = Specialist.load(folder)
-            drafter = {"drafter": specialist.drafter}
-            for answer in _answers(arguments, specialist):
-                outcomes.append(answer)
-                lines.append(json_line(answer.to_json() | drafter))
-        output: Path = arguments.out or arguments.models[0] / PREDICTIONS
-        write_atomic(output, "".join(lines))
-    except (JournalError, SpecialistError) as error:
-        raise CannotRun(str(error)) from error
-    found = scores(outcomes)
-    f1, accuracy = _percent(found.f1.value), _percent(found.accuracy.value)
+    for folder in arguments.models:
+        specialist = Specialist.load(folder)
+        drafter = {"drafter": specialist.drafter}
+        for answer in _answers(arguments, specialist):
+            outcomes.append(answer)
+            lines.append(json_line(answer.to_json() | drafter))
+    output: Path = arguments.out or arguments.models[0] / PREDICTIONS
+    write_atomic(output, "".join(lines))
+    scored = scores(outcomes)
+    f1, accuracy = _percent(scored.f1.value), _percent(scored.accuracy.value)
     text = tr(
         "{output}: {n_outcomes} predictions; mean F1 {f1}, accuracy {accuracy}",
         output=output,
@@ -107,7 +104,7 @@ def run_predict(arguments: PredictOptions) -> int:
         f1=f1,
         accuracy=accuracy,
     )
-    print_result(arguments, {"file": str(output), "predictions": len(outcomes), "scores": found.to_json()}, text)
+    print_result(arguments, {"file": str(output), "predictions": len(outcomes), "scores": scored.to_json()}, text)
     return DONE
 
 
@@ -121,14 +118,11 @@ def _answers(arguments: PredictOptions, specialist: Specialist) -> Iterator[Outc
 def _questions(arguments: Questions, task: str, part: str) -> list[Question]:
     from agent import tasks
     from agent.tasks.specvi import PARTS
-    from training.data import DataError, questions
+    from training.data import questions
 
     known, _ = tasks.load_all([arguments.tasks] if arguments.tasks else [])
-    which = next(one for one in PARTS if one == part)
-    try:
-        return questions(arguments.data, known, arguments.labels, task=task, part=which)
-    except DataError as error:
-        raise CannotRun(str(error)) from error
+    which = next(name for name in PARTS if name == part)
+    return questions(arguments.data, known, arguments.labels, task=task, part=which)
 
 
 def _sampled(questions: Iterable[Question]) -> tuple[list[Question], Sampled]:
@@ -137,17 +131,12 @@ def _sampled(questions: Iterable[Question]) -> tuple[list[Question], Sampled]:
     :raises CannotRun: a spectrum cannot be read
     """
     from agent.policies.specialist.grid import Sampled, sample
-    from agent.spectrum import SpectrumError
-    from training.data import DataError
 
     known, rows = [], []
-    try:
-        for question in questions:
-            spectrum = question.spectrum()
-            known.append(question.known(spectrum))
-            rows.append(sample(spectrum))
-    except (DataError, SpectrumError) as error:
-        raise CannotRun(str(error)) from error
+    for question in questions:
+        spectrum = question.spectrum()
+        known.append(question.known(spectrum))
+        rows.append(sample(spectrum))
     return known, Sampled.stack(rows)
 
 
@@ -157,9 +146,11 @@ def _judged(specialist: Specialist, questions: Sequence[Question]) -> Iterator[O
     waiting = iter(questions)
     while some := list(islice(waiting, _AT_ONCE)):
         known, rows = _sampled(some)
-        for one, p in zip(known, specialist.of_sampled(rows), strict=True):
+        for question, p in zip(known, specialist.of_sampled(rows), strict=True):
             verdict = specialist.verdict(p)
-            yield Outcome(**question_fields(one), predicted=verdict, answered=verdict, probability=round(float(p), 6))
+            yield Outcome(
+                **question_fields(question), predicted=verdict, answered=verdict, probability=round(float(p), 6)
+            )
 
 
 def _refuse_what_it_learned(specialist: Specialist, questions: Sequence[Question]) -> None:
@@ -176,13 +167,10 @@ def _refuse_what_it_learned(specialist: Specialist, questions: Sequence[Question
 
 
 def _settings(arguments: TrainOptions) -> SpecialistSettings:
-    from training.settings import SettingsError, read
+    from training.settings import read
     from training.specialist import SpecialistSettings
 
-    try:
-        return read(config_file(arguments.config), SpecialistSettings, arguments.set)
-    except SettingsError as error:
-        raise CannotRun(str(error)) from error
+    return read(config_file(arguments.config), SpecialistSettings, arguments.set)
 
 
 def _refuse_without_torch() -> None:

@@ -79,7 +79,7 @@ class Tokens:
 class DataCard:
     """The content of the records.
 
-    ``looks`` and ``tokens`` are None without trajectories, or without a tokenizer. ``snr`` is None if no row has it.
+    ``trajectories`` and ``tokens`` are None without trajectories, or without a tokenizer; ``snr`` if no row has it.
     """
 
     kind: str
@@ -89,7 +89,7 @@ class DataCard:
     surveys: Mapping[str, int]
     simulated: int
     snr: Spread | None
-    looks: TrajectoryStatistics | None
+    trajectories: TrajectoryStatistics | None
     tokens: Tokens | None
     dropped: Sequence[LeftOut]
 
@@ -133,7 +133,7 @@ def card(
         surveys=_ordered(Counter(record.survey or UNKNOWN_SURVEY for record in records)),
         simulated=sum(_simulated(record) for record in records),
         snr=_spread([record.snr for record in records if record.snr is not None]),
-        looks=_statistics(examples) if examples else None,
+        trajectories=_statistics(examples) if examples else None,
         tokens=_tokens(examples, tokens, limit) if examples and tokens is not None else None,
         dropped=_left_out(dropped),
     )
@@ -180,10 +180,10 @@ def _simulated(record: AnyRecord) -> bool:
 def _spread(numbers: Sequence[float]) -> Spread | None:
     if not numbers:
         return None
-    found = np.quantile(np.asarray(numbers, dtype=np.float64), QUANTILES)
+    quantiles = np.quantile(np.asarray(numbers, dtype=np.float64), QUANTILES)
     # A sum in another order differs in the last digits.
     mean = round(float(np.mean(sorted(numbers))), 3)
-    return Spread(len(numbers), mean, tuple(round(float(q), 3) for q in found))
+    return Spread(len(numbers), mean, tuple(round(float(q), 3) for q in quantiles))
 
 
 def _left_out(dropped: Iterable[Dropped]) -> tuple[LeftOut, ...]:
@@ -247,10 +247,10 @@ def _summary(card: DataCard) -> str:
     clauses = [f"{card.rows:,} {kind} of {card.sources:,} {'spectrum' if card.sources == 1 else 'spectra'}"]
     if card.simulated:
         clauses.append(f"{card.simulated:,} simulated")
-    if card.looks and card.looks.against_label:
-        clauses.append(f"{card.looks.against_label:,} answer against their label")
-    if card.looks and card.looks.refused_calls:
-        clauses.append(f"{card.looks.refused_calls:,} calls that the tool refused")
+    if card.trajectories and card.trajectories.against_label:
+        clauses.append(f"{card.trajectories.against_label:,} answer against their label")
+    if card.trajectories and card.trajectories.refused_calls:
+        clauses.append(f"{card.trajectories.refused_calls:,} calls that the tool refused")
     if card.tokens and card.tokens.limit is not None:
         clauses.append(f"{card.tokens.too_long:,} longer than {card.tokens.limit:,} tokens")
     left_out = sum(reason.rows for reason in card.dropped)
@@ -272,8 +272,8 @@ def _tables(card: DataCard) -> Iterator[_Table]:
     if spreads:
         heads = ["", "known", "mean", *(_quantile(q) for q in QUANTILES)]
         yield _Table("Spread", heads, [_spread_text(name, spread) for name, spread in spreads])
-    if card.looks is not None:
-        yield from _trajectory_tables(card.looks)
+    if card.trajectories is not None:
+        yield from _trajectory_tables(card.trajectories)
     if card.dropped:
         rows = [[row.reason, f"{row.rows:,}", ", ".join(row.named)] for row in card.dropped]
         yield _Table("Left out", ["why", "rows", "e.g."], rows)

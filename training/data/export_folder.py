@@ -163,13 +163,13 @@ class ExportFolder:
                 break
             yield row, () if named is None else named[count - 1]
         if not count or (named is not None and count != len(named)):
-            wanted = "rows" if named is None else f"{len(named)}, as {WITH_PICTURES} has"
+            expected = "rows" if named is None else f"{len(named)}, as {WITH_PICTURES} has"
             raise DataError(
                 tr(
                     "{folder}: found {count} rows, expected {wanted}",
                     folder=self.folder / TRAJECTORIES,
                     count=count,
-                    wanted=wanted,
+                    wanted=expected,
                 )
             )
 
@@ -185,8 +185,8 @@ class ExportFolder:
 
     def _check(self, name: object) -> Path:
         """Return the file of that name. :raises DataError: it is missing, or differs from the manifest"""
-        wanted = self._hashes.get(name) if isinstance(name, str) else None
-        if not isinstance(name, str) or wanted is None:
+        expected = self._hashes.get(name) if isinstance(name, str) else None
+        if not isinstance(name, str) or expected is None:
             raise DataError(
                 tr(
                     "{folder}: files: found nothing for {name!r:.80}, expected its hash",
@@ -197,18 +197,18 @@ class ExportFolder:
         path = self.folder / name
         try:
             with path.open("rb") as file:
-                found = "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+                digest = "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise DataError(
                 tr("{path}: {value}; the export's manifest names it", path=path, value=error.strerror or error)
             ) from error
-        if found != wanted:
+        if digest != expected:
             raise DataError(
                 tr(
                     "{path}: found other bytes ({found:.19}…) than were exported ({wanted!s:.19}…); export again",
                     path=path,
-                    found=found,
-                    wanted=wanted,
+                    found=digest,
+                    wanted=expected,
                 )
             )
         return path
@@ -216,7 +216,7 @@ class ExportFolder:
 
 def _manifest(path: Path) -> Mapping[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        manifest = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(
             tr("{parent}: found no {name}: this export is not complete", parent=path.parent, name=path.name)
@@ -227,6 +227,6 @@ def _manifest(path: Path) -> Mapping[str, Any]:
         raise DataError(
             tr("{path}: found no JSON ({error}), expected the manifest of an export", path=path, error=error)
         ) from error
-    if not isinstance(found, Mapping):
-        raise DataError(tr("{path}: found {name}, expected an object", path=path, name=type(found).__name__))
-    return found
+    if not isinstance(manifest, Mapping):
+        raise DataError(tr("{path}: found {name}, expected an object", path=path, name=type(manifest).__name__))
+    return manifest

@@ -25,15 +25,15 @@ def picture_file(rows: Path, path: object) -> Path:
         raise DataError(tr("found {path!r:.60}, expected the path of a picture", path=path))
     folder = rows.parent.resolve()
     try:
-        found = (folder / path).resolve()
-        is_there = found.is_file()
+        file = (folder / path).resolve()
+        is_there = file.is_file()
     except (OSError, ValueError) as error:  # too long a name, or one that no file can have
         raise DataError(tr("found {path!r:.80}, expected the path of a picture", path=path)) from error
-    if not found.is_relative_to(folder):
+    if not file.is_relative_to(folder):
         raise DataError(tr("found {path!r:.80}, expected a path inside {parent}", path=path, parent=rows.parent))
     if not is_there:
         raise DataError(tr("found no picture {path!r:.80} in {parent}, expected a file", path=path, parent=rows.parent))
-    return found
+    return file
 
 
 @dataclass(frozen=True)
@@ -93,17 +93,17 @@ class Drawn:
     def __call__(self) -> Sequence[Image.Image]:
         """:raises DataError: a picture comes out with other pixels, or a file cannot be read"""
         calls: list[Mapping[str, Any]] = [{}, *(z.arguments for z in self.trajectory.zooms if z.ok)]
-        wanted = self.trajectory.pictures
+        hashes = self.trajectory.pictures
         stored = {
             sha256: PictureFiles(self.key, [self.stored[sha256]], [sha256])()[0]
-            for sha256 in wanted
+            for sha256 in hashes
             if sha256 is not None and sha256 in self.stored
         }
-        if len(stored) < len(set(wanted)):
+        if len(stored) < len(set(hashes)):
             seen = replace(self.spectrum(), redshift=self.trajectory.redshift)
         return [
             stored[sha256] if sha256 in stored else self._draw(seen, arguments, sha256)
-            for arguments, sha256 in zip(calls, wanted, strict=True)
+            for arguments, sha256 in zip(calls, hashes, strict=True)
         ]
 
     def _draw(self, spectrum: Spectrum, arguments: Mapping[str, Any], sha256: str | None) -> Image.Image:

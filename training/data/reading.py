@@ -47,13 +47,13 @@ def examples(
     known = known_tasks.load() if tasks is None else tasks
     given = [Path(path) for path in paths]
     read = [row.example() for row in _trajectories(given, known, _folder(spectra), pictures=True)]
-    found = [row for row in read if isinstance(row, Example)]
+    usable = [row for row in read if isinstance(row, Example)]
     left_out = [row for row in read if isinstance(row, Dropped)]
-    _refuse_empty(found, left_out, given, tr("trajectory to learn from"))
-    _refuse_duplicates(question.key for question in found)
+    _refuse_empty(usable, left_out, given, tr("trajectory to learn from"))
+    _refuse_duplicates(question.key for question in usable)
     if dropped is not None:
         dropped += left_out
-    return found
+    return usable
 
 
 def questions(
@@ -81,28 +81,28 @@ def questions(
     """
     known = known_tasks.load() if tasks is None else tasks
     given = [Path(path) for path in paths]
-    wanted = _named_tasks(task, known)
+    keys = _named_tasks(task, known)
     benchmark, kept, surveys = _sorted(given, part)
     left_out: list[Dropped] = []
-    found: list[Question] = []
+    usable: list[Question] = []
     for path in benchmark:
-        found += questions_of(path, known)
+        usable += questions_of(path, known)
     listed = [row.question() for row in _trajectories(kept, known, _folder(spectra), pictures=False)]
-    found += _once([question for question in listed if isinstance(question, Question)], left_out)
+    usable += _once([question for question in listed if isinstance(question, Question)], left_out)
     left_out += [question for question in listed if isinstance(question, Dropped)]
     if labels is not None and surveys:
-        found += labelled_spectra(surveys, labels, known, wanted, left_out, leave_out)
+        usable += labelled_spectra(surveys, labels, known, keys, left_out, leave_out)
     elif surveys:
         for path in surveys:
-            found += labelled_spectra([path], own_table(path), known, wanted, left_out, leave_out)
-    if wanted is not None:
-        found = [question for question in found if question.task.key in wanted]
-    what = tr("question") if wanted is None else tr("question of task {wanted}", wanted=tr(" or ").join(wanted))
-    _refuse_empty(found, left_out, given, what)
-    _refuse_duplicates(f"{question.key} ({question.task.key})" for question in found)
+            usable += labelled_spectra([path], own_table(path), known, keys, left_out, leave_out)
+    if keys is not None:
+        usable = [question for question in usable if question.task.key in keys]
+    what = tr("question") if keys is None else tr("question of task {wanted}", wanted=tr(" or ").join(keys))
+    _refuse_empty(usable, left_out, given, what)
+    _refuse_duplicates(f"{question.key} ({question.task.key})" for question in usable)
     if dropped is not None:
         dropped += left_out
-    return found
+    return usable
 
 
 def _trajectories(
@@ -143,8 +143,8 @@ def _is_export(path: Path) -> bool:
 
 def _file_at(path: Path) -> Path:
     if path.is_dir():
-        there = [path / name for name in (TRAJECTORIES, PUBLISHED) if (path / name).is_file()]
-        if not there:
+        files = [path / name for name in (TRAJECTORIES, PUBLISHED) if (path / name).is_file()]
+        if not files:
             raise DataError(
                 tr(
                     "{path}: found no {manifest}, {trajectories} or {published} in this folder",
@@ -154,7 +154,7 @@ def _file_at(path: Path) -> Path:
                     published=PUBLISHED,
                 )
             )
-        return there[0]
+        return files[0]
     if not path.is_file():
         raise DataError(tr("{path}: found no such file or folder", path=path))
     return path
@@ -191,10 +191,10 @@ def _named_tasks(names: str | Sequence[str] | None, known: Mapping[str, Task]) -
         return None
     keys = []
     for name in [names] if isinstance(names, str) else names:
-        found = known_tasks.find(known, name)
-        if found is None:
+        task = known_tasks.find(known, name)
+        if task is None:
             raise DataError(tr("task: found {name!r:.60}, expected one of {names}", name=name, names=", ".join(known)))
-        keys.append(found.key)
+        keys.append(task.key)
     return keys
 
 
@@ -235,8 +235,8 @@ def _refuse_duplicates(keys: Iterable[str]) -> None:
         seen.add(key)
 
 
-def _refuse_empty(found: Sequence[object], dropped: Sequence[Dropped], given: Sequence[Path], what: str) -> None:
-    if found:
+def _refuse_empty(rows: Sequence[object], dropped: Sequence[Dropped], given: Sequence[Path], what: str) -> None:
+    if rows:
         return
     where = ", ".join(str(path) for path in given[:3]) or tr("nothing named")
     why = "; ".join(f"{row.key}: {row.reason}" for row in dropped[:2])

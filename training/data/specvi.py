@@ -50,18 +50,18 @@ def files_in(folder: Path, part: Part | None) -> list[Path]:
 
     :raises DataError: there are training and test files and ``part`` does not say which are wanted
     """
-    there = files_by_part(folder)
+    files = files_by_part(folder)
     if part is not None:
-        return there[part]
-    if all(there.values()):
-        where = there["train"][0].parent
+        return files[part]
+    if all(files.values()):
+        where = files["train"][0].parent
         raise DataError(
             tr(
                 "{where}: found train_*.parquet and test_*.parquet, expected one of the two; name the files",
                 where=where,
             )
         )
-    return [*there["train"], *there["test"]]
+    return [*files["train"], *files["test"]]
 
 
 def questions_of(path: Path, known: Mapping[str, Task]) -> Iterator[Question]:
@@ -116,12 +116,12 @@ def _question(
 
 
 def _label(reward_model: object) -> Verdict:
-    found = reward_model.get("ground_truth") if isinstance(reward_model, Mapping) else None
-    if found == "YES":
+    label = reward_model.get("ground_truth") if isinstance(reward_model, Mapping) else None
+    if label == "YES":
         return "YES"
-    if found == "NO":
+    if label == "NO":
         return "NO"
-    raise ValueError(tr("reward_model.ground_truth: found {found!r:.60}, expected YES or NO", found=found))
+    raise ValueError(tr("reward_model.ground_truth: found {found!r:.60}, expected YES or NO", found=label))
 
 
 class _Spectra:
@@ -136,22 +136,22 @@ class _Spectra:
         """:raises DataError: the row holds no spectrum, or the file cannot be read"""
         with self._lock:
             if self._copy is None:
-                self._copy = self._made()
+                self._copy = self._cached_copy()
         with _naming_damage(self._path):
             values = self._copy.get_batch(row // _BATCH).slice(row % _BATCH, 1).to_pylist()[0]
         try:
-            found = bench_spectrum(self._path.name, row, values)
+            spectrum = bench_spectrum(self._path.name, row, values)
         except SpectrumError as error:
             raise DataError(f"{self._path}: row {row}: {error}") from error
-        if found.redshift is not None or values["extra_info"].get("spectrum"):
-            return found
+        if spectrum.redshift is not None or values["extra_info"].get("spectrum"):
+            return spectrum
         # A published row without a redshift means 0.
-        return replace(found, redshift=0.0)
+        return replace(spectrum, redshift=0.0)
 
     def __reduce__(self) -> tuple[type[_Spectra], tuple[Path]]:
         return _Spectra, (self._path,)  # another process makes its own copy
 
-    def _made(self) -> Any:
+    def _cached_copy(self) -> Any:
         import pyarrow as pa
         import pyarrow.parquet as pq
 

@@ -97,9 +97,9 @@ def refuse_leaks(train: Iterable[AnyRecord], test: Iterable[AnyRecord]) -> None:
     )
 
 
-def shared_sources(one: Iterable[AnyRecord], other: Iterable[AnyRecord]) -> list[str]:
+def shared_sources(first: Iterable[AnyRecord], second: Iterable[AnyRecord]) -> list[str]:
     """Return the names of the spectra that are in both."""
-    return sorted({record.source for record in one} & {record.source for record in other})
+    return sorted({record.source for record in first} & {record.source for record in second})
 
 
 def without(records: Iterable[Record], sources: Iterable[str]) -> tuple[list[Record], list[Record]]:

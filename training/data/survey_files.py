@@ -38,7 +38,7 @@ def labelled_spectra(
     paths: Sequence[Path],
     table: Path,
     known: Mapping[str, Task],
-    wanted: Sequence[str] | None,
+    keys: Sequence[str] | None,
     dropped: list[Dropped],
     leave_out: LeaveOut = "missing",
 ) -> list[Question]:
@@ -54,29 +54,29 @@ def labelled_spectra(
     :raises DataError: there is no such file, no table, no task, or the table cannot be used
     :raises LabelledFileError: spectra of the table are missing or cannot be read
     """
-    labels_by_task = _labels(table, known, wanted)
+    labels_by_task = _labels(table, known, keys)
     names_of = lru_cache(_KEPT_OPEN)(_names)  # a list may name a file once for each of its targets
-    found = []
+    listed = []
     unreadable: list[Dropped] = []
     try:
         for source in _sources(paths, table, list(labels_by_task.values())):
             if source.path == table.absolute():
                 continue
-            for one, identity in _inside(source, names_of, list(labels_by_task.values()), dropped, unreadable):
-                here = list(_questions(one, identity, table, labels_by_task, known))
-                found += here
+            for target, identity in _inside(source, names_of, list(labels_by_task.values()), dropped, unreadable):
+                here = list(_questions(target, identity, table, labels_by_task, known))
+                listed += here
                 if not here:
-                    dropped.append(Dropped(one.key, f"no label in {table.name}"))
+                    dropped.append(Dropped(target.key, f"no label in {table.name}"))
     except SourceError as error:
         raise DataError(str(error)) from error
     if leave_out != "unreadable":
         _refuse(unreadable, table)
     names = dict.fromkeys(name for labelled in labels_by_task.values() for name in labelled.unused)
     missing = [Dropped(name, f"in {table.name} but not among the spectra", True) for name in names]
-    if leave_out == "nothing" and found:
+    if leave_out == "nothing" and listed:
         _refuse(missing, table)
     dropped += unreadable + missing
-    return found
+    return listed
 
 
 def _refuse(rows: Sequence[Dropped], table: Path) -> None:
@@ -179,8 +179,8 @@ def _inside(
     except SpectrumError as error:
         left_out = Dropped(source.key, f"cannot be read: found {error.actual}", bool(labelled))
         (unreadable if labelled else dropped).append(left_out)
-        for one, target in labelled:
-            one.of(source.path.name, target)  # reported once
+        for file_labels, target in labelled:
+            file_labels.of(source.path.name, target)  # reported once
         return
     only = [source.target] if source.target else list(dict.fromkeys(target for _, target in labelled))
     known = {id_or_text(name): name for name in names}
@@ -196,43 +196,43 @@ def _names(path: Path) -> tuple[str, ...]:
         return targets.names
 
 
-def _labels(table: Path, known: Mapping[str, Task], wanted: Sequence[str] | None) -> dict[str, Labels]:
+def _labels(table: Path, known: Mapping[str, Task], chosen: Sequence[str] | None) -> dict[str, Labels]:
     """Return the labels by task. :raises DataError: the table cannot be used, or does not state its task"""
     met: dict[str, None] = {}
 
     def note(name: str) -> bool | None:
-        found = tasks.find(known, name)
-        if found is not None:
-            met[found.key] = None
-        return None if found is None else False
+        known_task = tasks.find(known, name)
+        if known_task is not None:
+            met[known_task.key] = None
+        return None if known_task is None else False
 
     def is_of(key: str, name: str) -> bool:
-        found = tasks.find(known, name)
-        return found is not None and found.key == key
+        known_task = tasks.find(known, name)
+        return known_task is not None and known_task.key == key
 
     try:
         without_task = Labels.read(table, note)
-        if len(without_task) and (wanted is None or len(wanted) != 1):
+        if len(without_task) and (chosen is None or len(chosen) != 1):
             raise DataError(
                 tr("{table}: found no column task, expected one, or one task named for all its rows", table=table)
             )
-        keys = list(met) if wanted is None else wanted
-        found = {key: Labels.read(table, partial(is_of, key)) for key in keys}
+        keys = list(met) if chosen is None else chosen
+        known_task = {key: Labels.read(table, partial(is_of, key)) for key in keys}
     except LabelsError as error:
         raise DataError(str(error)) from error
-    if not any(len(labels) for labels in found.values()):
-        if not wanted:
+    if not any(len(labels) for labels in known_task.values()):
+        if not chosen:
             raise DataError(tr("{table}: found no label", table=table))
-        raise DataError(tr("{table}: found no label of task {wanted}", table=table, wanted=tr(" or ").join(wanted)))
-    return found
+        raise DataError(tr("{table}: found no label of task {wanted}", table=table, wanted=tr(" or ").join(chosen)))
+    return known_task
 
 
 def _read(path: Path, target: str) -> Spectrum:
     """:raises DataError: there is no such spectrum, or it is damaged"""
-    found = _file(path).read(target)
-    if isinstance(found, SpectrumError):
-        raise DataError(f"{path.parent}: {found}") from found
-    return found
+    spectrum = _file(path).read(target)
+    if isinstance(spectrum, SpectrumError):
+        raise DataError(f"{path.parent}: {spectrum}") from spectrum
+    return spectrum
 
 
 @lru_cache(_KEPT_OPEN)

@@ -87,8 +87,8 @@ class TrajectoryRow:
         stored = data.get("snr")
         snr = stored if isinstance(stored, Mapping) else {}
         numbers = (snr.get(band) for band in ("r", "median"))
-        found = next((float(n) for n in numbers if isinstance(n, int | float)), None)
-        return str(data.get("survey") or ""), found
+        first = next((float(n) for n in numbers if isinstance(n, int | float)), None)
+        return str(data.get("survey") or ""), first
 
     def _pictures(self) -> Callable[[], Sequence[Any]]:
         hashes = self.trajectory.pictures
@@ -127,7 +127,7 @@ class TrajectoryRow:
                     spectrum_name=self.trajectory.spectrum_name,
                 )
             )
-        find = partial(_found, self.spectra, self.row.key, self.trajectory)
+        find = partial(_spectrum_of, self.spectra, self.row.key, self.trajectory)
         if self.trajectory.spectrum_name not in self.spectra:
             find()
         return find
@@ -200,9 +200,9 @@ def _from_json(wrong: Callable[[object], DataError], values: Mapping[str, Any], 
     return replace(spectrum, redshift=trajectory.redshift)
 
 
-def _found(spectra: SpectraFolder, key: str, trajectory: Trajectory) -> Spectrum:
+def _spectrum_of(spectra: SpectraFolder, key: str, trajectory: Trajectory) -> Spectrum:
     try:
-        found = spectra.find(trajectory.spectrum_name, trajectory.spectrum_sha256)
+        spectrum = spectra.find(trajectory.spectrum_name, trajectory.spectrum_sha256)
     except SpectrumNotFound as error:
         raise DataError(f"{key}: {error}") from error
-    return replace(found, redshift=trajectory.redshift)
+    return replace(spectrum, redshift=trajectory.redshift)

@@ -96,23 +96,23 @@ class CachedGeneration:
         """Return the next turn of each request. A conversation that is not requested has ended and is dropped."""
         import torch
 
-        wanted = {request.row: request for request in requests}
+        request_of = {request.row: request for request in requests}
         written: dict[int, GeneratedTurn] = {}
         kept = []
         with torch.no_grad():
             for batch in self._batches:
-                if rows := [row for row in batch.rows if row in wanted]:
+                if rows := [row for row in batch.rows if row in request_of]:
                     batch.keep(rows)
                     kept.append(batch)
             known = {row for batch in kept for row in batch.rows}
-            new = [row for row in wanted if row not in known]
+            new = [row for row in request_of if row not in known]
             for batch in kept:
-                written |= self._turn(batch, [wanted[row] for row in batch.rows], self._read, sampler)
+                written |= self._turn(batch, [request_of[row] for row in batch.rows], self._read, sampler)
             for first in range(0, len(new), self.at_once):
                 rows = new[first : first + self.at_once]
                 empty = torch.zeros(0)
                 batch = _Batch(rows, None, [0] * len(rows), empty, empty)
-                written |= self._turn(batch, [wanted[row] for row in rows], self._read_first, sampler)
+                written |= self._turn(batch, [request_of[row] for row in rows], self._read_first, sampler)
                 kept.append(batch)
         self._batches = kept
         return [written[request.row] for request in requests]
@@ -162,7 +162,7 @@ class CachedGeneration:
 
         batch.mask = torch.cat([batch.mask, active.to(batch.mask.dtype)[:, None]], dim=1)
         positions = batch.position[None, :, None].expand(3, -1, -1)
-        found = self.model(
+        output = self.model(
             input_ids=chosen[:, None],
             attention_mask=batch.mask,
             position_ids=positions,
@@ -170,7 +170,7 @@ class CachedGeneration:
             use_cache=True,
         )
         batch.position = batch.position + active.to(batch.position.dtype)
-        logits: Tensor = found.logits[:, -1]
+        logits: Tensor = output.logits[:, -1]
         return logits
 
     def _read_first(self, batch: _Batch, given: list[Rendered]) -> Tensor:
@@ -223,7 +223,7 @@ class CachedGeneration:
             pictures += [self._pictures[self._content(image)] for image in self._new_images(rendered, tokens)]
         batch.mask = torch.cat([batch.mask, mask.to(device)], dim=1)
         batch.position = torch.tensor(following, device=device)
-        found = self.model(
+        output = self.model(
             **self._inputs(ids.to(device), pictures),
             attention_mask=batch.mask,
             position_ids=positions.to(device),
@@ -231,7 +231,7 @@ class CachedGeneration:
             use_cache=True,
             logits_to_keep=1,
         )
-        logits: Tensor = found.logits[:, -1]
+        logits: Tensor = output.logits[:, -1]
         return logits
 
     def _inputs(self, ids: Tensor, pictures: Sequence[_Picture]) -> dict[str, Any]:
@@ -260,9 +260,9 @@ class CachedGeneration:
         read = self.processor.image_processor(images=list(new.values()), return_tensors="pt")
         device = self.model.device
         grids = read["image_grid_thw"]
-        found = self._inner.get_image_features(read["pixel_values"].to(device), grids.to(device))
-        deep = getattr(found, "deepstack_features", None) or []
-        for number, (key, features, grid) in enumerate(zip(new, found.pooler_output, grids, strict=True)):
+        features_found = self._inner.get_image_features(read["pixel_values"].to(device), grids.to(device))
+        deep = getattr(features_found, "deepstack_features", None) or []
+        for number, (key, features, grid) in enumerate(zip(new, features_found.pooler_output, grids, strict=True)):
             self._pictures[key] = _Picture(features, grid[None], tuple(layer[number] for layer in deep))
 
     def _content(self, image: Image.Image) -> bytes:
@@ -287,6 +287,6 @@ class CachedGeneration:
 
         ids = torch.tensor([rendered.ids])
         grids = torch.cat([self._pictures[self._content(image)].grid for image in rendered.images])
-        found, _ = self._inner.get_rope_index(ids, (ids == self._image).int(), grids)
-        positions: Tensor = found[:, 0]
+        rope, _ = self._inner.get_rope_index(ids, (ids == self._image).int(), grids)
+        positions: Tensor = rope[:, 0]
         return positions

@@ -67,7 +67,7 @@ def planned(rollouts: Sequence[Rollout], seed: int) -> list[EvidenceTest]:
     :param seed: of the choice and of the noise in replaced pixels; different in each round and process
     """
     at_rest: dict[int, tuple[Spectrum, Spectrum]] = {}
-    found = []
+    tests = []
     for row, rollout in enumerate(rollouts):
         if not rollout.tool_calls or rollout.reason != "answered":
             continue
@@ -78,8 +78,8 @@ def planned(rollouts: Sequence[Rollout], seed: int) -> list[EvidenceTest]:
         random = np.random.default_rng(derived_seed(seed, row))
         test = _test(row, rollout, *at_rest[id(question)], random)
         if test is not None:
-            found.append(test)
-    return found
+            tests.append(test)
+    return tests
 
 
 def outcomes_of(
@@ -89,16 +89,16 @@ def outcomes_of(
 
     :param continued: ``removed`` and ``placebo`` of each test, one after the other
     """
-    found: list[Evidence | None] = [None] * len(rollouts)
+    evidence: list[Evidence | None] = [None] * len(rollouts)
     for number, test in enumerate(tests):
         before = written_after(rollouts[test.row].trajectory, test.turns)
         pair = continued[2 * number : 2 * number + 2]
-        removed, unrelated = (written_after(one.trajectory, test.turns) for one in pair)
-        found[test.row] = Evidence(
+        removed, unrelated = (written_after(edited.trajectory, test.turns) for edited in pair)
+        evidence[test.row] = Evidence(
             removal_followed=pair[0].reason == "answered" and removed.claims(test.subject) is not True,
             placebo_followed=unrelated.claims(test.subject) is not True or unrelated.verdict != before.verdict,
         )
-    return found
+    return evidence
 
 
 def written_after(trajectory: Trajectory, turns: int) -> Written:
@@ -137,6 +137,6 @@ def _test(
         avoid = [*avoided(at_rest, task), *named, removed.window, subject.span, *subject.side_bands]
         unrelated = placebo(spectrum, at_rest, removed, zoom.window, avoid, random)
         if isinstance(unrelated, Edited):
-            continued = (Continuation(rollout, number, one.spectrum) for one in (removed, unrelated))
+            continued = (Continuation(rollout, number, edited.spectrum) for edited in (removed, unrelated))
             return EvidenceTest(row, number, subject, *continued)
     return None

@@ -224,9 +224,9 @@ def _rows(settings: GrpoSettings, questions: Sequence[Question]) -> Dataset:
     order = schedule(settings, [(task_of(question), label_of(question)) for question in questions])
     return Dataset.from_dict(
         {
-            "prompt": [[{"role": "user", "content": str(place)}] for one in order for place in one],
-            "question": [place for one in order for place in one],
-            "round": [number for number, one in enumerate(order) for _ in one],
+            "prompt": [[{"role": "user", "content": str(place)}] for round_places in order for place in round_places],
+            "question": [place for round_places in order for place in round_places],
+            "round": [number for number, round_places in enumerate(order) for _ in round_places],
         }
     )
 
@@ -239,12 +239,12 @@ def _check_context(settings: GrpoSettings) -> None:
     processor(settings.model)
     name = resolved(settings.model).name
     context = int(AutoConfig.from_pretrained(source(name)).get_text_config().max_position_embeddings)
-    wanted = settings.prompt_tokens + settings.response_tokens
-    if wanted > context:
+    needed = settings.prompt_tokens + settings.response_tokens
+    if needed > context:
         raise SettingsError(
             tr(
                 "prompt_tokens + response_tokens: found {wanted}, expected at most the {context} tokens of {name}",
-                wanted=wanted,
+                wanted=needed,
                 context=context,
                 name=settings.model.name,
             )
@@ -279,17 +279,17 @@ def prepare(settings: GrpoSettings) -> Prepared:
     if not settings.data:
         raise DataError(tr("data: found nothing, expected SpecVI Parquet, JSON lines or spectra (--data)"))
     dropped: list[Dropped] = []
-    found = _questions(settings, settings.data, "train", dropped)
+    usable = _questions(settings, settings.data, "train", dropped)
     validation = _questions(settings, settings.validation, "train", [])
     for others in (_questions(settings, settings.test, "test", []), validation):
         if settings.drop_leaks:
-            found, leaks = without(found, {question.source for question in others})
+            usable, leaks = without(usable, {question.source for question in others})
             dropped += [Dropped(leak.key, "its spectrum is in the test or validation data") for leak in leaks]
-        refuse_leaks(found, others)
+        refuse_leaks(usable, others)
     if settings.validation_questions is not None:
         order = np.random.default_rng(settings.seed).permutation(len(validation))
         validation = [validation[place] for place in sorted(order[: settings.validation_questions])]
-    return Prepared(tuple(found), tuple(validation), card(found, dropped=dropped))
+    return Prepared(tuple(usable), tuple(validation), card(usable, dropped=dropped))
 
 
 def _questions(
@@ -298,17 +298,17 @@ def _questions(
     """Return the questions of some data, of the tasks that are used."""
     if not data:
         return []
-    wanted = settings.tasks or ()
+    keys = settings.tasks or ()
     labels = None if settings.labels is None else Path(settings.labels)
     spectra = None if settings.spectra_folder is None else Path(settings.spectra_folder)
-    task = wanted[0] if len(wanted) == 1 else None
+    task = keys[0] if len(keys) == 1 else None
     known = tasks_with(settings.task_files)
-    found = questions(data, known, labels, task=task, part=part, spectra=spectra, dropped=dropped)
-    if not wanted or part == "test":
-        return list(found)
-    missing = [key for key in wanted if all(question.task.key != key for question in found)]
+    listed = questions(data, known, labels, task=task, part=part, spectra=spectra, dropped=dropped)
+    if not keys or part == "test":
+        return list(listed)
+    missing = [key for key in keys if all(question.task.key != key for question in listed)]
     if missing:
         raise DataError(
             tr("tasks: found no question of {names} in {names2}", names=", ".join(missing), names2=", ".join(data))
         )
-    return [question for question in found if question.task.key in wanted]
+    return [question for question in listed if question.task.key in keys]

@@ -211,8 +211,8 @@ def _run_in_lock_step(waiting: list[_Inspection], writer: Generator) -> float:
         since = time.perf_counter()
         written = writer.write([inspection.policy.request for inspection in waiting])
         seconds += time.perf_counter() - since
-        for one, turn in zip(waiting, written, strict=True):
-            one.policy.receive(turn)
+        for asker, turn in zip(waiting, written, strict=True):
+            asker.policy.receive(turn)
         waiting = [inspection for inspection in waiting if inspection.advance()]
     return seconds
 

@@ -121,10 +121,10 @@ def evidence_metrics(outcomes: Sequence[TrajectoryMetrics]) -> dict[str, float |
     """
     tested = [outcome.evidence for outcome in outcomes if outcome.evidence is not None]
     return {
-        "evidence": sum(one.holds for one in tested) / len(outcomes),
+        "evidence": sum(metrics.holds for metrics in tested) / len(outcomes),
         "evidence_tested": len(tested),
-        "removal_followed": fmean(one.removal_followed for one in tested) if tested else None,
-        "placebo_followed": fmean(one.placebo_followed for one in tested) if tested else None,
+        "removal_followed": fmean(metrics.removal_followed for metrics in tested) if tested else None,
+        "placebo_followed": fmean(metrics.placebo_followed for metrics in tested) if tested else None,
     }
 
 
@@ -240,7 +240,7 @@ class RoundRunner:
         tests = planned(rollouts, derived_seed(self._settings.seed, self.round, PartialState().process_index, 1))
         self.seconds_drawing += time.perf_counter() - since
         limits = self._limits
-        pairs = [one for test in tests for one in (test.removed, test.placebo)]
+        pairs = [continuation for test in tests for continuation in (test.removed, test.placebo)]
         batch = continue_rollouts(pairs, self._renderer, writer, limits, self._drafter(limits), len(rollouts))
         self.seconds_writing += batch.seconds_writing
         self.seconds_drawing += batch.seconds_drawing
@@ -248,12 +248,12 @@ class RoundRunner:
 
     def _rewards(self, rollouts: Sequence[Rollout], evidence: Sequence[Evidence | None]) -> list[Reward]:
         settings = self._settings
-        found = []
-        for rollout, one in zip(rollouts, evidence, strict=True):
+        rewards = []
+        for rollout, outcome in zip(rollouts, evidence, strict=True):
             reward = score(rollout.response, rollout.question.label, settings.alpha)
-            holds = one is not None and one.holds
-            found.append(replace(reward, score=reward.score + settings.evidence) if holds else reward)
-        return found
+            holds = outcome is not None and outcome.holds
+            rewards.append(replace(reward, score=reward.score + settings.evidence) if holds else reward)
+        return rewards
 
     def _learned(self, outcomes: Sequence[TrajectoryMetrics], first: int, rollouts: Sequence[Rollout]) -> list[bool]:
         """Return which trajectories of this process carry a loss.
@@ -262,13 +262,13 @@ class RoundRunner:
         """
         settings = self._settings
         size = settings.rollouts
-        found = []
+        learned = []
         for number, rollout in enumerate(rollouts, first):
             group = outcomes[number // size * size : number // size * size + size]
             spread = len({outcome.reward for outcome in group}) > 1
             ended = not rollout.truncated and rollout.reason != "turn limit"
-            found.append((spread or not settings.filter_groups) and (ended or not settings.mask_unfinished))
-        return found
+            learned.append((spread or not settings.filter_groups) and (ended or not settings.mask_unfinished))
+        return learned
 
     def _drafter(self, limits: Limits) -> Drafter:
         settings = self._settings
@@ -297,14 +297,14 @@ class RoundRunner:
                     )
                 )
             marks = rollout.prompt.ids.count(mark) + rollout.completion.ids.count(mark)
-            wanted = sum(map(self._renderer.image_tokens, rollout.images))
-            if marks != wanted:
+            expected = sum(map(self._renderer.image_tokens, rollout.images))
+            if marks != expected:
                 raise ValueError(
                     tr(
                         "{key}: {marks} picture tokens, but pictures of {wanted}",
                         key=rollout.question.key,
                         marks=marks,
-                        wanted=wanted,
+                        wanted=expected,
                     )
                 )
 
@@ -342,8 +342,8 @@ def gathered(items: list[Item]) -> list[Item]:
     """Return the items of all processes, in the order of the processes."""
     from accelerate.utils import gather_object
 
-    found: list[Item] = gather_object(items)
-    return found
+    gathered_items: list[Item] = gather_object(items)
+    return gathered_items
 
 
 def _for_trl(rolled: Sequence[Rollout], rewards: Sequence[Reward], learned: Sequence[bool]) -> RoundBatch:

@@ -260,7 +260,7 @@ def schedule(settings: GrpoSettings, strata: Sequence[Hashable]) -> list[tuple[i
     """
     total = rounds(settings, len(strata))
     per_epoch = len(strata) // settings.prompts
-    found: list[tuple[int, ...]] = []
+    batches: list[tuple[int, ...]] = []
     for number in range(total):
         epoch, place = divmod(number, per_epoch)
         if place == 0:
@@ -269,8 +269,8 @@ def schedule(settings: GrpoSettings, strata: Sequence[Hashable]) -> list[tuple[i
             if settings.stratified:
                 order = _spread(order, strata)
         start = place * settings.prompts
-        found.append(tuple(order[start : start + settings.prompts]))
-    return found
+        batches.append(tuple(order[start : start + settings.prompts]))
+    return batches
 
 
 def _spread(order: Sequence[int], strata: Sequence[Hashable]) -> list[int]:

@@ -34,16 +34,16 @@ def trainer_class(runner: RoundRunner) -> Any:
             return output
 
         def _generate(self, prompts: list[Any]) -> tuple[Any, ...]:
-            found = runner.run(self._round_inputs, self.writer, self.is_world_process_zero())
+            rolled = runner.run(self._round_inputs, self.writer, self.is_world_process_zero())
             return (
-                found.prompt_ids,
-                found.completion_ids,
-                found.spoken,
-                found.completions,
-                found.logprobs,
-                {"scored": found.rewards},
-                found.images,
-                found.images,
+                rolled.prompt_ids,
+                rolled.completion_ids,
+                rolled.spoken,
+                rolled.completions,
+                rolled.logprobs,
+                {"scored": rolled.rewards},
+                rolled.images,
+                rolled.images,
             )
 
         def _get_per_token_logps_and_entropies(
@@ -62,7 +62,7 @@ def trainer_class(runner: RoundRunner) -> Any:
             import torch
 
             rows = len(input_ids)
-            found = []
+            rolled = []
             for first in range(0, rows, batch_size or rows):
                 part = slice(first, min(first + (batch_size or rows), rows))
                 columns, kept = _used(attention_mask[part], logits_to_keep)
@@ -73,8 +73,8 @@ def trainer_class(runner: RoundRunner) -> Any:
                     kept,
                     **_of_rows(part, columns, options),
                 )
-                found.append([_widened(tensor, logits_to_keep) for tensor in given])
-            logps, entropies, losses = zip(*found, strict=True)
+                rolled.append([_widened(tensor, logits_to_keep) for tensor in given])
+            logps, entropies, losses = zip(*rolled, strict=True)
             self._latest = torch.cat(logps).detach()
             joined = None if entropies[0] is None else torch.cat(entropies)
             auxiliary = None if losses[0] is None else torch.stack(losses).mean()

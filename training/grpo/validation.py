@@ -84,8 +84,8 @@ class Validation:
         from accelerate.utils import broadcast_object_list
 
         lines = [line for line in self._run.logged() if line["step"] <= step]
-        (found,) = broadcast_object_list([[line[REWARD] for line in lines if REWARD in line]])
-        return list(found)
+        (rewards,) = broadcast_object_list([[line[REWARD] for line in lines if REWARD in line]])
+        return list(rewards)
 
     def _validate(self, trainer: Any, loaded: Loaded, step: int) -> None:
         numbers = self._runner.validate(self._questions, trainer.writer)

@@ -156,8 +156,8 @@ class ColocatedGenerator(_Synced):
             self._open[name] = request
 
     def collect(self) -> list[tuple[int, GeneratedTurn]]:
-        found: list[tuple[int, GeneratedTurn]] = []
-        while self._open and not found:
+        turns: list[tuple[int, GeneratedTurn]] = []
+        while self._open and not turns:
             for output in self._llm.llm_engine.step():
                 if output.finished:
                     request = self._open.pop(output.request_id)
@@ -166,8 +166,8 @@ class ColocatedGenerator(_Synced):
                         place[token].logprob for place, token in zip(written.logprobs, written.token_ids, strict=True)
                     ]
                     turn = self._turn(request, output.prompt_token_ids, written.token_ids, chosen)
-                    found.append((request.row, turn))
-        return found
+                    turns.append((request.row, turn))
+        return turns
 
     def _sampling(self, limit: int) -> Any:
         """Return vLLM's parameters of one turn, as TRL's ``generate`` makes them."""
@@ -226,12 +226,12 @@ class VllmGenerator(_Synced):
         self._vllm.max_completion_length = max(request.limit for request in requested)
         prompt_ids, ids, logprobs, _ = self._vllm.generate(
             # A server expects all picture tokens.
-            prompts=[list(one.so_far.ids) if self._server else self._marked(one) for one in requested],
+            prompts=[list(sent.so_far.ids) if self._server else self._marked(sent) for sent in requested],
             images=[list(request.so_far.images) for request in requested],
             num_generations=1,
         )
         rows = zip(requested, prompt_ids, ids, logprobs, strict=True)
-        written = [self._turn(one, seen, row, [place[0] for place in given]) for one, seen, row, given in rows]
+        written = [self._turn(sent, seen, row, [place[0] for place in given]) for sent, seen, row, given in rows]
         return written[: len(requests)]
 
     def _filled(self, requests: Sequence[Request]) -> list[Request]:

@@ -143,13 +143,13 @@ def practised(number: int, shrink: Shrink) -> Example:
 
 def texts(examples: Sequence[Example]) -> list[str]:
     """Return all texts in the examples, for the tokenizer."""
-    found = []
+    texts_read = []
     for example in examples:
         trajectory = example.trajectory
-        found += [trajectory.system, trajectory.prompt]
-        found += [turn_text(turn) for turn in trajectory.turns()]
-        found += [zoom.observation for zoom in trajectory.zooms]
-    return found
+        texts_read += [trajectory.system, trajectory.prompt]
+        texts_read += [turn_text(turn) for turn in trajectory.turns()]
+        texts_read += [zoom.observation for zoom in trajectory.zooms]
+    return texts_read
 
 
 def phrases(prompts: Sequence[str]) -> list[str]:

@@ -43,18 +43,18 @@ def prove(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
 
 
 def _begin(folder: Path, scale: Scale) -> None:
-    there = folder / PROOF
-    wanted = json.loads(json.dumps(to_mapping(scale)))
-    if there.is_file():
-        if json.loads(there.read_text("utf-8")) != wanted:
+    file = folder / PROOF
+    expected = json.loads(json.dumps(to_mapping(scale)))
+    if file.is_file():
+        if json.loads(file.read_text("utf-8")) != expected:
             raise ProofError(tr("{folder} holds a proof with other settings: choose another --out", folder=folder))
         return
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ProofError(tr("{folder} holds something that is no proof: choose another --out", folder=folder))
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / f"{PROOF}.new"
-    unfinished.write_text(json.dumps(wanted, indent=2) + "\n", "utf-8")
-    os.replace(unfinished, there)
+    unfinished.write_text(json.dumps(expected, indent=2) + "\n", "utf-8")
+    os.replace(unfinished, file)
 
 
 def _side_by_side(folder: Path, seeds: Sequence[int], scale: Scale) -> None:

@@ -118,9 +118,9 @@ def write(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
     :raises OutcomesError: a bench is not there
     :raises JournalError: a file cannot be written
     """
-    found = {(model, seed): bench_row(folder_of(folder, seed) / "bench" / model) for model in MODELS for seed in seeds}
-    lines = [_line(model, seed, row, behaviour_of(BenchRun.read(row.path))) for (model, seed), row in found.items()]
-    outcomes = {key: row.outcomes for key, row in found.items()}
+    row_of = {(model, seed): bench_row(folder_of(folder, seed) / "bench" / model) for model in MODELS for seed in seeds}
+    lines = [_line(model, seed, row, behaviour_of(BenchRun.read(row.path))) for (model, seed), row in row_of.items()]
+    outcomes = {key: row.outcomes for key, row in row_of.items()}
     differences = [difference(claim, outcomes, seeds) for claim in CLAIMS]
     text = table(lines, differences)
     result = {
@@ -147,9 +147,9 @@ def difference(claim: Claim, outcomes: Mapping[tuple[str, int], Sequence[Outcome
     :param outcomes: by model and seed; the two models of a seed are resampled together
     """
     ours, theirs = ([outcomes[model, seed] for seed in seeds] for model in (claim.model, claim.other))
-    found = seeds_difference(ours, theirs, paired=True)
-    lo, hi = (None if end is None else 100 * end for end in (found.mean.lo, found.mean.hi))
-    return Difference(claim, tuple(100 * value for value in found.each), lo, hi)
+    measured = seeds_difference(ours, theirs, paired=True)
+    lo, hi = (None if end is None else 100 * end for end in (measured.mean.lo, measured.mean.hi))
+    return Difference(claim, tuple(100 * value for value in measured.each), lo, hi)
 
 
 def table(lines: Sequence[Line], differences: Sequence[Difference] = ()) -> str:
@@ -229,9 +229,9 @@ def draw_curves(folder: Path, seeds: Sequence[int]) -> None:
 
         def line(axes: Axes, stage: str, key: str, end: str, seed: int = seed, style: str = style) -> None:
             logged = Run(folder_of(folder, seed) / f"{stage}{end}").logged()
-            found = thinned([(line["step"], line[key]) for line in logged if line.get(key) is not None])
+            thin = thinned([(line["step"], line[key]) for line in logged if line.get(key) is not None])
             label = f"{end.strip('-').replace('-', ' ') or 'corrected, tool'}, seed {seed}"
-            axes.plot(*zip(*found, strict=True), style, color=COLOURS[end], label=label, linewidth=1)
+            axes.plot(*zip(*thin, strict=True), style, color=COLOURS[end], label=label, linewidth=1)
 
         line(practice, "practice", "loss", "")
         for end in COLOURS:
@@ -286,11 +286,11 @@ def behaviour_of(run: BenchRun) -> Behaviour:
             thoughts = [step.text for step in trajectory.steps if isinstance(step, Think)]
             shapes = {shape for shape in (pair.yes, pair.no) if thoughts and f": {shape}." in thoughts[-1]}
             stated.append(shapes == {pair.yes if outcome.answered == "YES" else pair.no})
-    return Behaviour(*(fmean(found) if found else None for found in (red, stated, misnamed)))
+    return Behaviour(*(fmean(shares) if shares else None for shares in (red, stated, misnamed)))
 
 
-def _line(model: str, seed: int, found: Row, behaviour: Behaviour) -> Line:
-    scores, outcomes = found.scores, found.outcomes
+def _line(model: str, seed: int, row: Row, behaviour: Behaviour) -> Line:
+    scores, outcomes = row.scores, row.outcomes
     by_task = {task: [outcome.is_right for outcome in outcomes if outcome.task == task] for task in PAIRS}
     reward = fmean(outcome.is_right - ALPHA * (outcome.format_ok is not True) for outcome in outcomes)
     f1 = scores.f1
@@ -305,7 +305,7 @@ def _line(model: str, seed: int, found: Row, behaviour: Behaviour) -> Line:
         f1_lo=f1.lo,
         f1_hi=f1.hi,
         calls=scores.calls or 0.0,
-        right={task: fmean(found) for task, found in by_task.items() if found},
+        right={task: fmean(row) for task, row in by_task.items() if row},
         behaviour=behaviour,
     )
 
@@ -315,9 +315,9 @@ def _cells(lines: Sequence[Line]) -> list[str]:
         return fmean(of(line) for line in lines)
 
     return [
-        f"{100 * mean(lambda one: one.format_rate):.1f}",
-        f"{mean(lambda one: one.reward):.3f}",
-        f"{100 * mean(lambda one: one.accuracy):.1f}",
+        f"{100 * mean(lambda line: line.format_rate):.1f}",
+        f"{mean(lambda line: line.reward):.3f}",
+        f"{100 * mean(lambda line: line.accuracy):.1f}",
     ]
 
 

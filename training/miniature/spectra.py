@@ -111,8 +111,8 @@ def _one_line(wavelength: FloatArray, line: FloatArray, centre: float) -> FloatA
     """Return one Gaussian at ``centre`` with the height and the area of ``line``."""
     height = float(line.max())
     fwhm = float(np.trapezoid(line, wavelength)) / (height * AREA)
-    one: FloatArray = height * np.exp(-4 * np.log(2) * ((wavelength - centre) / fwhm) ** 2)
-    return one
+    profile: FloatArray = height * np.exp(-4 * np.log(2) * ((wavelength - centre) / fwhm) ** 2)
+    return profile
 
 
 PAIRS: Mapping[str, Pair] = {

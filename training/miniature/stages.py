@@ -172,7 +172,7 @@ class Seed:
         some = [*self._practised(100)]
         for branch in BRANCHES:
             some += self._inspected(branch, 100)
-        prompts = sorted({one.trajectory.prompt for one in some if len(one.trajectory.prompt) > 60})
+        prompts = sorted({example.trajectory.prompt for example in some if len(example.trajectory.prompt) > 60})
         save_random(folder, texts(some), phrases(prompts), self.scale.size, self.seed)
 
     def _base(self, folder: Path) -> None:
@@ -331,5 +331,5 @@ def _model(folder: Path) -> ModelSettings:
 def _card(records: Sequence[Example] | Sequence[Question]) -> CardFiles:
     from training.data import card
 
-    found = card(records)
-    return CardFiles(json.loads(json.dumps(found.to_json())), found.markdown())
+    made_card = card(records)
+    return CardFiles(json.loads(json.dumps(made_card.to_json())), made_card.markdown())

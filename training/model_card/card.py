@@ -76,8 +76,8 @@ def _own_text(readme: Path) -> str:
     """Return the text between the marks. :raises CardError: a card without them, which would be lost"""
     if not readme.is_file():
         return ""
-    found = readme.read_text("utf-8")
-    _, begins, rest = found.partition(BEGIN)
+    text = readme.read_text("utf-8")
+    _, begins, rest = text.partition(BEGIN)
     own, ends, _ = rest.partition(END)
     if not begins or not ends:
         raise CardError(

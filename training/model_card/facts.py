@@ -80,10 +80,10 @@ def read_facts(folder: Path) -> dict[str, Any] | None:
     file = folder / FACTS
     if not file.is_file():
         return None
-    found = _read(file)
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+    facts = _read(file)
+    if not isinstance(facts, dict) or facts.get("schema") != SCHEMA:
         raise CardError(tr("{file}: schema: found another one or none, expected {schema!r}", file=file, schema=SCHEMA))
-    return found
+    return facts
 
 
 def write_facts(folder: Path, facts: Mapping[str, Any]) -> None:
@@ -109,20 +109,20 @@ def without_paths(value: Any) -> Any:
 
 def curve(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Summarise a log: number of steps, first and last value of what was learned, best validation."""
-    found: dict[str, Any] = {"steps": max((int(line["step"]) for line in lines if "step" in line), default=0)}
+    values_of: dict[str, Any] = {"steps": max((int(line["step"]) for line in lines if "step" in line), default=0)}
     for name in ("loss", "reward"):
         values = [line[name] for line in lines if line.get(name) is not None]
         if values:
-            found[name] = {"first": values[0], "last": values[-1]}
+            values_of[name] = {"first": values[0], "last": values[-1]}
     for name, best in (("eval_loss", min), ("validation_reward", max)):
         measured = [line for line in lines if line.get(name) is not None]
         if measured:
             # Of equal ones the first, whose weights are kept.
-            one = best(measured, key=lambda line: float(line[name]))
-            found[name] = {"best": one[name], "step": one["step"], "times": len(measured)}
-            if one.get("validation_f1") is not None:
-                found[name]["f1"] = one["validation_f1"]
-    return found
+            best_line = best(measured, key=lambda line: float(line[name]))
+            values_of[name] = {"best": best_line[name], "step": best_line["step"], "times": len(measured)}
+            if best_line.get("validation_f1") is not None:
+                values_of[name]["f1"] = best_line["validation_f1"]
+    return values_of
 
 
 def _stage(stage: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,11 +136,11 @@ def _data(file: Path) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     card = _read(file)
-    found = {name: card.get(name) for name in _OF_DATA}
-    found["left_out"] = [{"reason": one["reason"], "rows": one["rows"]} for one in card.get("dropped") or ()]
-    if looks := card.get("looks"):
-        found |= {"calls": looks.get("calls"), "drafters": looks.get("drafters")}
-    return found
+    data = {name: card.get(name) for name in _OF_DATA}
+    data["left_out"] = [{"reason": row["reason"], "rows": row["rows"]} for row in card.get("dropped") or ()]
+    if trajectories := card.get("trajectories"):
+        data |= {"calls": trajectories.get("calls"), "drafters": trajectories.get("drafters")}
+    return data
 
 
 def _read(file: Path) -> Any:

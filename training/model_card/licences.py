@@ -44,8 +44,8 @@ def licence(stages: Sequence[Mapping[str, Any]], base: str, stated: str | None =
     :param base: the name of the base model
     :param stated: for this card; it has precedence
     """
-    found = [stage["from"]["license"] for stage in stages if stage.get("from", {}).get("license")]
-    name = stated or (found[-1] if found else None)
+    stated_before = [stage["from"]["license"] for stage in stages if stage.get("from", {}).get("license")]
+    name = stated or (stated_before[-1] if stated_before else None)
     if name is None:
         return dict(BASES.get(base, {"license": "unknown"}))
     return {"license": name} if name in ON_THE_HUB else {"license": "other", "license_name": name}

@@ -164,21 +164,21 @@ def _without_paths(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _base(file: Path, found: str, given: str | None) -> str:
+def _base(file: Path, base: str, given: str | None) -> str:
     """Return the name on the hub of an adapter's base. :raises CardError: it is a folder, and no name is given"""
     if given is not None:
         return given
-    if not is_hub_name(found):
+    if not is_hub_name(base):
         raise CardError(
             tr(
                 "{file}: base_model_name_or_path: found the folder {found!r:.200}, which nobody else "
                 "has; expected a name on the hub: give it with --base ORGANISATION/NAME, or merge the "
                 "adapter (setting merge: true)",
                 file=file,
-                found=found,
+                found=base,
             )
         )
-    return found
+    return base
 
 
 def _complete(part: Path) -> None:
@@ -192,15 +192,15 @@ def _complete(part: Path) -> None:
             )
         )
     for index in part.glob("*.safetensors.index.json"):
-        wanted = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
-        if missing := sorted(name for name in wanted if not (part / name).is_file()):
+        named = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
+        if missing := sorted(name for name in named if not (part / name).is_file()):
             raise CardError(
                 tr(
                     "{name}: found no {missing} ({n_missing} of {n_wanted} files are missing)",
                     name=index.name,
                     missing=missing[0],
                     n_missing=len(missing),
-                    n_wanted=len(wanted),
+                    n_wanted=len(named),
                 )
             )
 
@@ -278,12 +278,12 @@ def _check_files(part: Path, own: Sequence[Path]) -> None:
                     largest_in_git=LARGEST_IN_GIT,
                 )
             )
-        if found := next(_paths(file, own), None):
+        if path := next(_paths(file, own), None):
             raise CardError(
                 tr(
                     "{name}: found {found!r:.120}, a path of this machine; expected none: correct it in the source",
                     name=file.name,
-                    found=found,
+                    found=path,
                 )
             )
 
@@ -295,7 +295,7 @@ def _paths(file: Path, own: Sequence[Path]) -> Iterator[str]:
     yield from sorted(path for path in here if len(path) > 1 and path in text)
     # The vocabulary of a tokenizer has beginnings of paths as words.
     if not fnmatch(file.name, "tokenizer.json") and file.name not in ("vocab.json", "merges.txt"):
-        yield from (found[0] for found in _ABSOLUTE.finditer(text))
+        yield from (match[0] for match in _ABSOLUTE.finditer(text))
 
 
 def _header(file: Path) -> str:

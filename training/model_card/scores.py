@@ -25,30 +25,34 @@ def scores_of(report: Path) -> dict[str, Any]:
     """
     file = report / SCORES if report.is_dir() else report
     try:
-        found = json.loads(file.read_text("utf-8"))
-        if found["schema"] != SCHEMA:
+        report_data = json.loads(file.read_text("utf-8"))
+        if report_data["schema"] != SCHEMA:
             raise CardError(
                 tr(
                     "{file}: schema: found {found!r:.60}, expected {schema!r}",
                     file=file,
-                    found=found["schema"],
+                    found=report_data["schema"],
                     schema=SCHEMA,
                 )
             )
-        if found["open"]:
+        if report_data["open"]:
             raise CardError(
-                tr("{file}: found a run with {n} samples to come, expected a finished one", file=file, n=found["open"])
+                tr(
+                    "{file}: found a run with {n} samples to come, expected a finished one",
+                    file=file,
+                    n=report_data["open"],
+                )
             )
-        own, settings = found["scores"], found["settings"]
+        own, settings = report_data["scores"], report_data["settings"]
         return {
-            "name": found["name"],
-            "data": found["data"],
-            "simulated": found["simulated"],
+            "name": report_data["name"],
+            "data": report_data["data"],
+            "simulated": report_data["simulated"],
             "questions": own["n"],
             "spectra": own["spectra"],
-            "failed": found["failed"],
-            "unread": found["unread"],
-            "left_out": len(found.get("left_out", ())),
+            "failed": report_data["failed"],
+            "unread": report_data["unread"],
+            "left_out": len(report_data.get("left_out", ())),
             "samples": settings.get("samples", 1),
             "with_tool": settings["with_tool"],
             "max_turns": settings["max_turns"],
@@ -72,7 +76,7 @@ def scores_of(report: Path) -> dict[str, Any]:
 
 def renewed(before: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the scores with others added; one with the same name and data replaces the earlier one."""
-    places = {(one["name"], one["data"]): one for one in [*before, *added]}
+    places = {(scored["name"], scored["data"]): scored for scored in [*before, *added]}
     return list(places.values())
 
 

@@ -26,18 +26,18 @@ _TEXTS = ("sft", "grpo", "nano")
 def metadata(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata at the top of the card."""
     kind, adapter = facts["kind"], facts["adapter"]
-    found: dict[str, Any] = licence(facts["stages"], facts["base"], facts.get("license"))
+    values: dict[str, Any] = licence(facts["stages"], facts["base"], facts.get("license"))
     if facts["base"]:
-        found |= {"base_model": facts["base"], "base_model_relation": "adapter" if adapter else "finetune"}
+        values |= {"base_model": facts["base"], "base_model_relation": "adapter" if adapter else "finetune"}
     if kind in _TEXTS:
-        found |= {"library_name": "peft" if adapter else "transformers", "pipeline_tag": TASK_TYPE, "language": ["en"]}
-    found["tags"] = ["spec-o3", "astronomy", "spectroscopy", kind, *(["lora"] if adapter else [])]
-    known = {one["dataset"] for stage in facts["stages"] for one in stage.get("data", ()) if "dataset" in one}
+        values |= {"library_name": "peft" if adapter else "transformers", "pipeline_tag": TASK_TYPE, "language": ["en"]}
+    values["tags"] = ["spec-o3", "astronomy", "spectroscopy", kind, *(["lora"] if adapter else [])]
+    known = {data["dataset"] for stage in facts["stages"] for data in stage.get("data", ()) if "dataset" in data}
     if datasets := sorted({*known, *facts.get("datasets", ())}):
-        found["datasets"] = datasets
+        values["datasets"] = datasets
     if index := results(facts["scores"], facts["name"]):
-        found["model-index"] = index
-    return found
+        values["model-index"] = index
+    return values
 
 
 def card_text(facts: Mapping[str, Any], own: str = "", certificate: str = "none") -> str:
@@ -65,18 +65,18 @@ def card_text(facts: Mapping[str, Any], own: str = "", certificate: str = "none"
 
 
 def _licence(facts: Mapping[str, Any]) -> Iterator[str]:
-    found = licence(facts["stages"], facts["base"], facts.get("license"))
+    values = licence(facts["stages"], facts["base"], facts.get("license"))
     base = f"[{facts['base']}](https://huggingface.co/{facts['base']})" if facts["base"] else ""
     yield "## Licence"
-    if found["license"] == "unknown":
+    if values["license"] == "unknown":
         of = f"the base model {base}" if base else "the base model, which is not on the Hugging Face hub"
         yield (
             f"Unknown, because this program does not know that of {of}. State it with `spec-o3 model card FOLDER "
             "--license NAME`, or before training with the setting `model.license`."
         )
         return
-    name = found.get("license_name", found["license"])
-    link = f" ([text]({found['license_link']}))" if "license_link" in found else ""
+    name = values.get("license_name", values["license"])
+    link = f" ([text]({values['license_link']}))" if "license_link" in values else ""
     yield f"{name}{link}" + (f", the licence of the base model {base}." if base else ".")
 
 
@@ -108,17 +108,17 @@ def _scores(facts: Mapping[str, Any]) -> Iterator[str]:
         yield markdown_table(["task", "questions", "positives", "F1", "precision", "recall", "accuracy"], rows)
 
 
-def _conditions(one: Mapping[str, Any]) -> str:
+def _conditions(scored: Mapping[str, Any]) -> str:
     """Describe on what, and how, the scores were measured."""
-    kind = {"yes": "simulated spectra", "partly": "partly simulated spectra", "no": "spectra"}[one["simulated"]]
+    kind = {"yes": "simulated spectra", "partly": "partly simulated spectra", "no": "spectra"}[scored["simulated"]]
     parts = [
-        f"{one['questions']} questions about {one['spectra']} {kind} ({escaped(one['data'])})",
-        f"majority of {one['samples']} samples" if one["samples"] > 1 else "one sample per question",
-        f"{'with' if one['with_tool'] else 'without'} the tool, {one['max_turns']} turns at most",
+        f"{scored['questions']} questions about {scored['spectra']} {kind} ({escaped(scored['data'])})",
+        f"majority of {scored['samples']} samples" if scored["samples"] > 1 else "one sample per question",
+        f"{'with' if scored['with_tool'] else 'without'} the tool, {scored['max_turns']} turns at most",
     ]
-    if one["failed"]:
-        parts.append(f"{one['failed']} counted as wrong because the policy failed")
-    if missing := one["unread"] + one["left_out"]:
+    if scored["failed"]:
+        parts.append(f"{scored['failed']} counted as wrong because the policy failed")
+    if missing := scored["unread"] + scored["left_out"]:
         parts.append(f"{missing} labelled spectra left out")
     return "; ".join(parts) + "."
 
@@ -135,21 +135,21 @@ def _data(facts: Mapping[str, Any]) -> Iterator[str]:
         yield markdown_table(["task", *labels], rows)
         yield markdown_table(["survey", "rows"], [[escaped(name), str(rows)] for name, rows in data["surveys"].items()])
         if left_out := data.get("left_out"):
-            yield markdown_table(["left out", "rows"], [[escaped(one["reason"]), str(one["rows"])] for one in left_out])
-    inputs = [(stage, one) for stage in facts["stages"] for one in stage.get("data", ())]
+            yield markdown_table(["left out", "rows"], [[escaped(row["reason"]), str(row["rows"])] for row in left_out])
+    inputs = [(stage, row) for stage in facts["stages"] for row in stage.get("data", ())]
     if inputs:
         rows = [
             [
                 escaped(str(stage["kind"])),
-                escaped(one["name"]),
-                one["kind"],
-                _size(one),
-                f"`{one['sha256']}`" if "sha256" in one else "–",
+                escaped(row["name"]),
+                row["kind"],
+                _size(row),
+                f"`{row['sha256']}`" if "sha256" in row else "–",
             ]
-            for stage, one in inputs
+            for stage, row in inputs
         ]
         yield markdown_table(["stage", "input", "kind", "content", "SHA-256"], rows)
-        if any(one["kind"] == "export" for _, one in inputs):
+        if any(row["kind"] == "export" for _, row in inputs):
             yield "The hash of an export is that of its manifest, which has the hash of each of its files."
     elif data is None:
         yield "No files: the data were made by the program while it trained."
@@ -202,12 +202,12 @@ def _curve_rows(curve: Mapping[str, Any], steps: str) -> Iterator[list[str]]:
         ("validation_reward", "validation, best reward"),
     ):
         if name in curve:
-            one = curve[name]
-            f1 = f", F1 {_number(one['f1'])}" if "f1" in one else ""
-            at = f"{steps.removesuffix('s')} {one['step']}"
+            values = curve[name]
+            f1 = f", F1 {_number(values['f1'])}" if "f1" in values else ""
+            at = f"{steps.removesuffix('s')} {values['step']}"
             yield [
                 words,
-                f"{_number(one['best'])}{f1} at {at}, of {one['times']} measurements",
+                f"{_number(values['best'])}{f1} at {at}, of {values['times']} measurements",
             ]
 
 
@@ -215,11 +215,11 @@ def _number(value: float) -> str:
     return f"{value:.4g}"
 
 
-def _environment(found: Sequence[Mapping[str, Any]]) -> str:
-    last = found[-1]
+def _environment(environments: Sequence[Mapping[str, Any]]) -> str:
+    last = environments[-1]
     packages = ", ".join(f"{name} {version}" for name, version in last.get("packages", {}).items())
     devices = ", ".join(last.get("devices", ())) or "no device recorded"
-    several = f" Starts: {len(found)}; these are of the last one." if len(found) > 1 else ""
+    several = f" Starts: {len(environments)}; these are of the last one." if len(environments) > 1 else ""
     return escaped(
         f"Python {last.get('python')} on {last.get('platform')}; {packages}; program at commit "
         f"{last.get('commit') or 'not known'}; {devices}; processes: {last.get('processes', 1)}.{several}"

@@ -159,9 +159,9 @@ def _line(line: Line, wavelength: FloatArray, clean: Spectrum) -> str:
     width = float((depth * step).sum())
     # Only the pixels where the line is count for its error: a narrow line is seen in a wide window.
     strongest = float(depth[np.argmax(np.abs(depth))])
-    there = depth / strongest > 0.3 if strongest else np.ones_like(depth, bool)
-    signal = float((depth * step)[there].sum())
-    error = float(np.sqrt(((sigma / continuum * step)[there] ** 2).sum()))
+    is_deep = depth / strongest > 0.3 if strongest else np.ones_like(depth, bool)
+    signal = float((depth * step)[is_deep].sum())
+    error = float(np.sqrt(((sigma / continuum * step)[is_deep] ** 2).sum()))
     if abs(float(x[np.argmax(np.abs(depth))]) - line.centre) > _SHIFT:
         return _nothing(line, sigma / continuum, step)
     if signal < 0 and width < 0:

@@ -47,9 +47,9 @@ def package(model: Path, folder: Path, version: str, judged: Sequence[Judged]) -
     settings.pop("temperature", None)
     _write(folder / GENERATION, settings)
     failed = {
-        task: f"for this class its F1 on simulated spectra is {found.f1 or 0.0:.2f}, below {LEAST_F1}"
+        task: f"for this class its F1 on simulated spectra is {counted.f1 or 0.0:.2f}, below {LEAST_F1}"
         for task in CLASSES
-        if ((found := counts(judged, task)).f1 or 0.0) < LEAST_F1
+        if ((counted := counts(judged, task)).f1 or 0.0) < LEAST_F1
     }
     _write(folder / ABSTAIN, {"version": version, "tasks": list(CLASSES), "abstain": failed})
     _write(folder / SCORES, scores(judged))
@@ -63,12 +63,15 @@ def _facts(run: Run) -> dict[str, Any]:
 
 def scores(judged: Sequence[Judged]) -> dict[str, Any]:
     """Return F1 and counts per task as plain values."""
-    found = {task: counts(judged, task) for task in CLASSES}
+    counted = {task: counts(judged, task) for task in CLASSES}
     return {
         "simulated": True,
         "questions": len(judged),
-        "unanswered": sum(one.verdict is None for one in judged),
-        "tasks": {task: {"f1": one.f1, "n": one.n, "hit": one.hit, "false": one.false} for task, one in found.items()},
+        "unanswered": sum(answer.verdict is None for answer in judged),
+        "tasks": {
+            task: {"f1": answer.f1, "n": answer.n, "hit": answer.hit, "false": answer.false}
+            for task, answer in counted.items()
+        },
     }
 
 
@@ -76,22 +79,22 @@ def about(version: str, judged: Sequence[Judged], failed: dict[str, str]) -> str
     """Return the sections of the model card about what it is and its scores on simulated test spectra."""
     rows = []
     for task in CLASSES:
-        found = counts(judged, task)
-        right = found.n - found.false - found.missed
-        low, high = wilson(right / found.n, found.n) if found.n else (0.0, 1.0)
-        f1 = "–" if found.f1 is None else f"{100 * found.f1:.1f}"
-        accuracy = f"{100 * right / max(found.n, 1):.1f} ({100 * low:.1f} to {100 * high:.1f})"
-        rows.append([task, str(found.n), f1, accuracy, failed.get(task, "")])
+        counted = counts(judged, task)
+        right = counted.n - counted.false - counted.missed
+        low, high = wilson(right / counted.n, counted.n) if counted.n else (0.0, 1.0)
+        f1 = "–" if counted.f1 is None else f"{100 * counted.f1:.1f}"
+        accuracy = f"{100 * right / max(counted.n, 1):.1f} ({100 * low:.1f} to {100 * high:.1f})"
+        rows.append([task, str(counted.n), f1, accuracy, failed.get(task, "")])
     wrong = Counter(
-        (one.question.task.key, str(one.question.spectrum().meta["kind"]), str(one.verdict))
-        for one in judged
-        if not one.right
+        (answer.question.task.key, str(answer.question.spectrum().meta["kind"]), str(answer.verdict))
+        for answer in judged
+        if not answer.right
     ).most_common(CONFUSIONS)
     confused = [[task, kind, verdict, str(number)] for (task, kind, verdict), number in wrong]
     sure = [
         [f"{low:g} to {high:g}" if high < 99 else f"above {low:g}", str(len(some)), _share(some)]
         for low, high in ((0, 1), (1, 2), (2, 4), (4, 99))
-        if (some := [one for one in judged if low <= abs(one.log_odds) < high])
+        if (some := [answer for answer in judged if low <= abs(answer.log_odds) < high])
     ]
     return (
         f"## Nano model, version {version}\n\n"

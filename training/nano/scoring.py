@@ -78,8 +78,8 @@ def judge(folder: Path, questions: Sequence[Question], progress: Callable[[int],
             reply = parse(rollout.turns[-1]).answer if rollout.turns else None
             verdict = None if reply is None else reply.verdict
             certain = 0.0 if verdict is None else LIMIT if verdict == "YES" else -LIMIT
-            found = float(np.clip(odds.get(row, certain), -LIMIT, LIMIT))
-            judged.append(Judged(question, verdict, found, rollout.response))
+            log_odds = float(np.clip(odds.get(row, certain), -LIMIT, LIMIT))
+            judged.append(Judged(question, verdict, log_odds, rollout.response))
         if progress is not None:
             progress(len(judged))
     return judged
@@ -112,8 +112,8 @@ def counts(judged: Sequence[Judged], task: str, bound: float = 0.0, even: float 
     :param bound: log odds above which the answer is YES
     :param even: an answer nearer than this to ``bound`` is left to a person
     """
-    mine = [one for one in judged if one.question.task.key == task]
-    kept = [one for one in mine if abs(one.log_odds - bound) >= even]
-    pairs = [(one.log_odds > bound, one.question.label == "YES") for one in kept]
+    mine = [answer for answer in judged if answer.question.task.key == task]
+    kept = [answer for answer in mine if abs(answer.log_odds - bound) >= even]
+    pairs = [(answer.log_odds > bound, answer.question.label == "YES") for answer in kept]
     hit, false, missed = (pairs.count(pair) for pair in ((True, True), (True, False), (False, True)))
     return Counts(hit, false, missed, len(mine) - len(kept), len(mine))

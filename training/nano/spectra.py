@@ -128,9 +128,9 @@ def _seed(first: int, kind: str, survey: str, rng: Generator) -> int:
     """Return a seed that gives the kind; for a white dwarf, one of a type chosen by ``WHITE_DWARFS``."""
     if kind != "wd":
         return first
-    wanted = str(rng.choice(list(WHITE_DWARFS), p=list(WHITE_DWARFS.values())))
+    state = str(rng.choice(list(WHITE_DWARFS), p=list(WHITE_DWARFS.values())))
     seeds = range(first, first + _SHARE, _SHARE // 200)
-    return next((seed for seed in seeds if state_of(kind, survey, seed) == wanted), first)
+    return next((seed for seed in seeds if state_of(kind, survey, seed) == state), first)
 
 
 def _instrument(rng: Generator) -> Survey:

@@ -224,21 +224,21 @@ def train(folder: Path, seed: int, scale: Scale, report: OnMessage) -> dict[str,
     """
     _begin(folder, seed, scale)
     finished = Stages(folder, seed, scale, report).package()
-    found: dict[str, Any] = json.loads((finished / SCORES).read_text("utf-8"))
-    f1 = [task["f1"] or 0.0 for task in found["tasks"].values()]
-    return {"folder": str(finished), "mean_f1": sum(f1) / len(f1), **found}
+    scored: dict[str, Any] = json.loads((finished / SCORES).read_text("utf-8"))
+    f1 = [task["f1"] or 0.0 for task in scored["tasks"].values()]
+    return {"folder": str(finished), "mean_f1": sum(f1) / len(f1), **scored}
 
 
 def _begin(folder: Path, seed: int, scale: Scale) -> None:
     """Write the settings of a new folder, or check that those of an old one are the same."""
-    there = folder / SETTINGS
-    wanted = json.loads(json.dumps({"seed": seed, **to_mapping(scale)}))
-    if there.is_file():
-        if json.loads(there.read_text("utf-8")) != wanted:
+    file = folder / SETTINGS
+    expected = json.loads(json.dumps({"seed": seed, **to_mapping(scale)}))
+    if file.is_file():
+        if json.loads(file.read_text("utf-8")) != expected:
             raise StagesError(
                 tr(
                     "{there}: found other settings, expected those of this command: choose another --out",
-                    there=there,
+                    there=file,
                 )
             )
         return
@@ -247,4 +247,4 @@ def _begin(folder: Path, seed: int, scale: Scale) -> None:
             tr("{folder}: found other files, expected an empty folder: choose another --out", folder=folder)
         )
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomic(there, json.dumps(wanted, indent=2) + "\n")
+    write_atomic(file, json.dumps(expected, indent=2) + "\n")

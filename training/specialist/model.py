@@ -53,7 +53,7 @@ class Specialist:
         parts = []
         waiting = iter(spectra)
         while some := list(islice(waiting, _AT_ONCE)):
-            parts.append(self.of_sampled(Sampled.stack([sample(one) for one in some])))
+            parts.append(self.of_sampled(Sampled.stack([sample(spectrum) for spectrum in some])))
         return np.concatenate([np.zeros(0), *parts])
 
     def of_sampled(self, rows: Sampled) -> NDArray[np.float64]:
@@ -108,19 +108,19 @@ class Specialist:
             "simulated": numbers["simulated"],
         }
         held_out = min(log, key=lambda line: line["held_out_loss"])
-        found = {
+        curve = {
             "steps": len(log),
             "loss": {"first": log[0]["loss"], "last": log[-1]["loss"]},
             "eval_loss": {"best": held_out["held_out_loss"], "step": held_out["epoch"], "times": len(log)},
         }
         settings = dataclasses.asdict(self.settings) | {"threshold": self.threshold}
-        return made_here("specialist", name, data=data, curve=found, settings=settings, environments=[environment()])
+        return made_here("specialist", name, data=data, curve=curve, settings=settings, environments=[environment()])
 
     @classmethod
     def load(cls, folder: Path) -> Specialist:
         """Load a specialist. :raises SpecialistError: there is none, or it is damaged"""
-        found = SpecialistFolder.read(folder)
-        card, weights = found.card, found.weights
+        read_folder = SpecialistFolder.read(folder)
+        card, weights = read_folder.card, read_folder.weights
         try:
             settings = from_mapping(card["settings"], SpecialistSettings, str(folder / CARD))
             net = network(settings.dropout)
@@ -170,12 +170,12 @@ def _held_out(questions: Sequence[Question], yes: NDArray[np.bool_], settings: S
     held_out = np.array([question.source in sources for question in questions])
     for label, which in (("YES", yes), ("NO", ~yes)):
         if not ((which & held_out).any() and (which & ~held_out).any()):
-            there = len({question.source for question, is_one in zip(questions, which, strict=True) if is_one})
+            number = len({question.source for question, is_one in zip(questions, which, strict=True) if is_one})
             raise SpecialistError(
                 tr(
                     "found {there} sources that are {label}, expected enough to hold out {held_out:g} of them "
                     "and train on the rest",
-                    there=there,
+                    there=number,
                     label=label,
                     held_out=settings.held_out,
                 )
@@ -204,10 +204,10 @@ def _weights(path: Path) -> dict[str, Any]:
     import torch
     from safetensors.torch import load_file
 
-    found: dict[str, Any]
+    weights: dict[str, Any]
     # Plain tensors only: nothing in the file is executed.
-    found = load_file(path) if path.name == WEIGHTS else torch.load(path, weights_only=True)
-    return found
+    weights = load_file(path) if path.name == WEIGHTS else torch.load(path, weights_only=True)
+    return weights
 
 
 def _line(error: BaseException) -> str:

@@ -83,7 +83,7 @@ class TrainedClassifier:
 
     def p(self, entries: Sequence[Entry], spectra: Sequence[Spectrum]) -> list[float | None]:
         assert self._specialist is not None
-        return [float(one) for one in self._specialist.predict(spectra)]
+        return [float(value) for value in self._specialist.predict(spectra)]
 
     def description(self) -> dict[str, object]:
         return self._description

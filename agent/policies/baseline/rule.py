@@ -339,12 +339,12 @@ def _after_calls(conversation: Conversation, assessed: Assessment, plan: list[Pl
     windows = [call.arguments.get("wavelength_range") if call else None for call in calls]
     if windows == [list(zoom.window) for zoom in plan[: len(calls)]]:
         return plan
-    before = [_made(call, assessed) for call in calls]
+    before = [_zoom_of(call, assessed) for call in calls]
     left = [z for z in plan if all(_overlap(z.window, m.window) <= 0.5 for m in before)]
     return [*before, *left[: max(0, MAX_WINDOWS - len(before))]]
 
 
-def _made(call: Call | None, assessed: Assessment) -> PlannedZoom:
+def _zoom_of(call: Call | None, assessed: Assessment) -> PlannedZoom:
     """Return the zoom of a call, with what was measured of the features that its label names, else of those whose
     principal wavelength lies in its window.
     """

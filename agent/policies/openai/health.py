@@ -40,7 +40,7 @@ class Health:
     late: bool = False
 
 
-async def check_server(where: str, model_asked: str | None, fetch: Fetch) -> Health:
+async def check_server(where: str, model_name: str | None, fetch: Fetch) -> Health:
     """Query the API at ``where`` (``http://.../v1``): models, server and load.
 
     :param wanted: the model to use; None: the first that is served
@@ -48,16 +48,16 @@ async def check_server(where: str, model_asked: str | None, fetch: Fetch) -> Hea
     try:
         listed = await fetch("/models")
     except ServerFailure as failure:
-        return Health(False, failure.sentence, model_asked or "", late=failure.late)
+        return Health(False, failure.sentence, model_name or "", late=failure.late)
     models = _models(listed)
     if models is None:
         sentence = deferred(
             "{where} is no model server: it answered something else. Its address usually ends in /v1.", where=where
         )
-        return Health(False, sentence, model_asked or "")
+        return Health(False, sentence, model_name or "")
     if not models:
-        return Health(False, deferred("{where} serves no model.", where=where), model_asked or "")
-    model = model_asked or next(iter(models))
+        return Health(False, deferred("{where} serves no model.", where=where), model_name or "")
+    model = model_name or next(iter(models))
     if model not in models:
         names = ", ".join(list(models)[:8])
         if len(models) > 8:

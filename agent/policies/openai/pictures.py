@@ -73,7 +73,7 @@ class Pictures:
 
     def __init__(self) -> None:
         self.is_used = True
-        self._there: OrderedDict[str, None] = OrderedDict()
+        self._on_server: OrderedDict[str, None] = OrderedDict()
         self._refused: deque[bool] = deque(maxlen=WINDOW)
         self._sending: dict[str, _Sending] = {}
         self._taken_seconds = TAKEN_SECONDS
@@ -86,7 +86,7 @@ class Pictures:
         uuids = [url.uuid for url in _urls_of(messages)]
 
         def awaited() -> _Sending | None:
-            missing = (self._sending.get(uuid) for uuid in uuids if uuid not in self._there)
+            missing = (self._sending.get(uuid) for uuid in uuids if uuid not in self._on_server)
             return next(
                 (picture for picture in missing if picture and now() < picture.since + self._taken_seconds), None
             )
@@ -125,10 +125,10 @@ class Pictures:
             if url is None:
                 return sent_part
             uuids.add(url.uuid)
-            if whole or (url.uuid not in self._there and url.uuid not in self._sending):
+            if whole or (url.uuid not in self._on_server and url.uuid not in self._sending):
                 return {**sent_part, "uuid": url.uuid}
             named.add(url.uuid)
-            if url.uuid not in self._there:
+            if url.uuid not in self._on_server:
                 expected.add(url.uuid)
             return {**sent_part, "image_url": None, "uuid": url.uuid}
 
@@ -143,16 +143,16 @@ class Pictures:
     def answered(self, request: Request) -> None:
         """Take note that the server answered: it has all pictures of the request."""
         for uuid in request.uuids:
-            self._there[uuid] = None
-            self._there.move_to_end(uuid)
-        while len(self._there) > MOST:
-            self._there.popitem(last=False)
+            self._on_server[uuid] = None
+            self._on_server.move_to_end(uuid)
+        while len(self._on_server) > MOST:
+            self._on_server.popitem(last=False)
         if request.named:
             self._refused.append(False)
 
     def forget(self) -> None:
         """Forget what the server has: it may have been started again."""
-        self._there.clear()
+        self._on_server.clear()
 
     def refused(self, request: Request, response: ErrorResponse, address: str) -> None:
         """Take note that the server refused named pictures, though it takes the request with all bytes.
@@ -161,7 +161,7 @@ class Pictures:
         it refuses often, or for another reason, pictures are no longer named.
         """
         for uuid in request.named:
-            self._there.pop(uuid, None)
+            self._on_server.pop(uuid, None)
         if request.expected and is_missing(response):
             self._taken_seconds = min(2 * self._taken_seconds, LONGEST_TAKEN_SECONDS)
             return

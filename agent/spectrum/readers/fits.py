@@ -296,7 +296,7 @@ class FitsFile:
         self.path = path
         self._stream = stream
         self._size = size
-        self._found: list[Hdu] = []
+        self._hdus: list[Hdu] = []
         self._ended = False
 
     def refusal(self, actual: str, expected: str) -> SpectrumError:
@@ -332,20 +332,20 @@ class FitsFile:
         return hdus[-1].end >= self._size and not any(hdu.header.says_its_size_twice for hdu in hdus)
 
     def __getitem__(self, index: int) -> Hdu:
-        while len(self._found) <= index and not self._ended:
+        while len(self._hdus) <= index and not self._ended:
             self._find_next()
-        if index >= len(self._found):
-            raise self.refusal(f"{len(self._found)} HDUs", deferred("{index} or more", index=index + 1))
-        return self._found[index]
+        if index >= len(self._hdus):
+            raise self.refusal(f"{len(self._hdus)} HDUs", deferred("{index} or more", index=index + 1))
+        return self._hdus[index]
 
     def __iter__(self) -> Iterator[Hdu]:
         index = 0
         while True:
-            while len(self._found) <= index and not self._ended:
+            while len(self._hdus) <= index and not self._ended:
                 self._find_next()
-            if index >= len(self._found):
+            if index >= len(self._hdus):
                 return
-            yield self._found[index]
+            yield self._hdus[index]
             index += 1
 
     def first(self, count: int) -> list[Hdu]:
@@ -357,8 +357,8 @@ class FitsFile:
         return next((hdu for hdu in self if hdu.name in names), None)
 
     def _find_next(self) -> None:
-        offset = self._found[-1].end if self._found else 0
-        if offset >= self._size or len(self._found) >= MAX_HDUS:
+        offset = self._hdus[-1].end if self._hdus else 0
+        if offset >= self._size or len(self._hdus) >= MAX_HDUS:
             self._ended = True
             return
         self._stream.seek(offset)
@@ -368,13 +368,13 @@ class FitsFile:
             if len(block) < BLOCK or (not raw and block[:8] not in (b"SIMPLE  ", b"XTENSION")):
                 # After the last HDU there is only padding or rubbish; without a first HDU it is no FITS file.
                 self._ended = True
-                if not self._found:
+                if not self._hdus:
                     raise self.refusal(deferred("a FITS header that breaks off"), deferred("a complete FITS header"))
                 return
             raw += block
             end = _end_card(block)
             if end >= 0:
-                self._found.append(Hdu(self, raw, offset + len(raw)))
+                self._hdus.append(Hdu(self, raw, offset + len(raw)))
                 return
         raise self.refusal(
             deferred("a header of more than {max_header_blocks} blocks", max_header_blocks=MAX_HEADER_BLOCKS),

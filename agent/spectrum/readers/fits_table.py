@@ -26,12 +26,12 @@ _UNITS = {"FLAM": "erg s-1 cm-2 Å-1"}
 
 
 def recognises(fits: FitsFile) -> bool:
-    return _found(fits) is not None
+    return _chosen_table(fits) is not None
 
 
 def targets(fits: FitsFile) -> Targets:
     """Return one spectrum, or one per row of vectors."""
-    chosen = _found(fits)
+    chosen = _chosen_table(fits)
     if chosen is None:
         raise fits.refusal(deferred("no table with wavelength and flux columns"), deferred("a table with a spectrum"))
     table, which = chosen
@@ -64,7 +64,7 @@ def _sparcl(fits: FitsFile, table: Hdu) -> Targets:
     return rows
 
 
-def _found(fits: FitsFile) -> tuple[Hdu, Roles] | None:
+def _chosen_table(fits: FitsFile) -> tuple[Hdu, Roles] | None:
     for hdu in fits:
         which = roles([c.name for c in hdu.columns.values()]) if hdu.is_table else None
         if which is not None:

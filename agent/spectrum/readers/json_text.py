@@ -25,8 +25,8 @@ from agent.spectrum.readers.wavelengths import Roles, arrays, roles, to_angstrom
 from agent.spectrum.record import SCHEMA, Scalar, Spectrum, SpectrumError
 
 MAX_SPECTRA = 10_000
-_WANTED = deferred('arrays "wavelength" and "flux" with units, an Open Astronomy Catalog entry, or SPARCL records')
-_UNITS_WANTED = deferred('both units in the file, e.g. "wavelengthUnits": "Angstrom", "fluxUnits": "erg/s/cm2/A"')
+_EXPECTED = deferred('arrays "wavelength" and "flux" with units, an Open Astronomy Catalog entry, or SPARCL records')
+_EXPECTED_UNITS = deferred('both units in the file, e.g. "wavelengthUnits": "Angstrom", "fluxUnits": "erg/s/cm2/A"')
 
 
 def targets(name: str, raw: bytes) -> Targets:
@@ -52,9 +52,9 @@ def targets(name: str, raw: bytes) -> Targets:
             return Targets.single(name, partial(_plain, name, content, columns))
         keys = ", ".join(str(key) for key in list(content)[:6])
         raise SpectrumError(
-            name, deferred("a JSON object with {keys}", keys=keys or deferred("nothing in it")), _WANTED
+            name, deferred("a JSON object with {keys}", keys=keys or deferred("nothing in it")), _EXPECTED
         )
-    raise SpectrumError(name, deferred("a JSON {kind}", kind=type(content).__name__), _WANTED)
+    raise SpectrumError(name, deferred("a JSON {kind}", kind=type(content).__name__), _EXPECTED)
 
 
 def _of_records(name: str, records: list[Mapping[str, Any]]) -> Targets:
@@ -102,7 +102,7 @@ def _of_catalog(name: str, entries: list[tuple[Mapping[str, Any], Mapping[str, A
 def _catalog(name: str, thing: Mapping[str, Any], entry: Mapping[str, Any]) -> Spectrum:
     units = {key: _text(entry.get(f"u_{key}")) for key in ("wavelengths", "fluxes", "errors")}
     if not units["wavelengths"] or not units["fluxes"]:
-        raise SpectrumError(name, deferred("a spectrum without u_wavelengths or u_fluxes"), _UNITS_WANTED)
+        raise SpectrumError(name, deferred("a spectrum without u_wavelengths or u_fluxes"), _EXPECTED_UNITS)
     try:
         data = np.asarray(entry["data"], np.float64)
     except (TypeError, ValueError):
@@ -170,7 +170,7 @@ def _plain(name: str, content: Mapping[str, Any], roles_named: Roles) -> Spectru
     wavelength_unit, flux_unit = _unit(stated, "w"), _unit(stated, "f")
     if not wavelength_unit or not flux_unit:
         missing = " or ".join(what for what, unit in (("wavelength", wavelength_unit), ("flux", flux_unit)) if not unit)
-        raise SpectrumError(name, deferred("JSON arrays without a unit of {missing}", missing=missing), _UNITS_WANTED)
+        raise SpectrumError(name, deferred("JSON arrays without a unit of {missing}", missing=missing), _EXPECTED_UNITS)
     pixels = arrays(name, roles_named, content, wavelength_unit)
     word = f"{stated.get('medium', '')} {roles_named.wavelength}".lower()
     medium = "vacuum" if "vac" in word or content.get("vacuum") is True else "air"

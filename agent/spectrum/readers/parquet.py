@@ -33,7 +33,7 @@ from agent.spectrum.record import Medium, Scalar, Spectrum, SpectrumError
 
 SECONDS = 120.0
 """For one answer. A group of a few hundred MiB takes a second or two."""
-_WANTED = deferred("a complete Parquet file")
+_EXPECTED = deferred("a complete Parquet file")
 
 
 class ParquetProcess:
@@ -84,13 +84,14 @@ class ParquetProcess:
         finally:
             watch.cancel()
         if reply is not None and "error" in reply:
-            raise SpectrumError(self.name, deferred("a damaged Parquet file ({reply})", reply=reply["error"]), _WANTED)
+            actual = deferred("a damaged Parquet file ({reply})", reply=reply["error"])
+            raise SpectrumError(self.name, actual, _EXPECTED)
         if reply is None or len(content) != reply["bytes"]:
             raise self._crashed()
         return reply, content
 
     def _crashed(self) -> SpectrumError:
-        return SpectrumError(self.name, deferred("a Parquet file that makes its reader crash"), _WANTED)
+        return SpectrumError(self.name, deferred("a Parquet file that makes its reader crash"), _EXPECTED)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

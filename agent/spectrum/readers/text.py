@@ -30,7 +30,7 @@ _COMMENT = re.compile(r"\s*([#*%;!]|SET\b)")
 _KEY_VALUE = re.compile(r"^\W*([A-Za-z][\w /+-]{0,30}?)\s*[:=]\s*(\S.*)$")
 _ECSV_COLUMN = re.compile(r"^#\s*-\s*\{\s*name:\s*([^,}]+)(?:,\s*unit:\s*([^,}]+))?")
 _SDSS_NAME = re.compile(r"^spec-\d{4,6}-\d{5}-\d{4}")
-_WANTED = deferred("lines of numbers: wavelength in Å, flux, and if known its error")
+_EXPECTED = deferred("lines of numbers: wavelength in Å, flux, and if known its error")
 
 
 @dataclass
@@ -84,7 +84,7 @@ def _taken_apart(name: str, text: str) -> _Text:
     numbered = {number: line for number, line in numbered.items() if not _COMMENT.match(line)}
     rows = list(numbered.values())
     if not rows:
-        raise SpectrumError(name, deferred("no line of data"), _WANTED)
+        raise SpectrumError(name, deferred("no line of data"), _EXPECTED)
     delimiter = next((d for d in (",", ";", "|") if d in rows[0]), None)
     names = [c.strip().strip('"') for c in rows[0].split(delimiter)] if _is_header(rows[0], delimiter) else []
     rows = rows[1:] if names else rows
@@ -94,7 +94,7 @@ def _taken_apart(name: str, text: str) -> _Text:
         raise SpectrumError(
             name,
             deferred("{n_names} column names over {shape} columns", n_names=len(names), shape=parsed.table.shape[1]),
-            _WANTED,
+            _EXPECTED,
         )
     for line in comments:
         ecsv = _ECSV_COLUMN.match(line)
@@ -110,7 +110,7 @@ def _is_header(line: str, delimiter: str | None) -> bool:
 
 def _numbers(name: str, rows: list[str], delimiter: str | None, line_numbers: Sequence[int]) -> Array:
     if not rows:
-        raise SpectrumError(name, deferred("column names without a line of data"), _WANTED)
+        raise SpectrumError(name, deferred("column names without a line of data"), _EXPECTED)
     table = _loaded(rows, delimiter)
     if table is None and delimiter is None:
         table = _loaded([row.replace("D", "E") for row in rows], None)
@@ -119,9 +119,9 @@ def _numbers(name: str, rows: list[str], delimiter: str | None, line_numbers: Se
     elif table is None:
         table = _loaded([_with_nan_for_nothing(row, delimiter or "") for row in rows], delimiter)
     if table is None:
-        raise SpectrumError(name, _first_fault(rows, delimiter, line_numbers), _WANTED)
+        raise SpectrumError(name, _first_fault(rows, delimiter, line_numbers), _EXPECTED)
     if table.shape[1] < 2:
-        raise SpectrumError(name, deferred("one column of numbers"), _WANTED)
+        raise SpectrumError(name, deferred("one column of numbers"), _EXPECTED)
     return table
 
 

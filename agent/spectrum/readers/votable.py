@@ -24,7 +24,7 @@ from agent.spectrum.record import Scalar, Spectrum, SpectrumError
 _STREAM = re.compile(rb"STREAM((?:[^>\"']|\"[^\"]*\"|'[^']*')*)")
 """An element STREAM with all its attributes; a quoted value may hold ">"."""
 LARGEST_CELL = 10_000_000
-_WANTED = deferred(
+_EXPECTED = deferred(
     "a VOTable with a spectral axis and a flux (IVOA Spectral Data Model), or columns wavelength and flux"
 )
 _UTYPES = {
@@ -64,12 +64,12 @@ def read(name: str, raw: bytes) -> Spectrum:
         if fields
         else deferred("a VOTable without a table")
     )
-    raise SpectrumError(name, actual, _WANTED)
+    raise SpectrumError(name, actual, _EXPECTED)
 
 
 def _tables(name: str, raw: bytes) -> list[Any]:
     if re.search(rb"<!(ENTITY|DOCTYPE)", raw):
-        raise SpectrumError(name, deferred("XML with definitions of its own (DOCTYPE or ENTITY)"), _WANTED)
+        raise SpectrumError(name, deferred("XML with definitions of its own (DOCTYPE or ENTITY)"), _EXPECTED)
     if any(b"href" in attributes for attributes in _STREAM.findall(raw)):
         # The parser would fetch it, from the network or from this machine.
         raise SpectrumError(

@@ -44,8 +44,8 @@ def _primary_table(claims: Claims) -> str:
     rows = [_row(analysis, number == 0) for number, analysis in enumerate(claims.analyses)]
     margin = "" if claims.margin is None else f" Planned margin: ±{claims.margin:g} points."
     text = (
-        f"Unit: {_UNITS[comparison.dimension is not None]}. The primary comparison is tested at 5 %; the rows below it are "
-        f"the same comparison by other analyses, which should agree with it.{margin}"
+        f"Unit: {_UNITS[comparison.dimension is not None]}. The primary comparison is tested at 5 %; the rows below it "
+        f"are the same comparison by other analyses, which should agree with it.{margin}"
     )
     if claims.unchanged:
         text += f" Not needed, as they would change nothing: {', '.join(name.lower() for name in claims.unchanged)}."
@@ -153,7 +153,8 @@ def _of_claims(claims: Claims) -> Iterator[str]:
     ]
     for comparison in shown:
         yield (
-            f"{comparison.subject}: {comparison.claim}, {_where(comparison.estimate)}: {value_with_interval(comparison.estimate)}, "
+            f"{comparison.subject}: {comparison.claim}, {_where(comparison.estimate)}: "
+            f"{value_with_interval(comparison.estimate)}, "
             f"{p_text(comparison.adjusted)} after Holm's correction."
         )
     rest = [comparison for comparison in claims.others if comparison not in shown]
@@ -207,7 +208,8 @@ def _alpha(alpha: Estimate) -> str:
 def _of_pairs(statistics: PairStatistics) -> Iterator[str]:
     ties = [rate.wins.detail["equal"] + rate.wins.detail["both_bad"] for rate in statistics.rates]
     if any(rate.wins.n for rate in statistics.rates):
-        yield f"Preferences: {many(sum(ties), 'tie')} in {many(sum(rate.wins.n for rate in statistics.rates), 'answer')}."
+        answers = sum(rate.wins.n for rate in statistics.rates)
+        yield f"Preferences: {many(sum(ties), 'tie')} in {many(answers, 'answer')}."
     bias = statistics.position
     if bias.value is not None:
         yield f"Preferences: {_percent(bias)} of {many(bias.n, 'decided answer')} chose the left trace."

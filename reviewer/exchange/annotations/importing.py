@@ -152,17 +152,17 @@ class _Finder:
     def __init__(self, store: Store, item_field: str | None) -> None:
         self._store = store.imported_comments
         self._field = item_field
-        self._found: dict[tuple[object, ...], int | Unusable] = {}
+        self._items: dict[tuple[object, ...], int | Unusable] = {}
 
     def item(self, fields: Mapping[str, Any]) -> int:
         """Return the item's number. :raises Unusable: there is no such item, or several"""
         named = self._named(fields)
-        if named not in self._found:
+        if named not in self._items:
             try:
-                self._found[named] = self._search(*named)
+                self._items[named] = self._search(*named)
             except Unusable as bad:
-                self._found[named] = bad
-        number = self._found[named]
+                self._items[named] = bad
+        number = self._items[named]
         if isinstance(number, Unusable):
             raise number
         return number

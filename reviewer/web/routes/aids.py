@@ -249,17 +249,17 @@ def _match(number: int, match: Match, library: Library) -> answers.TemplateMatch
 
 
 def _notes(
-    spectrum: Spectrum, asked_class: str | None, classes: Collection[str], problems: Sequence[TemplateError]
+    spectrum: Spectrum, class_name: str | None, classes: Collection[str], problems: Sequence[TemplateError]
 ) -> list[str]:
     """Return sentences on what limits the ranking."""
     notes = []
     if not classes:
         notes.append(tr("No template covers enough of this spectrum."))
-    elif asked_class is not None and asked_class not in classes:
+    elif class_name is not None and class_name not in classes:
         notes.append(
             tr(
                 "No template of the class of the question ({wanted}) covers enough of this spectrum.",
-                wanted=asked_class,
+                wanted=class_name,
             )
         )
     if spectrum.frame == "observed" and spectrum.redshift is None:
@@ -278,8 +278,8 @@ def _notes(
 @router.get("/spectrum/{sha256}/loci", dependencies=[Depends(for_an_hour)])
 def loci(context: ContextDep, spectrum: SpectrumDep, task: str = "") -> answers.Loci:
     """The planes that separate the class from its look-alikes: the templates, and this spectrum."""
-    task_asked = context.tasks.get(task)
-    shown = () if task_asked is None else planes(task_asked, context.tasks)
+    known_task = context.tasks.get(task)
+    shown = () if known_task is None else planes(known_task, context.tasks)
     return answers.Loci(plots=[_plot(context, spectrum, plane) for plane in shown])
 
 

@@ -113,7 +113,7 @@ def test_a_row_summarises_its_samples():
     spectrum = replace(STAR, ra=10.5, dec=-3.25)
     made = candidate("x.fits", "7", traces, spectrum, consensus(traces, spectrum, CV), seconds=(1.0, 2.0, 3.0, 5.0))
     assert (made.verdict, made.n, made.yes, made.no, made.none) == ("YES", 4, 3, 1, 0)
-    assert (made.yes_fraction, made.looks, made.faults, made.seconds) == (0.75, 1.5, 1, 2.75)
+    assert (made.yes_fraction, made.zooms, made.faults, made.seconds) == (0.75, 1.5, 1, 2.75)
     assert made.explanation == "broad Hα"
     assert (made.ra, made.dec, made.survey) == (10.5, -3.25, "simulated LAMOST")
     assert made.lo < 0.75 < made.hi

@@ -11,7 +11,7 @@ import pytest
 
 from agent.statistics import FloatArray
 from agent.trust.bounds import labels_needed, upper_bound
-from agent.trust.certify import FEWEST, Labelled, Side, Requirements, called, candidates, certify, first_anytime
+from agent.trust.certify import FEWEST, Labelled, Requirements, Side, called, candidates, certify, first_anytime
 from agent.trust.plans import Plan, Stratum, choose
 from agent.trust.triage import plan
 

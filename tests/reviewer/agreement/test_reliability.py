@@ -13,7 +13,6 @@ from agent.statistics import FloatArray
 from reviewer.agreement.raters import calibration, self_consistency
 from reviewer.agreement.reliability import (
     Level,
-    agreement_by,
     gold_agreement,
     icc_a1,
     icc_ak,
@@ -372,14 +371,6 @@ def test_one_item_has_no_alpha() -> None:
     assert str(found.alpha) == "undefined: only one item was decided on by two reviewers"
 
 
-def test_agreement_is_computed_per_round_and_task() -> None:
-    groups = [("audit", "cv"), ("audit", "cv"), ("vote", "cv"), ("vote", "cv")]
-    rows = [("a", "AB", "pass"), ("a", "CD", "pass"), ("a", "AB", "approve"), ("a", "CD", "reject")]
-    found = agreement_by(groups, *decisions(rows))
-    assert {group: agreement.raw.value for group, agreement in found.items()} == {("audit", "cv"): 1, ("vote", "cv"): 0}
-    assert agreement_by([], [], [], []) == {}
-
-
 @given(
     st.dictionaries(
         st.tuples(st.sampled_from("abcd"), st.sampled_from(["AB", "CD", "EF"])), st.sampled_from(["keep", "discard"])
@@ -398,8 +389,6 @@ def test_invalid_decisions_are_refused() -> None:
         round_agreement(["a"], ["AB"], [])
     with pytest.raises(ScoresError, match="'AB' has two scores for 'a'"):
         round_agreement(["a", "a"], ["AB", "AB"], ["keep", "keep"])
-    with pytest.raises(ScoresError, match="1 groups for 0 decisions"):
-        agreement_by(["x"], [], [], [])
 
 
 def test_agreement_of_a_reviewer_with_gold() -> None:

@@ -143,7 +143,7 @@ def build(
     :param done: called with the number of negatives found
     :raises DataError: fewer than two positives that can be used
     """
-    return _Builder(recipe, weak, placed or {}, done).built(positives, candidates)
+    return _Builder(recipe, weak, placed or {}, done).build(positives, candidates)
 
 
 class _Builder:
@@ -152,13 +152,13 @@ class _Builder:
     ) -> None:
         self.recipe, self.weak, self.placed, self.done = recipe, weak, placed, done
         self.rng = np.random.default_rng([recipe.seed, *recipe.task.encode()])
-        self.found = Built()
+        self.benchmark = Built()
         self.sources: set[str] = set()
         self.numbers: set[bytes] = set()
         self.rejected: list[Selected] = []
 
-    def built(self, positives: Sequence[Entry], candidates: Sequence[Entry]) -> Built:
-        found, recipe = self.found, self.recipe
+    def build(self, positives: Sequence[Entry], candidates: Sequence[Entry]) -> Built:
+        built, recipe = self.benchmark, self.recipe
         usable = list(self._usable(self._shuffled(positives)))
         if len(usable) < 2:
             raise DataError(
@@ -167,23 +167,23 @@ class _Builder:
                     task=recipe.task,
                     n_usable=len(usable),
                     n_positives=len(positives),
-                    found=_left_out_text(found),
+                    built=_left_out_text(built),
                 )
             )
         self._place_positives([_selected(entry, spectrum, "YES") for entry, spectrum in usable])
         ratios: dict[Part, Ratio] = {"train": recipe.train_ratio, "test": recipe.test_ratio}
         for which, (yes, no) in ratios.items():
-            found.needed[which] = round(len(found.part(which)) * no / yes)
-        kept = {entry.entry.source for entry in found.train}
+            built.needed[which] = round(len(built.part(which)) * no / yes)
+        kept = {entry.entry.source for entry in built.train}
         sampled = self._usable(self._shuffled(candidates))
         self.weak.learn([spectrum for entry, spectrum in usable if entry.source in kept], sampled)
         del usable
         self._select_negatives(sampled)
-        if found.short and recipe.fill:
+        if built.short and recipe.fill:
             self._fill()
-        for part in (found.train, found.test):
+        for part in (built.train, built.test):
             part[:] = [part[i] for i in self.rng.permutation(len(part))]
-        return found
+        return built
 
     def _shuffled(self, entries: Sequence[Entry]) -> list[Entry]:
         ordered = sorted(entries, key=lambda entry: (entry.source, entry.key))
@@ -193,57 +193,57 @@ class _Builder:
         """Yield each spectrum once, if it can be read and is good enough."""
         for entry in entries:
             if entry.source in self.sources:
-                self.found.leave_out(entry.key, "the same source again")
+                self.benchmark.leave_out(entry.key, "the same source again")
                 continue
             self.sources.add(entry.source)
             try:
                 spectrum = entry.spectrum()
             except (SpectrumError, DataError):
-                self.found.leave_out(entry.key, "cannot be read")
+                self.benchmark.leave_out(entry.key, "cannot be read")
                 continue
             before, numbers = len(self.numbers), _numbers(spectrum)
             self.numbers.add(numbers)
             if len(self.numbers) == before:
-                self.found.leave_out(entry.key, "the same numbers under another name")
+                self.benchmark.leave_out(entry.key, "the same numbers under another name")
             elif not spectrum.snr_typical >= self.recipe.snr_min:
-                self.found.leave_out(entry.key, f"S/N below {self.recipe.snr_min:g}")
+                self.benchmark.leave_out(entry.key, f"S/N below {self.recipe.snr_min:g}")
             else:
                 yield entry, spectrum
 
     def _place_positives(self, positives: Sequence[Selected]) -> None:
         """Put two fifths into the test set, required ones first; at least one into each part."""
-        wanted = min(max(1, round(self.recipe.test_share * len(positives))), len(positives) - 1)
+        number = min(max(1, round(self.recipe.test_share * len(positives))), len(positives) - 1)
         free = [positive for positive in positives if positive.entry.source not in self.placed]
         bound = [positive for positive in positives if positive.entry.source in self.placed]
-        self.found.train += [entry for entry in bound if self.placed[entry.entry.source] == "train"]
-        self.found.test += [entry for entry in bound if self.placed[entry.entry.source] == "test"]
-        more = max(0, wanted - len(self.found.test))
-        self.found.test += free[:more]
-        self.found.train += free[more:]
+        self.benchmark.train += [entry for entry in bound if self.placed[entry.entry.source] == "train"]
+        self.benchmark.test += [entry for entry in bound if self.placed[entry.entry.source] == "test"]
+        more = max(0, number - len(self.benchmark.test))
+        self.benchmark.test += free[:more]
+        self.benchmark.train += free[more:]
 
     def _select_negatives(self, sampled: Iterator[tuple[Entry, Spectrum]]) -> None:
-        while self.found.short:
+        while self.benchmark.short:
             some = [pair for pair, _ in zip(sampled, range(BATCH), strict=False)]
             if not some:
-                self.found.exhausted = True
+                self.benchmark.exhausted = True
                 return
             entries, spectra = [entry for entry, _ in some], [spectrum for _, spectrum in some]
             for entry, spectrum, p in zip(entries, spectra, self.weak.p(entries, spectra), strict=True):
-                if self.found.short:
+                if self.benchmark.short:
                     self._judge(_selected(entry, spectrum, "NO", p))
-            self.done(self.found.negatives("train") + self.found.negatives("test"))
+            self.done(self.benchmark.negatives("train") + self.benchmark.negatives("test"))
 
     def _judge(self, candidate: Selected) -> None:
         if candidate.p is None:
-            self.found.leave_out(candidate.entry.key, "no prediction for it")
+            self.benchmark.leave_out(candidate.entry.key, "no prediction for it")
             return
-        self.found.scored += 1
+        self.benchmark.scored += 1
         if candidate.p <= self.recipe.keep:
             self.rejected.append(candidate)
             return
-        self.found.accepted += 1
+        self.benchmark.accepted += 1
         if not self._put(candidate):
-            self.found.leave_out(candidate.entry.key, "in another task's part of the benchmark")
+            self.benchmark.leave_out(candidate.entry.key, "in another task's part of the benchmark")
 
     def _put(self, negative: Selected) -> bool:
         """Put entries into the test set first; a source of another task's benchmark goes into the same part as
@@ -252,14 +252,14 @@ class _Builder:
         bound = self.placed.get(negative.entry.source)
         parts: tuple[Part, ...] = ("test", "train") if bound is None else (bound,)
         for part in parts:
-            if self.found.missing(part):
-                self.found.part(part).append(negative)
+            if self.benchmark.missing(part):
+                self.benchmark.part(part).append(negative)
                 return True
         return False
 
     def _fill(self) -> None:
         for entry in self.rejected:
-            if not self.found.short:
+            if not self.benchmark.short:
                 return
             self._put(Selected(**{**vars(entry), "negative": "random"}))
 
@@ -282,6 +282,6 @@ def _numbers(spectrum: Spectrum) -> bytes:
     return digest.digest()
 
 
-def _left_out_text(found: Built) -> str:
-    reasons = ", ".join(f"{number}: {reason}" for reason, number in found.left_out.items())
+def _left_out_text(built: Built) -> str:
+    reasons = ", ".join(f"{number}: {reason}" for reason, number in built.left_out.items())
     return f" ({reasons})" if reasons else ""

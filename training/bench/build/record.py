@@ -57,16 +57,16 @@ def placed(folder: Path, task: str) -> dict[str, Part]:
 
     :raises DataError: a build's JSON is damaged, or there is one of this task already
     """
-    found: dict[str, Part] = {}
+    parts: dict[str, Part] = {}
     for path in sorted(folder.glob("build_*.json")):
         if path.name == f"build_{task}.json":
             raise DataError(tr("{path}: found a benchmark of this task, expected a folder without one", path=path))
         try:
             sources = json.loads(path.read_text(encoding="utf-8"))["sources"]
-            found |= {str(name): part for part in PARTS for name in sources[part]}
+            parts |= {str(name): part for part in PARTS for name in sources[part]}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(tr("{path}: found no readable build ({error})", path=path, error=error)) from error
-    return found
+    return parts
 
 
 def markdown(values: Mapping[str, Any], task: Task) -> str:
@@ -82,10 +82,10 @@ def markdown(values: Mapping[str, Any], task: Task) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for part in PARTS:
-        one = values["parts"][part]
-        surveys = ", ".join(f"{name} {number}" for name, number in one["surveys"].items())
+        row = values["parts"][part]
+        surveys = ", ".join(f"{name} {number}" for name, number in row["surveys"].items())
         lines.append(
-            f"| {part} | {one['YES']} | {one['NO']} | {one['hard']} | {one['random']} | {one['simulated']} | "
+            f"| {part} | {row['YES']} | {row['NO']} | {row['hard']} | {row['random']} | {row['simulated']} | "
             f"{surveys} |"
         )
     acceptance = candidates["acceptance"]

@@ -29,7 +29,7 @@ from agent.spectrum.readers.targets import CatalogueEntry, Targets
 from agent.spectrum.record import MAX_EXPOSURES, Exposure, FloatArray, Scalar, Spectrum
 
 GRID = 0.01  # Å; pixels of two arms closer than this are the same pixel
-_WANTED = deferred("DESI arms with WAVELENGTH, FLUX and IVAR")
+_EXPECTED = deferred("DESI arms with WAVELENGTH, FLUX and IVAR")
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _arms(fits: FitsFile) -> list[Arm]:
             deferred("{wanted}: keep both in one folder and read the coadd", wanted=coadd),
         )
     if not prefixes:
-        raise fits.refusal(f"HDUs {', '.join(list(hdus)[:6])}", _WANTED)
+        raise fits.refusal(f"HDUs {', '.join(list(hdus)[:6])}", _EXPECTED)
     if set(prefixes) & set("BRZ") and not set(prefixes) >= set("BRZ"):
         raise fits.refusal(
             deferred("only the arms {names}", names=", ".join(prefixes)), deferred("all of the arms B, R, Z")
@@ -165,7 +165,7 @@ def _arms(fits: FitsFile) -> list[Arm]:
     for prefix in prefixes:
         flux, ivar = hdus.get(f"{prefix}_FLUX"), hdus.get(f"{prefix}_IVAR")
         if flux is None or ivar is None:
-            raise fits.refusal(deferred("an arm {prefix} without FLUX or IVAR", prefix=prefix), _WANTED)
+            raise fits.refusal(deferred("an arm {prefix} without FLUX or IVAR", prefix=prefix), _EXPECTED)
         wavelength = hdus[f"{prefix}_WAVELENGTH"].image().astype(np.float64)
         mask = hdus.get(f"{prefix}_MASK")
         for hdu in (flux, ivar, *([mask] if mask else [])):
