@@ -78,6 +78,9 @@ async function request(path, { headers, ...options } = {}) {
 
 /** @param {string} path @returns {Promise<any>} */
 export const getJSON = async (path) => (await request(path)).json()
+/** @param {string} path */
+export const getBytes = async (path) => (await request(path)).arrayBuffer()
+
 /**
  * @param {string} path @param {any} body
  * @param {{timeout?: number | null}} options ms until the request fails; null: no limit
