@@ -21,6 +21,17 @@ const CONVERTED = [
   'trace',
 ]
 
+/** Names that do not say which thing they mean; the parts of a message are named as in its text. */
+const VAGUE = '[name=/^(one|found|wanted|made|there|told|asked|said|look|heard|door|room)$/]'
+const NAMES = [
+  `VariableDeclarator > Identifier.id${VAGUE}`,
+  `:function > Identifier.params${VAGUE}`,
+  `ObjectPattern > Property > Identifier.value${VAGUE}`,
+  `ArrayPattern > Identifier${VAGUE}`,
+  `MemberExpression[computed=false] > .property${VAGUE}`,
+  `PropertyDefinition > .key${VAGUE}`,
+].map((selector) => ({ selector, message: 'This name does not say which thing it means.' }))
+
 export default [
   js.configs.recommended,
   {
@@ -46,7 +57,11 @@ export default [
   {
     files: ['reviewer/ui/static/**/*.js'],
     plugins: { ours: messages, addresses },
-    rules: { 'ours/no-logic-on-texts': 'error', 'addresses/addresses-are-completed': 'error' },
+    rules: {
+      'ours/no-logic-on-texts': 'error',
+      'addresses/addresses-are-completed': 'error',
+      'no-restricted-syntax': ['error', ...NAMES],
+    },
   },
   { ignores: ['tests/js/node_modules/'] },
 ]

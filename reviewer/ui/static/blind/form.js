@@ -68,7 +68,7 @@ export class BlindForm {
   #scale(scale) {
     const value = this.answer.values[scale.key]
     const anchors = [
-      ...scale.anchors.map((one) => ({ ...one, value: one.score, key: String(one.score) })),
+      ...scale.anchors.map((anchor) => ({ ...anchor, value: anchor.score, key: String(anchor.score) })),
       { ...this.rubric.cannot_tell, value: CANNOT_TELL, key: 't' },
     ]
     return h(
@@ -86,8 +86,12 @@ export class BlindForm {
         },
         scale.title,
       ),
-      anchors.map((one) =>
-        this.#option({ ...one, chosen: value === one.value, act: () => this.on.onScore(scale.key, one.value) }),
+      anchors.map((anchor) =>
+        this.#option({
+          ...anchor,
+          chosen: value === anchor.value,
+          act: () => this.on.onScore(scale.key, anchor.value),
+        }),
       ),
     )
   }
@@ -98,12 +102,12 @@ export class BlindForm {
       h(
         'div.scale.choices',
         { role: 'radiogroup', 'aria-label': this.rubric.preference_question },
-        this.rubric.choices.map((one, at) =>
+        this.rubric.choices.map((choice, at) =>
           this.#option({
-            ...one,
+            ...choice,
             key: String(at + 1),
-            chosen: this.answer.values.preference === one.key,
-            act: () => this.on.onChoose(one.key),
+            chosen: this.answer.values.preference === choice.key,
+            act: () => this.on.onChoose(choice.key),
           }),
         ),
       ),
@@ -182,8 +186,12 @@ export class Places {
           h(
             'select.which',
             { 'aria-label': t('Session'), onChange: (event) => this.on.onSession(Number(event.target.value)) },
-            work.map((one, index) =>
-              h('option', { value: index, selected: index === at }, t('Session {session}', { session: one.session })),
+            work.map((part, index) =>
+              h(
+                'option',
+                { value: index, selected: index === at },
+                t('Session {session}', { session: session.session }),
+              ),
             ),
           ),
         h(
@@ -263,15 +271,15 @@ const scaleWords = (scale) =>
     h(
       'dl',
       {},
-      scale.anchors.map((one) => [
-        h('dt', {}, cap(String(one.score))),
+      scale.anchors.map((anchor) => [
+        h('dt', {}, cap(String(anchor.score))),
         h(
           'dd',
           {},
-          h('strong', {}, one.short),
-          one.published && h('span.pill', { title: t('this anchor is the published one') }, t('published')),
+          h('strong', {}, anchor.short),
+          anchor.published && h('span.pill', { title: t('this anchor is the published one') }, t('published')),
           ' ',
-          one.text,
+          anchor.text,
         ),
       ]),
     ),
@@ -286,9 +294,9 @@ const choiceWords = ({ preference_question: question, choices, cannot_tell: cann
     h(
       'dl',
       {},
-      choices.map((one, at) => [
+      choices.map((choice, at) => [
         h('dt', {}, cap(String(at + 1))),
-        h('dd', {}, h('strong', {}, one.short), ' ', one.text),
+        h('dd', {}, h('strong', {}, choice.short), ' ', choice.text),
       ]),
     ),
     h('h3', {}, t('Either scale')),

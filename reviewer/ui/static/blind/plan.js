@@ -93,8 +93,8 @@ function goldOf(text) {
     })
 }
 
-function whole(word, where, found) {
+function whole(word, where, value) {
   if (!/^\d+$/.test(word))
-    throw new Unreadable(t('{where}: found “{found}”, expected whole numbers.', { where, found }))
+    throw new Unreadable(t('{where}: found “{found}”, expected whole numbers.', { where, found: value }))
   return Number(word)
 }

@@ -19,14 +19,14 @@ export function previewWords(
   tasks,
 ) {
   const rows = (kind, table) =>
-    table.map((one) =>
+    table.map((line) =>
       h(
         'tr',
         {},
         h('td', {}, kind),
-        h('td', {}, one.source),
-        h('td', {}, tasks[one.task] ?? one.task),
-        h('td.n', {}, String(one.number)),
+        h('td', {}, line.source),
+        h('td', {}, tasks[line.task] ?? line.task),
+        h('td.n', {}, String(line.number)),
       ),
     )
   const single = (kind, items) =>
@@ -67,22 +67,22 @@ export function previewWords(
     h(
       'p',
       {},
-      scorers.map((one, at) => [
+      scorers.map((scorer, at) => [
         at > 0 && ' · ',
-        withParts(tn('{person}: {n} question', '{person}: {n} questions', one.questions), {
-          person: h('strong', {}, one.initials),
+        withParts(tn('{person}: {n} question', '{person}: {n} questions', scorer.questions), {
+          person: h('strong', {}, scorer.initials),
         }),
       ]),
     ),
     notes.map((note) => h('p.note', {}, note)),
-    scorers.some((one) => one.barred) &&
+    scorers.some((scorer) => scorer.barred) &&
       h(
         'p.muted',
         {},
         t('{people}: they do not score these.', {
           people: scorers
-            .filter((one) => one.barred)
-            .map((one) => t('{person} worked on {items}', { person: one.initials, items: one.barred }))
+            .filter((scorer) => scorer.barred)
+            .map((scorer) => t('{person} worked on {items}', { person: scorer.initials, items: scorer.barred }))
             .join(', '),
         }),
       ),

@@ -133,8 +133,8 @@ export class ScoringPage {
   async show(work) {
     const session = this.session?.session
     this.work = work
-    const same = work.findIndex((one) => one.session === session)
-    const waiting = work.findIndex((one) => one.places.some((place) => !place.answered))
+    const same = work.findIndex((part) => part.session === session)
+    const waiting = work.findIndex((part) => part.places.some((place) => !place.answered))
     this.at = Math.max(0, same >= 0 ? same : waiting)
     if (!work.length) return this.#nothing()
     this.root.classList.remove('nothing')
@@ -291,7 +291,7 @@ export class ScoringPage {
   select(at, id, { scroll = true } = {}) {
     if (at !== this.side) this.selectSide(at)
     this.views[at].select(id, { scroll })
-    const step = this.current.traces[at].steps.find((one) => one.id === id)
+    const step = this.current.traces[at].steps.find((candidate) => candidate.id === id)
     if (this.current.spectrum && step?.kind === 'zoom' && windowOf(step)) this.spectrum.select(id, { zoomTo: true })
   }
 

@@ -43,7 +43,7 @@ export class BlindSessions {
 
   /** Show how many sheets this coordinator has to score themselves. */
   setWork(work) {
-    const places = work.flatMap((one) => one.places)
+    const places = work.flatMap((part) => part.places)
     const left = places.filter((place) => !place.answered).length
     this.score.hidden = !places.length
     this.score.textContent = left
@@ -66,9 +66,9 @@ export class BlindSessions {
       if (known) known.draw(session)
       else this.cards.set(session.id, new SessionCard(session, { onChanged: () => this.#listed() }))
     }
-    const wanted = sessions.map(({ id }) => this.cards.get(id).root)
+    const cards = sessions.map(({ id }) => this.cards.get(id).root)
     // Existing cards are not replaced: a person may be reading one, or it may have the focus.
-    if (wanted.some((card, at) => this.list.children[at] !== card)) fill(this.list, wanted)
+    if (cards.some((card, at) => this.list.children[at] !== card)) fill(this.list, cards)
     if (!sessions.length)
       fill(
         this.list,
@@ -109,7 +109,7 @@ export class SessionCard {
     this.head = h('header')
     this.about = h('div.about')
     this.progress = h('div.progress')
-    this.found = h('div.found')
+    this.giveaways = h('div.found')
     this.checks = h('div.checks')
     this.message = h('p.note.look', { hidden: true, role: 'alert' })
     this.actions = h('div.verbs')
@@ -119,7 +119,7 @@ export class SessionCard {
       this.head,
       this.about,
       this.progress,
-      this.found,
+      this.giveaways,
       this.checks,
       this.message,
       this.actions,
@@ -150,17 +150,21 @@ export class SessionCard {
     )
     fill(
       this.progress,
-      session.progress.map((one) =>
+      session.progress.map((scorer) =>
         h(
           'div.scorer',
           {},
-          h('span', {}, one.scorer),
-          h('div.bar', {}, h('span', { style: `width:${one.questions ? (100 * one.done) / one.questions : 0}%` })),
-          h('span.muted', {}, t('{done} of {all}', { done: one.done, all: one.questions })),
+          h('span', {}, scorer.scorer),
+          h(
+            'div.bar',
+            {},
+            h('span', { style: `width:${scorer.questions ? (100 * scorer.done) / scorer.questions : 0}%` }),
+          ),
+          h('span.muted', {}, t('{done} of {all}', { done: scorer.done, all: scorer.questions })),
         ),
       ),
     )
-    if (session.state !== 'drawn') for (const part of [this.found, this.checks]) fill(part)
+    if (session.state !== 'drawn') for (const part of [this.giveaways, this.checks]) fill(part)
     fill(this.actions, this.#verbs())
   }
 
@@ -192,7 +196,7 @@ export class SessionCard {
   async #close() {
     const { session } = this
     const given = session.state === 'drawn'
-    const left = session.progress.reduce((sum, one) => sum + one.questions - one.done, 0)
+    const left = session.progress.reduce((sum, scorer) => sum + scorer.questions - scorer.done, 0)
     const words = given
       ? [
           t(
@@ -230,19 +234,26 @@ export class SessionCard {
   #giveaways() {
     return this.#showErrors(async () => {
       const { id, withheld } = this.session
-      if (withheld) return fill(this.found, h('p.note', {}, withheld))
-      const found = await getJSON(`/api/v1/blind/sessions/${id}/giveaways`)
-      if (!found.length)
-        return fill(this.found, h('p.note', {}, t('No text reveals its author, as far as a list of phrases can tell.')))
+      if (withheld) return fill(this.giveaways, h('p.note', {}, withheld))
+      const giveaways = await getJSON(`/api/v1/blind/sessions/${id}/giveaways`)
+      if (!giveaways.length)
+        return fill(
+          this.giveaways,
+          h('p.note', {}, t('No text reveals its author, as far as a list of phrases can tell.')),
+        )
       return fill(
-        this.found,
+        this.giveaways,
         h(
           'details',
           { open: true },
-          h('summary.look', {}, tn('A text may reveal its author', '{n} places may reveal an author', found.length)),
-          h('ul.giveaways', {}, found.slice(0, SHOWN).map(giveawayWords)),
-          found.length > SHOWN &&
-            h('p.muted', {}, t('and {n} more (spec-o3 blind giveaways {id})', { n: found.length - SHOWN, id })),
+          h(
+            'summary.look',
+            {},
+            tn('A text may reveal its author', '{n} places may reveal an author', giveaways.length),
+          ),
+          h('ul.giveaways', {}, giveaways.slice(0, SHOWN).map(giveawayWords)),
+          giveaways.length > SHOWN &&
+            h('p.muted', {}, t('and {n} more (spec-o3 blind giveaways {id})', { n: giveaways.length - SHOWN, id })),
           h('p.muted', {}, t('Open the session as it is, or discard it and create another one without such texts.')),
         ),
       )

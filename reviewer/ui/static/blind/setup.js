@@ -99,7 +99,7 @@ export class SetupForm {
       group(
         t('Scorers'),
         t('people who worked on an item never score it'),
-        people.map((one) => check('scorers', one.initials, `${one.initials} · ${one.name}`)),
+        people.map((person) => check('scorers', person.initials, `${person.initials} · ${person.name}`)),
       ),
       filterFields(filter),
       designFields(),
@@ -121,7 +121,8 @@ export class SetupForm {
   /** Count items by source or task. @param {'source' | 'task'} what @param {'items' | 'drafted' | 'approved'} which */
   #counted(what, which = 'items') {
     const counts = new Map()
-    for (const one of this.setup.strata) counts.set(one[what], (counts.get(one[what]) ?? 0) + one[which])
+    for (const stratum of this.setup.strata)
+      counts.set(stratum[what], (counts.get(stratum[what]) ?? 0) + stratum[which])
     return counts
   }
 
@@ -159,13 +160,14 @@ export class SetupForm {
       )
     const [sources, tasks] = [chosen('sources'), chosen('tasks')]
     const strata = this.setup.strata.filter(
-      (one) => (!sources.length || sources.includes(one.source)) && (!tasks.length || tasks.includes(one.task)),
+      (stratum) =>
+        (!sources.length || sources.includes(stratum.source)) && (!tasks.length || tasks.includes(stratum.task)),
     )
-    const sum = (of) => strata.reduce((total, one) => total + of(one), 0)
+    const sum = (of) => strata.reduce((total, stratum) => total + of(stratum), 0)
     for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (this.root.querySelectorAll('[name=scorers]'))) {
-      const barred = sum((one) => one.barred[input.value] ?? 0)
+      const barred = sum((stratum) => stratum.barred[input.value] ?? 0)
       part(/** @type {HTMLElement} */ (input.parentElement), '.hand').textContent = barred
-        ? t('worked on {barred} of {sum}', { barred, sum: sum((one) => one.items) })
+        ? t('worked on {barred} of {sum}', { barred, sum: sum((stratum) => stratum.items) })
         : t('may score all')
     }
   }
@@ -193,13 +195,13 @@ export class SetupForm {
     if (!plan) return
     const shown = this.#wait(t('Sampling…'))
     try {
-      const made = await postJSON('/api/v1/blind/preview', { plan: { ...plan, name: plan.name || 'preview' } })
+      const sampled = await postJSON('/api/v1/blind/preview', { plan: { ...plan, name: plan.name || 'preview' } })
       // It is simulated for sources on the same spectra.
-      const { compared: sources } = made
-      const known = sources > 1 && made.scores.length > 0
+      const { compared: sources } = sampled
+      const known = sources > 1 && sampled.scores.length > 0
       const power = h('p.muted.power', {}, t('The chance to show a difference is being calculated…'))
-      if (!shown(previewWords(made, this.setup.tasks), known && power)) return
-      const { spectra, scorers } = made
+      if (!shown(previewWords(sampled, this.setup.tasks), known && power)) return
+      const { spectra, scorers } = sampled
       if (known) await this.#power(power, { spectra, scorers: scorers.length, each: plan.each ?? 2, sources })
     } catch (error) {
       this.#refused(error, shown)
@@ -227,10 +229,10 @@ export class SetupForm {
   /** Show how likely the session is to show a difference; it is simulated, which takes seconds. */
   async #power(place, numbers) {
     try {
-      const found = await postJSON('/api/v1/blind/power', numbers)
+      const power = await postJSON('/api/v1/blind/power', numbers)
       fill(
         place,
-        found.sentences.map((sentence) => h('span.line', {}, sentence)),
+        power.sentences.map((sentence) => h('span.line', {}, sentence)),
       )
     } catch (error) {
       place.textContent = t('The chance to show a difference is not known: {message}', { message: error.message })
@@ -268,7 +270,7 @@ export class SetupForm {
 
 /** Which items may be sampled. */
 function filterFields({ states, survey, batch, listed }) {
-  const any = (values, text = (one) => one) => [['', t('any')], ...values.map((one) => [one, text(one)])]
+  const any = (values, text = (value) => value) => [['', t('any')], ...values.map((value) => [value, text(value)])]
   return folded(
     t('Only some of the items'),
     h(

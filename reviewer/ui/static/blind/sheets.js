@@ -121,7 +121,7 @@ export class Answer {
     this.pair = sheet.kind === 'pair'
     this.onServer = this.#plain(sheet.mine ?? {})
     const stored = lasting.read(this.name)
-    this.values = { ...(stored?.said ?? this.onServer) }
+    this.values = { ...(stored?.values ?? stored?.['said'] ?? this.onServer) }
     this.sent = stored?.sent ?? null // the answer that was sent last, and its key
     this.restored = stored !== null && this.changed
   }
@@ -150,7 +150,7 @@ export class Answer {
 
   toggleWrong(step) {
     const { wrong_steps: wrong } = this.values
-    this.set({ wrong_steps: wrong.includes(step) ? wrong.filter((one) => one !== step) : [...wrong, step] })
+    this.set({ wrong_steps: wrong.includes(step) ? wrong.filter((id) => id !== step) : [...wrong, step] })
   }
 
   /** The request body. The same answer keeps its key however often it is sent; another answer gets a new key. */
@@ -170,7 +170,7 @@ export class Answer {
   }
 
   #store() {
-    lasting.set(this.name, JSON.stringify({ said: this.values, sent: this.sent }))
+    lasting.set(this.name, JSON.stringify({ values: this.values, sent: this.sent }))
   }
 }
 

@@ -25,7 +25,7 @@ export class Comments {
   /** @type {Item | null} */
   #item = null
   /** @type {Discussion | null} */
-  #found = null
+  #answer = null
   /** @type {Map<number, ThreadBox>} */
   #boxes = new Map()
   /** Comments after this one are new to the person, as long as the item is shown. */
@@ -82,7 +82,7 @@ export class Comments {
   /** The comments of the item shown have come with it. @param {Discussion} discussion */
   #take(discussion) {
     // A comment that was sent meanwhile is in a later answer. Where more is hidden than before, what is shown must go.
-    const known = this.#found
+    const known = this.#answer
     if (known && known.hidden >= discussion.hidden && newestOf(known) > newestOf(discussion)) return
     this.#ticket++
     this.#shown(discussion)
@@ -90,7 +90,7 @@ export class Comments {
 
   #clear() {
     this.#ticket++
-    this.#found = null
+    this.#answer = null
     this.#boxes.clear()
     this.#step = ''
     this.#field = null
@@ -104,21 +104,21 @@ export class Comments {
     const item = this.#item
     if (!item) return
     const ticket = ++this.#ticket
-    const found = await getJSON(this.#path('comments'))
-    if (ticket === this.#ticket && item.id === this.#item?.id) this.#shown(found)
+    const answer = await getJSON(this.#path('comments'))
+    if (ticket === this.#ticket && item.id === this.#item?.id) this.#shown(answer)
   }
 
   /** Fetch the comments of the item shown again. */
   async reload() {
     const item = this.#item
-    const known = this.#found
+    const known = this.#answer
     await this.#load()
     if (!known || item?.id !== this.#item?.id) return // its comments are no news
-    const before = new Set(known.threads.flatMap((thread) => thread.comments.map((one) => one.id)))
+    const before = new Set(known.threads.flatMap((thread) => thread.comments.map((comment) => comment.id)))
     const { me } = this.state
-    const come = this.#found?.threads
+    const come = this.#answer?.threads
       .flatMap((thread) => thread.comments)
-      .filter((one) => !before.has(one.id) && one.person !== me.initials)
+      .filter((comment) => !before.has(comment.id) && comment.person !== me.initials)
     const last = come?.at(-1)
     if (last) this.options.notices.toast(t('{person} commented on this item.', { person: last.person ?? last.source }))
   }
@@ -130,39 +130,39 @@ export class Comments {
     )
   }
 
-  /** @param {Discussion} found */
-  #shown(found) {
-    if (this.#found === null) this.#newFrom = found.read
-    this.#found = found
-    for (const thread of found.threads) {
+  /** @param {Discussion} answer */
+  #shown(answer) {
+    if (this.#answer === null) this.#newFrom = answer.read
+    this.#answer = answer
+    for (const thread of answer.threads) {
       const box = this.#boxes.get(thread.id)
       if (box) box.update(thread)
       else this.#addThread(thread)
     }
-    const ids = new Set(found.threads.map((thread) => thread.id))
+    const ids = new Set(answer.threads.map((thread) => thread.id))
     for (const [id, box] of this.#boxes) {
       if (ids.has(id)) continue
       box.root.remove()
       this.#boxes.delete(id)
     }
-    this.hiddenNote.hidden = found.hidden === 0
+    this.hiddenNote.hidden = answer.hidden === 0
     fill(
       this.hiddenNote,
       this.#item?.hidden
         ? tn(
             '{n} comment by others is shown after your verdict.',
             '{n} comments by others are shown after your verdict.',
-            found.hidden,
+            answer.hidden,
           )
         : tn(
             '{n} comment by others is shown after your decision.',
             '{n} comments by others are shown after your decision.',
-            found.hidden,
+            answer.hidden,
           ),
     )
     this.#drawCount()
     this.#drawComposer()
-    this.options.view.showThreads(this.#bySteps(found.threads))
+    this.options.view.showThreads(this.#bySteps(answer.threads))
     this.#arrive()
     this.#markRead()
   }
@@ -194,7 +194,7 @@ export class Comments {
   }
 
   get #people() {
-    return this.#found?.people ?? []
+    return this.#answer?.people ?? []
   }
 
   /** @param {string} what */
@@ -236,9 +236,11 @@ export class Comments {
   // ---- the panel
 
   #drawCount() {
-    const threads = this.#found?.threads ?? []
-    const number = threads.reduce((sum, thread) => sum + thread.comments.length, 0) + (this.#found?.hidden ?? 0)
-    const fresh = [...this.#boxes.values()].flatMap(({ thread }) => thread.comments).filter((one) => this.#isNew(one))
+    const threads = this.#answer?.threads ?? []
+    const number = threads.reduce((sum, thread) => sum + thread.comments.length, 0) + (this.#answer?.hidden ?? 0)
+    const fresh = [...this.#boxes.values()]
+      .flatMap(({ thread }) => thread.comments)
+      .filter((comment) => this.#isNew(comment))
     fill(
       this.count,
       number > 0 && h('span.pill.grey', {}, String(number)),
@@ -247,9 +249,9 @@ export class Comments {
     this.button.classList.toggle('some', number > 0)
   }
 
-  /** @param {CommentSent} one */
-  #isNew(one) {
-    return one.id > this.#newFrom && one.person !== this.state.me.initials && !one.source
+  /** @param {CommentSent} comment */
+  #isNew(comment) {
+    return comment.id > this.#newFrom && comment.person !== this.state.me.initials && !comment.source
   }
 
   /** What the new comment can be about: the whole item, or one of the steps on the page. @returns {void} */
@@ -349,14 +351,18 @@ export class Comments {
   /** What is on the screen is read. */
   #markRead() {
     const item = this.#item
-    const found = this.#found
-    if (!item || !found || !this.isOpen || document.hidden || !this.root.getClientRects().length) return
-    const shown = found.threads.flatMap((thread) => thread.comments)
-    const last = Math.max(0, ...shown.map((one) => one.id))
-    if (last <= found.read || !shown.some((one) => one.id > found.read && one.person !== this.state.me.initials)) return
+    const known = this.#answer
+    if (!item || !known || !this.isOpen || document.hidden || !this.root.getClientRects().length) return
+    const shown = known.threads.flatMap((thread) => thread.comments)
+    const last = Math.max(0, ...shown.map((comment) => comment.id))
+    if (
+      last <= known.read ||
+      !shown.some((comment) => comment.id > known.read && comment.person !== this.state.me.initials)
+    )
+      return
     postJSON(this.#path('comments/read'), { comment: last })
       .then(({ comment }) => {
-        found.read = Math.max(found.read, comment)
+        known.read = Math.max(known.read, comment)
         this.state.dispatch('read', { id: item.id })
       })
       .catch(() => {}) // the connection strip shows a server that is away; they stay unread
@@ -373,7 +379,7 @@ export class Comments {
       const of = (steps[step] ??= { comments: 0, open: 0, fresh: 0 })
       of.comments += comments.length
       of.open += resolved ? 0 : 1
-      of.fresh += comments.filter((one) => this.#isNew(one)).length
+      of.fresh += comments.filter((comment) => this.#isNew(comment)).length
     }
     return steps
   }

@@ -9,7 +9,7 @@ import { t } from '../common/language.js'
 const MOST_OFFERED = 6
 const WHILE_PRESSED = 300 // ms
 const LONGEST = 20_000 // characters of a comment
-let made = 0
+let number = 0
 
 /**
  * @typedef {Object} FieldOptions
@@ -31,7 +31,7 @@ export class CommentField {
     this.people = people
     this.send = send
     this.onLeave = onLeave
-    const id = `so-comment-${++made}`
+    const id = `so-comment-${++number}`
     this.area = h('textarea', {
       rows: 1,
       placeholder: hint,
@@ -166,9 +166,9 @@ export class CommentField {
     const typed = begun.toUpperCase()
     const fits = ({ initials, name }) =>
       [initials, ...name.split(/[\s.-]+/)].some((word) => word.toUpperCase().startsWith(typed))
-    const found = this.people().filter(fits)
+    const fitting = this.people().filter(fits)
     // Complete: Enter sends.
-    return found.length === 1 && found[0].initials === begun ? [] : found.slice(0, MOST_OFFERED)
+    return fitting.length === 1 && fitting[0].initials === begun ? [] : fitting.slice(0, MOST_OFFERED)
   }
 
   /** @param {Colleague[]} people */

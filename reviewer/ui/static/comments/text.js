@@ -26,11 +26,11 @@ export function partsOf(text, initials) {
   /** @type {TextPart[]} */
   const parts = []
   let from = 0
-  for (const found of text.matchAll(ADDRESS)) {
-    const address = withoutEnd(found[0])
+  for (const match of text.matchAll(ADDRESS)) {
+    const address = withoutEnd(match[0])
     if (!isAddress(address)) continue
-    parts.push(...mentionsIn(text.slice(from, found.index), initials), { kind: 'link', text: address })
-    from = found.index + address.length
+    parts.push(...mentionsIn(text.slice(from, match.index), initials), { kind: 'link', text: address })
+    from = match.index + address.length
   }
   return [...parts, ...mentionsIn(text.slice(from), initials)].filter((part) => part.text)
 }

@@ -64,12 +64,12 @@ export class ThreadBox {
 
   /** Whether it has comments that the person has not seen before. */
   get isNew() {
-    return this.thread.comments.some((one) => this.#isNew(one))
+    return this.thread.comments.some((comment) => this.#isNew(comment))
   }
 
-  /** @param {CommentSent} one */
-  #isNew(one) {
-    return one.id > this.newFrom && one.person !== this.options.me && !one.source
+  /** @param {CommentSent} comment */
+  #isNew(comment) {
+    return comment.id > this.newFrom && comment.person !== this.options.me && !comment.source
   }
 
   /** @param {CommentThread} thread */
@@ -119,7 +119,7 @@ export class ThreadBox {
       ),
     )
     if (focused) this.header.querySelector(`button.${focused.split(' ').join('.')}`)?.focus()
-    fill(this.list, folded ? [] : thread.comments.map((one) => this.#comment(one)))
+    fill(this.list, folded ? [] : thread.comments.map((comment) => this.#comment(comment)))
     this.list.hidden = folded
     this.reply.hidden = folded || this.#replying
     this.field.root.hidden = folded || !this.#replying
@@ -130,22 +130,23 @@ export class ThreadBox {
     return step ? this.options.about(step) : t('The whole item')
   }
 
-  /** @param {CommentSent} one */
-  #comment(one) {
+  /** @param {CommentSent} comment */
+  #comment(comment) {
     const initials = this.options.people().map((person) => person.initials)
-    const name = this.options.people().find((person) => person.initials === one.person)?.name
+    const name = this.options.people().find((person) => person.initials === comment.person)?.name
     return h(
       'li.comment',
-      { id: `so-comment-of-${one.id}`, tabIndex: -1 },
+      { id: `so-comment-of-${comment.id}`, tabIndex: -1 },
       h(
         'div.by',
         {},
-        one.person !== null && h('strong', { title: name ?? '' }, one.person),
-        one.source && h('span.pill.grey', { title: t('imported from another program') }, h('bdi', {}, one.source)),
-        h('time.muted', { dateTime: one.at }, dateAndTime(one.at)),
-        this.#isNew(one) && h('span.pill.amber', {}, t('new')),
+        comment.person !== null && h('strong', { title: name ?? '' }, comment.person),
+        comment.source &&
+          h('span.pill.grey', { title: t('imported from another program') }, h('bdi', {}, comment.source)),
+        h('time.muted', { dateTime: comment.at }, dateAndTime(comment.at)),
+        this.#isNew(comment) && h('span.pill.amber', {}, t('new')),
       ),
-      h('p.text', { dir: 'auto' }, textElements(one.text, initials)),
+      h('p.text', { dir: 'auto' }, textElements(comment.text, initials)),
     )
   }
 }

@@ -79,39 +79,39 @@ export class Unread extends EventTarget {
       h(
         'ul',
         {},
-        this.#items.map((one) => h('li', {}, this.#link(one))),
+        this.#items.map((comment) => h('li', {}, this.#link(comment))),
       ),
       more > 0 && h('p.muted', {}, tn('and {n} older one', 'and {n} older ones', more)),
     ]
   }
 
-  /** @param {UnreadItem} one */
-  #link(one) {
+  /** @param {UnreadItem} comment */
+  #link(comment) {
     const open = (/** @type {Event} */ event) => {
       event.preventDefault()
       this.sheet.hidePopover()
-      this.onOpen(one.item, one.comment)
+      this.onOpen(comment.item, comment.comment)
     }
     return h(
       'a',
-      { href: `#item=${one.item}`, onClick: open },
+      { href: `#item=${comment.item}`, onClick: open },
       h(
         'span.about',
         {},
-        one.person && h('strong', {}, one.person),
-        h('bdi.name', {}, one.name),
-        one.mentioned && h('span.pill.amber', {}, t('mentions you')),
-        one.at && h('time.muted', { dateTime: one.at }, dateAndTime(one.at)),
+        comment.person && h('strong', {}, comment.person),
+        h('bdi.name', {}, comment.name),
+        comment.mentioned && h('span.pill.amber', {}, t('mentions you')),
+        comment.at && h('time.muted', { dateTime: comment.at }, dateAndTime(comment.at)),
       ),
-      h('span.text', { dir: 'auto' }, this.#text(one)),
+      h('span.text', { dir: 'auto' }, this.#text(comment)),
     )
   }
 
-  /** @param {UnreadItem} one */
-  #text(one) {
-    if (!one.hidden) return one.text.length > SHOWN ? `${one.text.slice(0, SHOWN)} …` : one.text
-    const { item, person } = one
-    if (one.mentioned && person)
+  /** @param {UnreadItem} comment */
+  #text(comment) {
+    if (!comment.hidden) return comment.text.length > SHOWN ? `${comment.text.slice(0, SHOWN)} …` : comment.text
+    const { item, person } = comment
+    if (comment.mentioned && person)
       return t('{person} mentioned you on item {item}; shown after your decision.', { person, item })
     return t('A comment on item {item}; shown after your decision.', { item })
   }

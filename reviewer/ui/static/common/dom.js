@@ -51,7 +51,7 @@ export function fill(element, ...children) {
 export function refill(element, ...children) {
   const old = [...element.childNodes]
   const next = [...fill(h('div'), ...children).childNodes].map((node) => {
-    const at = old.findIndex((one) => one.isEqualNode(node))
+    const at = old.findIndex((child) => child.isEqualNode(node))
     return at < 0 ? node : old.splice(at, 1)[0]
   })
   for (const node of old) node.remove()
@@ -93,7 +93,7 @@ export const withCommands = (/** @type {string} */ sentence) =>
 
 /** Find a part that an element must have. @param {ParentNode} root @param {string} selector */
 export function part(root, selector) {
-  const found = root.querySelector(selector)
-  if (!found) throw new Error(`no ${selector} in this element`)
-  return found
+  const element = root.querySelector(selector)
+  if (!element) throw new Error(`no ${selector} in this element`)
+  return element
 }

@@ -90,7 +90,8 @@ const active = (filter) => Object.keys(filter).filter((name) => filter[name] !==
 /** The filter as a query string; the order of the items is no part of it. @param {Filter} filter */
 export function queryOf(filter) {
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(bodyOf(filter))) for (const one of [value].flat()) query.append(name, one)
+  for (const [name, value] of Object.entries(bodyOf(filter)))
+    for (const entry of [value].flat()) query.append(name, entry)
   return String(query)
 }
 

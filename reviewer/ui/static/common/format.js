@@ -129,10 +129,10 @@ export function fluxTitle(unit, exponent = 0) {
 }
 
 function splitPowerOfTen(unit) {
-  const found = unit.match(
+  const match = unit.match(
     /^\s*(?:1(?:\.0*)?\s*[eE]\s*([+-]?\d+)|10\s*(?:\*\*|\^)\s*\(?\s*([+-]?\d+)\s*\)?)\s*[*·x×]?\s*(.*)$/,
   )
-  return found ? { scale: Number(found[1] ?? found[2]), rest: found[3] } : { scale: 0, rest: unit }
+  return match ? { scale: Number(match[1] ?? match[2]), rest: match[3] } : { scale: 0, rest: unit }
 }
 
 /** The printed name of a unit. */

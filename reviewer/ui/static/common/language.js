@@ -29,8 +29,8 @@ const filled = (message, values) =>
 function translated(key, english) {
   if (page.pseudo) return `⟦${english}⟧`
   // Own entries only: a message may be named as something that every object has.
-  const found = Object.hasOwn(page.messages, key) ? page.messages[key] : english
-  return typeof found === 'string' ? found : found[0]
+  const forms = Object.hasOwn(page.messages, key) ? page.messages[key] : english
+  return typeof forms === 'string' ? forms : forms[0]
 }
 
 /**
@@ -41,9 +41,10 @@ export const t = (message, values = {}) => filled(translated(message, message), 
 
 /**
  * The form of a message for a number, which it may show as `{n}`.
- * @param {string} one @param {string} many @param {number} n @param {Record<string, string | number>} [values]
+ * @param {string} singular @param {string} many @param {number} n @param {Record<string, string | number>} [values]
  */
-export const tn = (one, many, n, values = {}) => filled(translated(one, n === 1 ? one : many), { n, ...values })
+export const tn = (singular, many, n, values = {}) =>
+  filled(translated(singular, n === 1 ? singular : many), { n, ...values })
 
 /**
  * A message with elements in place of some `{names}`, e.g. a key cap: the parts in the order of the language.

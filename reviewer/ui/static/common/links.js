@@ -81,8 +81,8 @@ const wholeNumber = (text) => (/^[1-9]\d*$/.test(text) && Number(text) < LARGEST
 
 /** "6500-6620" as two numbers, in order. @param {string} text @returns {[number, number] | null} */
 function rangeOf(text) {
-  const found = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text)
-  const [lo, hi] = found ? [Number(found[1]), Number(found[2])] : [0, 0]
+  const match = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text)
+  const [lo, hi] = match ? [Number(match[1]), Number(match[2])] : [0, 0]
   return lo < hi && hi < LARGEST ? [lo, hi] : null
 }
 

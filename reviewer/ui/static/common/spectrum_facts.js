@@ -23,7 +23,7 @@ const BANDS = 'ugriz'
 export function identifiers({ ids }) {
   // No archive knows the negative obsid of some early LAMOST files.
   const isKnown = (/** @type {[string, any]} */ [key, value]) => FIRST.includes(key) && !String(value).startsWith('-')
-  const rank = (/** @type {[string, any]} */ one) => (isKnown(one) ? FIRST.indexOf(one[0]) : FIRST.length)
+  const rank = (/** @type {[string, any]} */ fact) => (isKnown(fact) ? FIRST.indexOf(fact[0]) : FIRST.length)
   return Object.entries(ids ?? {})
     .filter(([, value]) => value)
     .sort((a, b) => rank(a) - rank(b))

@@ -64,7 +64,7 @@ export function comeBack(linked, onOpen) {
 export function reloadForGradio() {
   new PerformanceObserver((list) => {
     if (!list.getEntries().some((entry) => entry.name.endsWith('/gradio_api/app_id'))) return
-    const desk = [...document.querySelectorAll('.so-desk')].some((one) => one.getClientRects().length > 0)
+    const desk = [...document.querySelectorAll('.so-desk')].some((element) => element.getClientRects().length > 0)
     // Gradio's "Connection Lost" covers our desk, which reconnects by itself and has a connection strip of its own.
     document.documentElement.classList.toggle('so-at-desk', desk)
     if (!desk && !isTyping(document.activeElement))

@@ -111,9 +111,9 @@ export class Aids extends EventTarget {
     if (!subject) return
     const ticket = ++this.#ticket
     this.#setChosen(match.id)
-    const found = await getKept(`/api/v1/templates/${encodeURIComponent(match.id)}`, { spectrum: subject.sha256 })
+    const template = await getKept(`/api/v1/templates/${encodeURIComponent(match.id)}`, { spectrum: subject.sha256 })
     if (ticket !== this.#ticket) return
-    this.#setOverlays('template', [templateOverlay(found, match)])
+    this.#setOverlays('template', [templateOverlay(template, match)])
   }
 
   async #toggleTemplate() {
@@ -140,8 +140,8 @@ export class Aids extends EventTarget {
   async #toggle(kind, fetch) {
     const { subject } = this
     const shown = this.#overlays.some((overlay) => overlay.kind === kind)
-    const made = shown ? [] : await fetch()
-    if (subject === this.subject) this.#setOverlays(kind, made)
+    const overlays = shown ? [] : await fetch()
+    if (subject === this.subject) this.#setOverlays(kind, overlays)
   }
 
   async #model() {
@@ -156,9 +156,9 @@ export class Aids extends EventTarget {
     return exposures.map((exposure) => ({ kind: 'exposure', ...exposure }))
   }
 
-  /** @param {string} kind @param {import('../spectrum/overlays.js').Overlay[]} made */
-  #setOverlays(kind, made) {
-    this.#overlays = [...this.#overlays.filter((overlay) => overlay.kind !== kind), ...made]
+  /** @param {string} kind @param {import('../spectrum/overlays.js').Overlay[]} overlays */
+  #setOverlays(kind, overlays) {
+    this.#overlays = [...this.#overlays.filter((overlay) => overlay.kind !== kind), ...overlays]
     this.view().update({ overlays: this.#overlays })
   }
 
@@ -177,8 +177,8 @@ export const velocityText = ({ velocity, velocity_error: error }, unit = 'km/s')
 export const chi2Text = ({ reduced_chi2: chi2 }) =>
   chi2 < 0.01 ? '< 0.01' : chi2 < 100 ? significant(chi2, 3) : number(chi2)
 
-function templateOverlay(found, match) {
-  const { name, medium, wavelength, flux, multiplier, z, source, citation, licence } = found
+function templateOverlay(template, match) {
+  const { name, medium, wavelength, flux, multiplier, z, source, citation, licence } = template
   return {
     kind: /** @type {const} */ ('template'),
     name,

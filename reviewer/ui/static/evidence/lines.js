@@ -98,7 +98,8 @@ function lineRows(row, z, aids) {
 
 /** @param {any} measured */
 function cells({ centroid, velocity, fwhm, ew, reason }) {
-  const value = (found, options) => h('td.number', found ? {} : { title: reason }, found ? parts(found, options) : '–')
+  const value = (measured, options) =>
+    h('td.number', measured ? {} : { title: reason }, measured ? parts(measured, options) : '–')
   if (!centroid && !velocity && !fwhm)
     return [h('td.reason', { colSpan: ew ? 3 : 4 }, reason || t('not measured')), ew && value(ew)]
   return [value(centroid, { group: false }), value(velocity), value(fwhm), value(ew)].concat(

@@ -7,7 +7,7 @@ import { chi2Text, velocityText } from './aids.js'
 
 /** @param {import('./aids.js').Aids} aids */
 export async function draw(aids) {
-  const found = await aids.templates()
+  const ranked = await aids.templates()
   const rows = new Map()
   const radio = (match) => {
     const input = h('input', {
@@ -19,7 +19,7 @@ export async function draw(aids) {
     rows.set(match.id, input)
     return input
   }
-  const others = found.best_of_class.filter((match) => !found.matches.some(({ id }) => id === match.id))
+  const others = ranked.best_of_class.filter((match) => !ranked.matches.some(({ id }) => id === match.id))
   const off = h(
     'button.so-small',
     { type: 'button', onclick: () => aids.chosen && aids.overlay('template') },
@@ -29,10 +29,10 @@ export async function draw(aids) {
     'div.templates',
     {},
     h('p.summary', {}, t('Drawn over the data:'), ' ', off),
-    found.matches.length === 0 && h('p.muted', {}, found.note),
-    list(t('Best matches'), found.matches, radio),
+    ranked.matches.length === 0 && h('p.muted', {}, ranked.note),
+    list(t('Best matches'), ranked.matches, radio),
     others.length > 0 && list(t('Best of other classes'), others, radio),
-    about(found),
+    about(ranked),
   )
   const show = () => {
     for (const [id, input] of rows) input.checked = id === aids.chosen

@@ -81,12 +81,12 @@ export async function openBulk(kind, me, selection, choices) {
       }
       preview.classList.add('old')
       try {
-        const found = await postJSON('/api/v1/bulk/preview', { selection: body, action })
+        const previewed = await postJSON('/api/v1/bulk/preview', { selection: body, action })
         if (mine !== ticket) return
-        token = found.token
-        fill(preview, previewWords(kind, found))
-        label(found.items)
-        submit.disabled = found.items === 0
+        token = previewed.token
+        fill(preview, previewWords(kind, previewed))
+        label(previewed.items)
+        submit.disabled = previewed.items === 0
       } catch (error) {
         if (mine !== ticket) return
         const failed = h('p.note.look', { role: 'alert' })
@@ -181,7 +181,7 @@ function previewWords(kind, { items, changes, left_out: leftOut }) {
   // What follows from the decisions of others is not told before the round is closed.
   const after = (/** @type {string} */ value) =>
     kind === 'reject' && !value ? t('depends on what others decide') : name(value)
-  const left = leftOut.reduce((sum, one) => sum + one.items, 0)
+  const left = leftOut.reduce((sum, reason) => sum + reason.items, 0)
   return [
     h('p.will', {}, h('strong', {}, changes.length ? t('{what}:', { what: WILL[kind](items) }) : WILL[kind](items))),
     h(

@@ -44,9 +44,9 @@ export class FindDesk {
   /** @type {Filter} */
   filter = {}
   /** How many items the table shows. @type {import('./selection.js').Counted} */
-  found = { total: 0, orMore: false }
+  counted = { total: 0, orMore: false }
   /** How many items the search finds. */
-  #searched = this.found
+  #searched = this.counted
   /** Whether a search has been shown since the page was loaded, and the last one has not failed. */
   #isShown = false
   /** Whether it failed because the server did not answer. */
@@ -309,7 +309,7 @@ export class FindDesk {
 
   /** Show how many items there are. @param {import('./selection.js').Counted} counted */
   #count(counted) {
-    this.found = counted
+    this.counted = counted
     this.total.classList.remove('look')
     this.total.textContent = tn('{n} item', '{n} items', counted.total, { n: countOf(counted) })
     this.bar.show({ ...counted, shown: this.results.ids().length })
@@ -337,7 +337,7 @@ export class FindDesk {
   selectAll() {
     if (this.results.root.hidden || !this.bar.total) return
     if (this.related.shown) this.selection.set(this.related.items, true)
-    else this.selection.useFilter(this.filter, this.found)
+    else this.selection.useFilter(this.filter, this.counted)
   }
 
   #emptyWords() {

@@ -207,8 +207,8 @@ export class ItemActions {
 /** Wait until a tab that was opened for the first time is built. @param {() => any} get @returns {Promise<any>} */
 async function untilBuilt(get) {
   for (let tries = 0; tries < 200; tries += 1) {
-    const found = get()
-    if (found) return found
+    const element = get()
+    if (element) return element
     await new Promise((done) => setTimeout(done, 50))
   }
   throw new Error(t('The tab failed to load. Reload the page.'))

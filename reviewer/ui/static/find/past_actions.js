@@ -56,20 +56,21 @@ export async function openPast(me, undo) {
           ),
     )
   }
-  /** @param {any} one */
-  const row = (one) =>
+  /** @param {any} action */
+  const row = (action) =>
     h(
       'tr',
       {},
-      h('td', {}, dateAndTime(one.at)),
-      h('td', {}, one.person),
-      h('td', {}, doneWords(one.kind, one.items), h('span.muted', {}, ` ${aboutAction(me, one)}`)),
+      h('td', {}, dateAndTime(action.at)),
+      h('td', {}, action.person),
+      h('td', {}, doneWords(action.kind, action.items), h('span.muted', {}, ` ${aboutAction(me, action)}`)),
       h(
         'td',
         {},
-        one.undone
+        action.undone
           ? h('span.muted', {}, t('undone'))
-          : one.may_undo && h('button', { type: 'button', onClick: (e) => act(one.id, e.currentTarget) }, t('Undo')),
+          : action.may_undo &&
+              h('button', { type: 'button', onClick: (e) => act(action.id, e.currentTarget) }, t('Undo')),
       ),
     )
   /** @param {number} id @param {HTMLButtonElement} button */

@@ -67,7 +67,7 @@ const compared = (filter) => (queryOf(filter) ? t('Only items of the filter are 
  */
 export async function similarTo(id, by, filter) {
   const query = `by=${by}&limit=${MOST_SIMILAR}&${queryOf(filter)}`
-  const found = await getJSON(withVerdictFirst(`/api/v1/item/${id}/similar?${query}`))
+  const answer = await getJSON(withVerdictFirst(`/api/v1/item/${id}/similar?${query}`))
   const text = by === 'text'
   const words = text
     ? t('Similar to item {number} by the text of the trace, the nearest first.', { number: id })
@@ -76,8 +76,8 @@ export async function similarTo(id, by, filter) {
     ? t('similar to item {number} by text', { number: id })
     : t('similar to item {number} by spectrum', { number: id })
   return {
-    listing: listingOf(found.rows, { scored: true }),
-    words: sentences(words, compared(filter), found.note, incomplete(found)),
+    listing: listingOf(answer.rows, { scored: true }),
+    words: sentences(words, compared(filter), answer.note, incomplete(answer)),
     name,
   }
 }
@@ -107,13 +107,13 @@ export class Ranking {
   async load() {
     const examples = [...this.examples]
     const filter = queryOf(this.filter) ? bodyOf(this.filter) : null
-    const wanted = { examples, counterexamples: [...this.unlike], filter, limit: MOST_ROWS }
-    const [found, own] = await Promise.all([postJSON(withVerdictFirst('/api/v1/similar'), wanted), rowsOf(examples)])
-    this.#rows = [...own, ...found.rows]
-    this.#above = found.ids
-    this.#reasons = found.reasons.map(({ text }) => text)
-    this.#few = found.few
-    this.#note = incomplete(found)
+    const request = { examples, counterexamples: [...this.unlike], filter, limit: MOST_ROWS }
+    const [answer, own] = await Promise.all([postJSON(withVerdictFirst('/api/v1/similar'), request), rowsOf(examples)])
+    this.#rows = [...own, ...answer.rows]
+    this.#above = answer.ids
+    this.#reasons = answer.reasons.map(({ text }) => text)
+    this.#few = answer.few
+    this.#note = incomplete(answer)
   }
 
   /** The rows have changed on the server. @param {Map<number, FoundRow>} fresh by number */

@@ -23,7 +23,7 @@ import { withVerdictFirst } from './verdict_first.js'
  * What it uses of the tab.
  * @typedef {Object} RelatedDesk
  * @property {import('../common/filters.js').Filter} filter
- * @property {import('./selection.js').Counted} found how many items the table shows
+ * @property {import('./selection.js').Counted} counted how many items the table shows
  * @property {import('./results.js').Results} results
  * @property {import('./selection.js').Selection} selection
  * @property {import('../common/notices.js').Notices} notices
@@ -75,14 +75,14 @@ export class Related {
     const ticket = ++this.#ticket
     desk.results.setWaiting(true)
     try {
-      const found = await load()
+      const related = await load()
       if (ticket !== this.#ticket) return
       if (ranking && ranking !== this.#ranking)
         desk.selection.clear() // it has become the examples
       else desk.dropSelection(t('The table shows other items now, so nothing is selected any more.'))
-      this.shown = found
+      this.shown = related
       this.#ranking = ranking
-      await desk.show(found.listing, found)
+      await desk.show(related.listing, related)
     } catch (error) {
       if (ticket === this.#ticket) desk.notices.error(error)
     } finally {
@@ -155,8 +155,8 @@ export class Related {
     const { selection } = desk
     const some = selection.count > 0
     const all = this.shown ? { items: this.items } : { filter: bodyOf(desk.filter), without: [] }
-    const { total } = desk.found
-    const items = some ? selectionWords(selection) : tn('{n} item', '{n} items', total, { n: countOf(desk.found) })
+    const { total } = desk.counted
+    const items = some ? selectionWords(selection) : tn('{n} item', '{n} items', total, { n: countOf(desk.counted) })
     this.#ticket++
     desk.showTable(false)
     await this.groups.start(some ? selection.body() : all, items)

@@ -83,11 +83,11 @@ export class Results {
    */
   async show(listing, { keep = false } = {}) {
     const ticket = ++this.#ticket
-    const wanted = keep ? this.rows.length : 0
+    const least = keep ? this.rows.length : 0
     this.setWaiting(true)
     try {
       const page = await listing.page(null)
-      while (page.rows.length < Math.min(wanted, page.total)) {
+      while (page.rows.length < Math.min(least, page.total)) {
         const further = await listing.page(page.rows.at(-1) ?? null)
         if (ticket !== this.#ticket || !further.rows.length) break
         page.rows.push(...further.rows)

@@ -115,7 +115,7 @@ export class Views {
     const own = view.person === this.me.initials
     const link = `${location.origin}${location.pathname}#view=${view.id}`
     const title = own ? t('Change the view') : view.name
-    const wanted = await openPanel(title, (/** @type {(result?: 'delete') => void} */ close) => {
+    const choice = await openPanel(title, (/** @type {(result?: 'delete') => void} */ close) => {
       const shownLink = h('code', {}, link)
       // Where the browser gives no access to the clipboard (a page without HTTPS), the link is selected.
       const select = () => getSelection()?.selectAllChildren(shownLink)
@@ -158,7 +158,7 @@ export class Views {
           ),
       )
     })
-    if (wanted === 'delete') await this.#delete(view)
+    if (choice === 'delete') await this.#delete(view)
   }
 
   /** Ask first: a view that was deleted cannot be brought back. @param {View} view */

@@ -164,7 +164,7 @@ export class Tour {
   }
 
   get #target() {
-    const visible = (/** @type {Element | null} */ one) => one && one.getClientRects().length > 0
+    const visible = (/** @type {Element | null} */ element) => element && element.getClientRects().length > 0
     return this.#stops[this.#at].targets.map((selector) => document.querySelector(selector)).find(visible) ?? null
   }
 

@@ -260,7 +260,7 @@ export function liveActions({ view, bench, adding, controls, tasks, ...options }
     'run-next': () => view.showNextRun(1),
     'run-back': () => view.showNextRun(-1),
     'remove-run': () => view.run && controls.remove(view.run.id),
-    compare: () => (view.beside.shown ? view.closeComparison() : view.beside.choose()),
+    compare: () => (view.comparison.shown ? view.closeComparison() : view.comparison.choose()),
     'sample-next': () => view.showNextSample(1),
     'sample-back': () => view.showNextSample(-1),
     vote: () => view.run?.consensus && view.showSample('vote'),

@@ -387,14 +387,14 @@ export class Policies {
     setInterval(() => isVisible() && this.check(), CHECK_EVERY)
   }
 
-  /** @param {string} [wanted] the key to choose, if there is such a policy */
-  async load(wanted) {
+  /** @param {string} [policy] the key to choose, if there is such a policy */
+  async load(policy) {
     ;[this.all, this.prompts] = await Promise.all([getJSON('/api/v1/live/policies'), getJSON('/api/v1/live/prompts')])
     fill(
       this.select,
       this.all.map(({ key, title }) => h('option', { value: key }, title)),
     )
-    this.select.value = (this.all.find(({ key }) => key === wanted) ?? this.all[0]).key
+    this.select.value = (this.all.find(({ key }) => key === policy) ?? this.all[0]).key
     this.select.title = this.chosen?.note || t('the policy')
     this.check()
   }

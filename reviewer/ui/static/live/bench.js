@@ -352,7 +352,7 @@ function pickFromLibrary(tasks) {
   return openPanel(
     t('From the library'),
     (close, dialog) => {
-      const found = h('div.found', { role: 'listbox', 'aria-label': t('Spectra in the library') })
+      const list = h('div.found', { role: 'listbox', 'aria-label': t('Spectra in the library') })
       let tickets = 0
       const search = async () => {
         const ticket = ++tickets
@@ -360,13 +360,13 @@ function pickFromLibrary(tasks) {
         try {
           rows = await findInLibrary(field.value.trim())
         } catch (error) {
-          if (ticket === tickets) fill(found, h('p.note.look', {}, error.message))
+          if (ticket === tickets) fill(list, h('p.note.look', {}, error.message))
           return
         }
         if (ticket !== tickets) return
-        const wasIn = found.contains(document.activeElement)
+        const wasIn = list.contains(document.activeElement)
         fill(
-          found,
+          list,
           rows.map((row) => option(row, tasks, close)),
           !rows.length &&
             h(
@@ -377,7 +377,7 @@ function pickFromLibrary(tasks) {
                 : t('The library holds no spectra yet. Drop a file on the page instead.'),
             ),
         )
-        if (wasIn) (found.querySelector('button') ?? field).focus()
+        if (wasIn) (list.querySelector('button') ?? field).focus()
       }
       /** @type {ReturnType<typeof setTimeout> | undefined} */
       let timer
@@ -393,14 +393,14 @@ function pickFromLibrary(tasks) {
         onKeydown: (event) => {
           if (event.key === 'Enter' && !isComposing(event)) {
             event.preventDefault()
-            found.querySelector('button')?.click()
+            list.querySelector('button')?.click()
           }
         },
       })
-      dialog.addEventListener('keydown', (event) => moveFocus(event, [field, ...found.querySelectorAll('button')]))
+      dialog.addEventListener('keydown', (event) => moveFocus(event, [field, ...list.querySelectorAll('button')]))
       search()
       queueMicrotask(() => field.focus())
-      return h('div.picking', {}, field, found)
+      return h('div.picking', {}, field, list)
     },
     { wide: false },
   )

@@ -132,9 +132,9 @@ function buildLive(root, me, keymap) {
   fill(
     root,
     bench.root,
-    h('div.left', {}, notices.line, view.beside.heads[0], view.tabs.root, view.trace.root),
-    view.beside.root,
-    h('div.right', {}, view.header, view.beside.legend, view.spectrum.root, absent),
+    h('div.left', {}, notices.line, view.comparison.heads[0], view.tabs.root, view.trace.root),
+    view.comparison.root,
+    h('div.right', {}, view.header, view.comparison.legend, view.spectrum.root, absent),
     view.spectrum.evidence.root,
     bar.root,
     notices.toasts,
@@ -207,10 +207,10 @@ function buildLive(root, me, keymap) {
       const chosen = runToShow(row)
       const run = chosen ? await findRun(chosen) : null
       if (chosen && !run) return
-      const found = await view.spectrum.fetch(row, run?.task ?? options.task)
+      const fetched = await view.spectrum.fetch(row, run?.task ?? options.task)
       if (ticket !== opening) return
       notices.clear()
-      view.open(found, run)
+      view.open(fetched, run)
     } catch (error) {
       if (ticket === opening) notices.error(error)
     }

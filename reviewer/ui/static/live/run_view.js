@@ -6,7 +6,7 @@ import { timeWithSeconds } from '../common/format.js'
 import { drawHeader } from '../common/item_header.js'
 import { t } from '../common/language.js'
 import { openPicture } from '../common/panels.js'
-import { Beside } from '../trace/beside.js'
+import { Comparison } from '../trace/comparison.js'
 import { windowOf, windowsOf } from '../trace/steps.js'
 import { ending, firstSteps, notRunYet, sampleLabel, traceName } from './labels.js'
 import { RunTabs } from './run_tabs.js'
@@ -62,7 +62,7 @@ export class RunView {
       onTrial: (sample) => this.run && options.onTrial(this.run, sample),
       onStopTrial: (sample) => this.run && options.onStopTrial(this.run, sample),
     })
-    this.beside = new Beside({
+    this.comparison = new Comparison({
       pane: this.trace.cards,
       onSelect: (id) => this.choose(id),
       onChoose: (key) => this.compare(key).catch((error) => options.notices.error(error)),
@@ -73,7 +73,7 @@ export class RunView {
       keys: options.keys,
       tasks: options.tasks,
       titleOf: options.titleOf,
-      compare: this.beside.button({
+      compare: this.comparison.button({
         label: t('Compare'),
         key: options.keys.of('compare'),
         title: t('Show another trace of this spectrum next to this one'),
@@ -101,11 +101,11 @@ export class RunView {
 
   /**
    * Show a spectrum with one of its runs.
-   * @param {import('./spectrum.js').ShownSpectrum} found @param {Run | null} run
+   * @param {import('./spectrum.js').ShownSpectrum} opened @param {Run | null} run
    */
-  open(found, run) {
-    if (found.row.id !== this.current?.row.id) this.#forgetSecond()
-    this.spectrum.show(found)
+  open(opened, run) {
+    if (opened.row.id !== this.current?.row.id) this.#forgetSecond()
+    this.spectrum.show(opened)
     if (run) this.#showRun(run)
     else this.showNoRun()
   }
@@ -183,12 +183,12 @@ export class RunView {
 
   // ---- two traces
 
-  /** All traces of the spectrum but the one shown. @returns {import('../trace/beside.js').Choice[]} */
+  /** All traces of the spectrum but the one shown. @returns {import('../trace/comparison.js').Choice[]} */
   #choices() {
     const { current, on } = this
     if (!current) return []
     const shown = keyOf(this.run, this.sample)
-    const one = (/** @type {RunSummary} */ result, /** @type {number} */ at) => ({
+    const choice = (/** @type {RunSummary} */ result, /** @type {number} */ at) => ({
       key: keyOf({ id: result.run }, at),
       name: traceName(result, on.titleOf(result.policy), at),
       facts: [
@@ -200,7 +200,7 @@ export class RunView {
     return on
       .resultsOf(current.row)
       .reverse()
-      .flatMap((result) => result.verdicts.map((_, at) => one(result, at)))
+      .flatMap((result) => result.verdicts.map((_, at) => choice(result, at)))
       .filter(({ key }) => key !== shown)
   }
 
@@ -212,13 +212,13 @@ export class RunView {
     if (!run || !this.run || current !== this.current) return
     this.#second = { run, sample: Number(sample) }
     if (this.sample === 'vote') this.showSample(key === keyOf(this.run, 0) ? 1 : 0)
-    this.beside.open(this.#compared(run, Number(sample)))
+    this.comparison.open(this.#compared(run, Number(sample)))
   }
 
   /** The comparison ends; the trace in front stays. */
   closeComparison() {
     this.#second = null
-    this.beside.close()
+    this.comparison.close()
   }
 
   /** The second trace goes where its run was removed, or another spectrum is shown. @param {string} [run] */
@@ -230,11 +230,11 @@ export class RunView {
     if (!this.#second) return
     this.#second = null
     this.#drawnBeside = ''
-    this.beside.forget()
+    this.comparison.forget()
     this.trace.showShared({})
   }
 
-  /** @param {Run} run @param {number} sample @returns {import('../trace/beside.js').ComparedTrace} */
+  /** @param {Run} run @param {number} sample @returns {import('../trace/comparison.js').ComparedTrace} */
   #compared(run, sample) {
     const trace = run.traces[sample]
     const name = traceName(run, run.policyTitle, sample)
@@ -263,8 +263,8 @@ export class RunView {
       const key = JSON.stringify([first, second])
       if (key === this.#drawnBeside) return
       this.#drawnBeside = key
-      this.beside.replace(second)
-      this.trace.showShared(this.beside.draw(first, this.current.spectrum))
+      this.comparison.replace(second)
+      this.trace.showShared(this.comparison.draw(first, this.current.spectrum))
     }
     this.#showWindows()
   }
@@ -310,13 +310,13 @@ export class RunView {
       if (id) this.#chooseWindow(this.vote, id)
       return
     }
-    const second = id && this.beside.select(id, { scroll })
+    const second = id && this.comparison.select(id, { scroll })
     if (second) {
       if (windowOf(second)) this.spectrum.view.select(second.id, { zoomTo: true })
       return
     }
     const steps = this.#steps()
-    const step = steps.find((one) => one.id === id)
+    const step = steps.find((candidate) => candidate.id === id)
     if (step && step !== steps.at(-1)) this.trace.stay()
     if (step) this.trace.select(step.id, { scroll })
     if (step && windowOf(step)) this.spectrum.view.select(step.id, { zoomTo: true })
@@ -351,7 +351,7 @@ export class RunView {
 
   /** The windows of the trace shown, or of all samples of the vote. @returns {StepWindow[]} */
   #windows() {
-    return this.vote?.windows ?? this.beside.withSecond(windowsOf(this.#steps()))
+    return this.vote?.windows ?? this.comparison.withSecond(windowsOf(this.#steps()))
   }
 
   /** @returns {Step[]} */

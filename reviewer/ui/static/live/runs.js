@@ -156,10 +156,12 @@ export class Runs {
   async find(id) {
     const known = this.get(id)
     if (known) return known
-    const found = await getJSON(`/api/v1/live/runs/${id}`)
+    const answer = await getJSON(`/api/v1/live/runs/${id}`)
     if (this.get(id)) return /** @type {Run} */ (this.get(id))
-    const run = this.#listen(aboutOf(found), Date.parse(found.started))
-    found.trials.forEach((/** @type {boolean} */ tried, /** @type {number} */ at) => tried && this.#watchTrial(run, at))
+    const run = this.#listen(aboutOf(answer), Date.parse(answer.started))
+    answer.trials.forEach(
+      (/** @type {boolean} */ tried, /** @type {number} */ at) => tried && this.#watchTrial(run, at),
+    )
     return run
   }
 

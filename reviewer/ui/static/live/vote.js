@@ -101,15 +101,15 @@ export class Vote {
  * text are one. The tree has observed wavelengths.
  */
 function windowsOfTree(nodes, redshift) {
-  const found = new Map()
+  const windows = new Map()
   const read = (node) => {
     if (node.window) {
       const id = idOf(node.window)
       const [lo, hi] = node.window
-      if (!found.has(id))
-        found.set(id, {
+      if (!windows.has(id))
+        windows.set(id, {
           id,
-          number: found.size + 1,
+          number: windows.size + 1,
           noun: 'window',
           lo,
           hi,
@@ -121,7 +121,7 @@ function windowsOfTree(nodes, redshift) {
     node.next?.forEach(read)
   }
   nodes.forEach(read)
-  return [...found.values()]
+  return [...windows.values()]
 }
 
 const idOf = (window) => windowText(...window)

@@ -115,7 +115,7 @@ class LogPanel {
     fill(
       field,
       h('option', { value: '' }, all),
-      values.map((one) => h('option', { value: one }, one)),
+      values.map((name) => h('option', { value: name }, name)),
     )
     field.value = values.includes(value) ? value : ''
   }
@@ -157,7 +157,7 @@ class LogPanel {
             h(
               'ul',
               {},
-              [...faults, ...rest].map((one) => h('li', {}, one)),
+              [...faults, ...rest].map((line) => h('li', {}, line)),
             ),
           ),
         )

@@ -75,14 +75,14 @@ export function colours(element) {
     const [r, g, b] = brush.getImageData(0, 0, 1, 1).data
     return `rgb(${r}, ${g}, ${b})`
   }
-  const found = {
+  const theme = {
     ink: read('--so-ink'),
     muted: read('--so-muted'),
     line: read('--so-line'),
     card: read('--so-card'),
     font: style.fontFamily,
   }
-  for (const state of STATES) found[state] = read(`--so-state-${state.replace(' ', '-')}`)
+  for (const state of STATES) theme[state] = read(`--so-state-${state.replace(' ', '-')}`)
   probe.remove()
-  return found
+  return theme
 }

@@ -40,8 +40,8 @@ export function byPerson(figures, colours) {
   const rows = people.map((person) => {
     const counts = figures.by_person[person] ?? {}
     const versions = figures.versions_by[person] ?? 0
-    const made = decisions(sum(counts))
-    const note = versions ? t('{decisions}, {versions}', { decisions: made, versions: written(versions) }) : made
+    const decided = decisions(sum(counts))
+    const note = versions ? t('{decisions}, {versions}', { decisions: decided, versions: written(versions) }) : decided
     return { key: person, label: person, counts, note }
   })
   if (!rows.length) return { none: t('No decisions yet. They appear here after the first decision in the Review tab.') }
@@ -119,7 +119,7 @@ export function yieldSoFar(approved, rejected) {
 }
 
 // Every segment and every row has its number, so no axis is needed. `told`: the text under the pointer, of a kind.
-function stackedRows(rows, kinds, colours, told, roomForNotes) {
+function stackedRows(rows, kinds, colours, textOf, roomForNotes) {
   const occurring = kinds.filter((kind) => rows.some((row) => row.counts[kind]))
   const longest = Math.max(...rows.map((row) => sum(row.counts)), 1)
   const keys = rows.map((row) => row.key)
@@ -137,7 +137,7 @@ function stackedRows(rows, kinds, colours, told, roomForNotes) {
       insidetextanchor: 'middle',
       textangle: 0,
       marker: paint(kind, colours),
-      hovertemplate: `%{customdata}<br>${told(word(kind))}<extra></extra>`,
+      hovertemplate: `%{customdata}<br>${textOf(word(kind))}<extra></extra>`,
     })),
     layout: {
       ...frame(colours),

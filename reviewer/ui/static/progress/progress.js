@@ -408,7 +408,7 @@ function differing({ total: count, items }) {
 /** @param {{total: number, items: any[]}} conflicts */
 function conflicting({ total: count, items }) {
   /** @param {any} one */
-  const found = ({ person, z, quality, type }) =>
+  const inWords = ({ person, z, quality, type }) =>
     [person, z !== null && `z ${redshift(z)}`, quality !== null && t('quality {quality}', { quality }), type]
       .filter(Boolean)
       .join(' ')
@@ -424,7 +424,7 @@ function conflicting({ total: count, items }) {
         h('a', { href: `#item=${item.id}`, title: item.name }, item.name),
         item.title,
         item.conflict.map(word).join(', '),
-        item.inspections.map(found).join('; '),
+        item.inspections.map(inWords).join('; '),
       ]),
     ),
   ]
@@ -436,16 +436,16 @@ function showQueue() {
 }
 
 /** A value with its interval below it, or the reason why there is none. */
-function estimate(one, as) {
-  if (one.value === null) return h('span.why', {}, t('undefined: {reason}', { reason: one.reason }))
+function estimate(given, as) {
+  if (given.value === null) return h('span.why', {}, t('undefined: {reason}', { reason: given.reason }))
   const format = (value) => (as === 'percent' ? number(100 * value, 0) : value.toFixed(2).replace('-', '−'))
   const unit = as === 'percent' ? '\u202f%' : ''
   const between =
-    one.low === null
-      ? t('no interval: {reason}', { reason: one.reason })
-      : t('{low} to {high}', { low: format(one.low), high: `${format(one.high)}${unit}` })
+    given.low === null
+      ? t('no interval: {reason}', { reason: given.reason })
+      : t('{low} to {high}', { low: format(given.low), high: `${format(given.high)}${unit}` })
   return [
-    h('strong', {}, `${format(one.value)}${unit}`),
-    h('span.why', {}, t('{between}; n = {n}', { between, n: number(one.n) })),
+    h('strong', {}, `${format(given.value)}${unit}`),
+    h('span.why', {}, t('{between}; n = {n}', { between, n: number(given.n) })),
   ]
 }

@@ -149,10 +149,10 @@ export class TrustSection {
       fill(this.sides, h('p.none', {}, t('Undefined: a limit must be above 0 and below 100 %.')))
       return
     }
-    const found = await getJSON(`/api/v1/progress/trust/thresholds?${query}`)
+    const answer = await getJSON(`/api/v1/progress/trust/thresholds?${query}`)
     if (request !== this.#lastLimits) return
-    fill(this.sides, sides(found, this.#figures.may_download && query))
-    fill(this.rates, [...this.#figures.rates, ...found.rates].map(rate))
+    fill(this.sides, sides(answer, this.#figures.may_download && query))
+    fill(this.rates, [...this.#figures.rates, ...answer.rates].map(rate))
   }
 
   /**
@@ -170,8 +170,8 @@ export class TrustSection {
 
   /** @param {Choice} choice @param {number} request */
   async #findLabelErrors({ task, policy }, request) {
-    const found = await getJSON(`/api/v1/progress/trust/suspects?${new URLSearchParams({ task, policy })}`)
-    if (request === this.#lastRequest) fill(this.suspects, suspects(found))
+    const answer = await getJSON(`/api/v1/progress/trust/suspects?${new URLSearchParams({ task, policy })}`)
+    if (request === this.#lastRequest) fill(this.suspects, suspects(answer))
   }
 
   #query() {
@@ -318,16 +318,18 @@ function calibrationText({ scored, calibration }) {
   return [...measured, defined(scored.model, scored.model_meaning), ` · ${scored.text}`]
 }
 
-/** @param {any} found @param {URLSearchParams | false | null} query for the download; false: not allowed */
-function sides(found, query) {
+/** @param {any} thresholds @param {URLSearchParams | false | null} query for the download; false: not allowed */
+function sides(thresholds, query) {
   return [
-    verdictBar(found.counts),
+    verdictBar(thresholds.counts),
     h(
       'ul.results',
       {},
-      found.sides.map((side) => h(side.threshold === null ? 'li.refused' : 'li.certified', {}, unbroken(side.text))),
+      thresholds.sides.map((side) =>
+        h(side.threshold === null ? 'li.refused' : 'li.certified', {}, unbroken(side.text)),
+      ),
     ),
-    found.promise && h('p', {}, h('strong', {}, t('Promised: ')), unbroken(found.promise)),
+    thresholds.promise && h('p', {}, h('strong', {}, t('Promised: ')), unbroken(thresholds.promise)),
     h(
       'details',
       {},
@@ -335,11 +337,11 @@ function sides(found, query) {
       h(
         'ul',
         {},
-        found.assumptions.map((one) => h('li', {}, unbroken(one))),
+        thresholds.assumptions.map((assumption) => h('li', {}, unbroken(assumption))),
       ),
     ),
-    h('p.more', {}, found.method),
-    query && found.promise
+    h('p.more', {}, thresholds.method),
+    query && thresholds.promise
       ? h(
           'a.button',
           { href: address(`/api/v1/progress/trust/certificate?${query}`), download: '' },
@@ -396,11 +398,11 @@ function suspects({ total, items, reason, meaning, hidden }) {
           [t('Item'), t('Label'), 'P(YES)', t('From')],
           [2],
           null,
-          items.map((one) => [
-            h('a', { href: `#item=${one.item}`, title: one.reason }, one.name),
-            one.label,
-            one.p_yes.toFixed(2),
-            one.source,
+          items.map((item) => [
+            h('a', { href: `#item=${item.item}`, title: item.reason }, item.name),
+            item.label,
+            item.p_yes.toFixed(2),
+            item.source,
           ]),
         )
       : null,

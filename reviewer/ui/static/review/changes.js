@@ -20,25 +20,25 @@ const DONE = {
 export function changeBetween(before, after, me) {
   const nameOf = (/** @type {string | null} */ person) => (person === me ? t('You') : (person ?? '?'))
   /** @type {string[]} */
-  const found = []
+  const changes = []
   const { number, author } = after.version
   if (number > before.version.number)
-    found.push(t('{person} saved version {number}.', { person: nameOf(author), number }))
+    changes.push(t('{person} saved version {number}.', { person: nameOf(author), number }))
   const known = before.standing.decisions.map(asText)
   for (const decision of after.standing.decisions) {
     const at = known.indexOf(asText(decision))
     if (at >= 0) known.splice(at, 1)
-    else if (decision.verb in DONE) found.push(DONE[decision.verb]({ person: nameOf(decision.person) }))
+    else if (decision.verb in DONE) changes.push(DONE[decision.verb]({ person: nameOf(decision.person) }))
   }
-  for (const text of known) found.push(t('{person} took a decision back.', { person: nameOf(JSON.parse(text)[0]) }))
+  for (const text of known) changes.push(t('{person} took a decision back.', { person: nameOf(JSON.parse(text)[0]) }))
   const { round, state } = after.standing
   const moved = state !== before.standing.state
-  if (!found.length && !moved) return ''
+  if (!changes.length && !moved) return ''
   if (moved)
-    found.push(
+    changes.push(
       round ? t('It is in {round} now.', { round: word(state) }) : t('It is {state} now.', { state: word(state) }),
     )
-  return sentences(...found)
+  return sentences(...changes)
 }
 
 /** @param {Decision} decision */

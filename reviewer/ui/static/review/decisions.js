@@ -219,15 +219,18 @@ export class Decisions {
     if (base === null || !item) return
     const key = newKey()
     try {
-      const [made] = await this.#post(item, 'medium', [{ route: 'medium', base, medium, key }], { key, leased: true })
-      this.topBar.saved(made.at)
+      const [version] = await this.#post(item, 'medium', [{ route: 'medium', base, medium, key }], {
+        key,
+        leased: true,
+      })
+      this.topBar.saved(version.at)
       this.state.itemChanged(item.id)
       if (!this.state.isShown(item.id)) return
       await this.navigation.refresh()
       this.notices.toast(
         t('The wavelengths are in {medium}, stated by you. Saved as version {number}.', {
           medium,
-          number: made.number,
+          number: version.number,
         }),
       )
     } catch (error) {
@@ -260,7 +263,7 @@ export class Decisions {
       if (outbox.isUnsent(item.id)) this.notices.toast(NOT_SENT)
       return
     }
-    const offered = item.may.verbs.find((one) => one.verb === verb)
+    const offered = item.may.verbs.find((offer) => offer.verb === verb)
     const refusal = offered && refusalOf(offered, draft.dirty)
     if (!offered || refusal) {
       this.notices.toast(refusal ?? t('“{verb}” is not possible in this round.', { verb }))

@@ -27,12 +27,12 @@ export class Inspecting {
     if (!item) return
     const plotted = this.view.spectrum.item && this.view.spectrum.state.z
     const unsent = new UnsentAnswer(me.initials, item, 'inspection')
-    const found = await openInspection(item, me.scales, plotted, unsent)
-    if (!found) return
+    const inspection = await openInspection(item, me.scales, plotted, unsent)
+    if (!inspection) return
     const key = newKey()
     const inFront = () => this.state.isShown(item.id)
     const about = { item: item.id, name: item.row.name, version: { id: item.version.id, at: item.version.at } }
-    const parts = [{ path: `/api/v1/item/${item.id}/inspection`, body: { key, ...found } }]
+    const parts = [{ path: `/api/v1/item/${item.id}/inspection`, body: { key, ...inspection } }]
     const entry = { ...about, key, kind: /** @type {const} */ ('inspection'), lane: `item ${item.id}`, parts }
     try {
       const [mine] = await outbox.send(entry, { inFront })
@@ -87,7 +87,7 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
     )
     /** @param {string} name @param {string} value @param {boolean} checked @param {string} type */
     const choice = (name, value, checked, type = 'radio') => h('input', { type, name, value, checked })
-    const rated = Object.entries(qualities).sort(([one], [other]) => Number(other) - Number(one))
+    const rated = Object.entries(qualities).sort(([first], [other]) => Number(other) - Number(first))
     const qualityInputs = rated.map(([value]) => choice('quality', value, start.quality === value))
     const issueInputs = Object.keys(issues).map((letter) =>
       choice('issue', letter, start.issues.includes(letter), 'checkbox'),
@@ -109,15 +109,15 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
     })
     const keep = () => unsent.keep(typed())
     const submit = () => {
-      const found = typed()
-      const value = found.z ? parseNumber(found.z) : null
+      const entered = typed()
+      const value = entered.z ? parseNumber(entered.z) : null
       if (value !== null && !(value > -1 && value <= 20)) {
-        fill(note, t('z: found “{z}”, expected a number above −1, 20 at most, or nothing', { z: found.z }))
+        fill(note, t('z: found “{z}”, expected a number above −1, 20 at most, or nothing', { z: entered.z }))
         note.hidden = false
         z.focus()
         return
       }
-      close({ ...found, z: value, quality: found.quality === '' ? null : Number(found.quality) })
+      close({ ...entered, z: value, quality: entered.quality === '' ? null : Number(entered.quality) })
     }
     dialog.addEventListener('keydown', (event) => {
       if (isComposing(event)) return
@@ -167,7 +167,7 @@ function openInspection({ inspection }, { qualities, issues, spectypes }, plotte
       others.length > 0 &&
         group(
           t('Others'),
-          others.map((one) => h('p', {}, h('strong', {}, one.person), ` ${inLine(one)}`)),
+          others.map((other) => h('p', {}, h('strong', {}, other.person), ` ${inLine(other)}`)),
         ),
       merged && merged.people.length > 1 && h(`p.note${merged.conflict.length ? '.look' : ''}`, {}, mergedText(merged)),
       note,
@@ -187,11 +187,11 @@ function mergedText({ people, z, quality, spectype, secure, conflict }) {
       people: people.join(', '),
       conflict: conflict.map(word).join(', '),
     })
-  const found = [
+  const parts = [
     z !== null && `z ${redshift(z)}`,
     quality !== null && t('quality {quality}', { quality }),
     spectype,
     secure && t('secure'),
   ]
-  return t('Together: {found}', { found: found.filter(Boolean).join(' · ') })
+  return t('Together: {found}', { found: parts.filter(Boolean).join(' · ') })
 }

@@ -13,7 +13,7 @@ import { Evidence } from '../evidence/drawer.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { extent, shownFactor } from '../spectrum/frames.js'
 import { SpectrumView } from '../spectrum/view.js'
-import { Beside } from '../trace/beside.js'
+import { Comparison } from '../trace/comparison.js'
 import { windowOf, windowsOf } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
 import { inspectionButton, keepTried, ownRedshift } from './own_inspection.js'
@@ -70,12 +70,12 @@ export class ItemView {
       onSpan: (span) => this.#goTo(span),
       onShared: (id) => this.select(id),
     })
-    this.beside = new Beside({
+    this.comparison = new Comparison({
       pane: this.tracePane,
       onSelect: (id, how) => this.select(id, how),
-      onChoose: (id) => act('beside', id),
-      onClose: () => act('close-beside'),
-      onChange: () => this.#besideChanged(),
+      onChoose: (id) => act('compare', id),
+      onClose: () => act('close-comparison'),
+      onChange: () => this.#comparisonChanged(),
     })
     this.spectrum = new SpectrumView(this.spectrumPane, {
       onWindow: (lo, hi, { final }) => act('drag-window', lo, hi, final),
@@ -117,7 +117,7 @@ export class ItemView {
     }
     if (!sameItem) {
       this.threads = {}
-      this.beside.forget()
+      this.comparison.forget()
     }
     this.drawHeader()
     this.#drawVersionLine()
@@ -173,14 +173,14 @@ export class ItemView {
     if (!others.length) return null
     const label = tn('{n} other trace', '{n} other traces', others.length)
     const title = tn('{n} other trace of this spectrum', '{n} other traces of this spectrum', others.length)
-    return this.beside.button({ label, title, choices: () => choicesOf(others) })
+    return this.comparison.button({ label, title, choices: () => choicesOf(others) })
   }
 
   #showNothing() {
     const mine = this.state.filter.mine === 'true'
     this.spectrumPane.classList.add('absent')
     this.versionLine.hidden = true
-    this.beside.forget()
+    this.comparison.forget()
     fill(this.header, h('strong.name', {}, mine ? t('Nothing waits for you') : t('No item fits this filter')))
     fill(this.tracePane, h('p.empty', {}, nothingLeft()))
     this.aids.show(null)
@@ -205,7 +205,7 @@ export class ItemView {
         this.state.pictures.get(step.picture) ?? pictureURL(trajectory, step.picture, step.arguments),
       overviewURL: pictureURL(trajectory, trajectory.overview, {}),
       spans: reading ? {} : this.statements.spans,
-      shared: this.beside.draw(comparedItem(current, steps), current.spectrum),
+      shared: this.comparison.draw(comparedItem(current, steps), current.spectrum),
       editable,
       markable: !item.hidden && !reading && standing.round !== null,
       threads: reading ? {} : this.threads,
@@ -335,7 +335,7 @@ export class ItemView {
       const instead = steps[before.findIndex((step) => step.id === selected)] ?? steps.at(-1)
       if (instead) this.select(instead.id)
     }
-    if (this.beside.shown) this.#besideChanged()
+    if (this.comparison.shown) this.#comparisonChanged()
     else this.#showWindows()
   }
 
@@ -353,11 +353,11 @@ export class ItemView {
 
   /** The windows of the trace, and of a second one. @param {Step[]} steps of the first */
   #windows(steps = this.steps) {
-    return this.beside.withSecond(windowsOf(steps))
+    return this.comparison.withSecond(windowsOf(steps))
   }
 
   /** A second trace has appeared, or is gone. */
-  #besideChanged() {
+  #comparisonChanged() {
     const { current, reading } = this.state
     if (!current) return
     this.drawHeader()
@@ -402,17 +402,17 @@ export class ItemView {
   /** Show the wavelengths of a part of a text in the window plot. @param {Span} span */
   #goTo({ range }) {
     if (!this.state.current?.spectrum || !range) return
-    const room = Math.max(0, LEAST_SHOWN - (range[1] - range[0])) / 2
-    this.spectrum.goTo([range[0] - room, range[1] + room])
+    const margin = Math.max(0, LEAST_SHOWN - (range[1] - range[0])) / 2
+    this.spectrum.goTo([range[0] - margin, range[1] + margin])
     this.spectrum.highlight(range)
   }
 
   /** Select a step on its card and on the spectrum. @param {string} id of this trace, or of the one next to it */
   select(id, { zoomTo = true, scroll = true } = {}) {
     const { current, editable } = this.state
-    const second = this.beside.select(id, { scroll })
+    const second = this.comparison.select(id, { scroll })
     if (second === null) this.trace.select(id, { scroll })
-    const step = second ?? this.steps.find((one) => one.id === id)
+    const step = second ?? this.steps.find((candidate) => candidate.id === id)
     if (!current?.spectrum || step?.kind !== 'zoom' || !windowOf(step)) return
     // A window of the second trace is not dragged.
     if (this.spectrum.item) this.spectrum.item.editable = editable && second === null

@@ -181,7 +181,7 @@ export function pictureURL(trajectory, picture, args) {
 /**
  * An item's trace as one of two that are compared.
  * @param {LoadedItem} loaded @param {Step[]} steps those that are shown
- * @returns {import('../trace/beside.js').ComparedTrace}
+ * @returns {import('../trace/comparison.js').ComparedTrace}
  */
 export function comparedItem({ item, spectrum }, steps = item.trajectory.steps) {
   const { id, row, task, trajectory, version } = item
@@ -199,7 +199,7 @@ export function comparedItem({ item, spectrum }, steps = item.trajectory.steps) 
   }
 }
 
-/** @param {OtherTrace[]} others @returns {import('../trace/beside.js').Choice[]} */
+/** @param {OtherTrace[]} others @returns {import('../trace/comparison.js').Choice[]} */
 export const choicesOf = (others) =>
   others.map(({ id, drafter, task, state, version, answer }) => ({
     key: id,

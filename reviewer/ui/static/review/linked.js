@@ -13,7 +13,7 @@ import { comparedItem } from './items.js'
  */
 
 export class Linked {
-  #besideTicket = 0 // of the second trace chosen last
+  #comparisonTicket = 0 // of the second trace chosen last
 
   /** @param {LinkedOptions} options */
   constructor({ state, items, view, notices }) {
@@ -32,7 +32,7 @@ export class Linked {
     const ignored = []
     const reading = await this.versionOf(item, link.version, ignored)
     if (!isWanted()) return
-    if (!link.beside) this.view.beside.close()
+    if (!link.beside) this.view.comparison.close()
     this.read(reading)
     await this.show(link, ignored, isWanted)
   }
@@ -48,19 +48,20 @@ export class Linked {
    * @param {number} id @param {() => boolean} [isWanted] whether the person still waits for it
    * @returns {Promise<string>} why it cannot be shown; "": it is
    */
-  async openBeside(id, isWanted = () => true) {
+  async openComparison(id, isWanted = () => true) {
     const { item } = this.state
     if (!item) return ''
     if (item.hidden) return t('A second trace is shown once you have given your own verdict.')
-    const ticket = ++this.#besideTicket
+    const ticket = ++this.#comparisonTicket
     try {
       if (!this.state.current?.others.some((other) => other.id === id))
         return t('Item {other} is no trace of this spectrum that you may see, so it is not shown next to it.', {
           other: id,
         })
       const loaded = await this.items.load(id)
-      if (ticket !== this.#besideTicket) return ''
-      if (isWanted() && this.state.isShown(item.id) && !loaded.item.hidden) this.view.beside.open(comparedItem(loaded))
+      if (ticket !== this.#comparisonTicket) return ''
+      if (isWanted() && this.state.isShown(item.id) && !loaded.item.hidden)
+        this.view.comparison.open(comparedItem(loaded))
       this.setAddress()
       return ''
     } catch (error) {
@@ -68,8 +69,8 @@ export class Linked {
     }
   }
 
-  closeBeside() {
-    this.view.beside.close()
+  closeComparison() {
+    this.view.comparison.close()
     this.setAddress()
   }
 
@@ -77,10 +78,10 @@ export class Linked {
   link() {
     const { item, reading } = this.state
     if (!item) return ''
-    const { selected: step, beside } = this.view
+    const { selected: step, comparison } = this.view
     return linkTo({
       ...{ item: item.id, version: reading?.number ?? null, step },
-      ...{ range: this.view.chosenRange(), beside: /** @type {number | undefined} */ (beside.shown?.key) ?? null },
+      ...{ range: this.view.chosenRange(), beside: /** @type {number | undefined} */ (comparison.shown?.key) ?? null },
     })
   }
 
@@ -88,8 +89,8 @@ export class Linked {
   setAddress({ byAddress = false } = {}) {
     const { item, reading } = this.state
     if (!item) return
-    const beside = /** @type {number | undefined} */ (this.view.beside.shown?.key)
-    setAddress(linkTo({ item: item.id, version: reading?.number ?? null, beside: beside ?? null }), { byAddress })
+    const comparison = /** @type {number | undefined} */ (this.view.comparison.shown?.key)
+    setAddress(linkTo({ item: item.id, version: reading?.number ?? null, beside: comparison ?? null }), { byAddress })
   }
 
   /**
@@ -120,7 +121,7 @@ export class Linked {
           parts: link.ignored.join(', ').slice(0, 80),
         }),
       )
-    if (link.beside) ignored.push(await this.openBeside(link.beside, isWanted))
+    if (link.beside) ignored.push(await this.openComparison(link.beside, isWanted))
     if (!isWanted()) return
     if (link.step && !this.view.steps.some((step) => step.id === link.step))
       ignored.push(t('This version has no step {step}, which the link names.', { step: link.step }))

@@ -224,13 +224,13 @@ export class Navigation {
     if (this.order.on) return this.next()
     const shown = this.state.item?.id
     const after = shown === undefined ? '' : `&after=${shown}`
-    const found = await getJSON(`/api/v1/first?${this.state.query}${after}`)
-    if (!found.id || found.id === shown) {
+    const next = await getJSON(`/api/v1/first?${this.state.query}${after}`)
+    if (!next.id || next.id === shown) {
       this.notices.toast(shown === undefined ? t('Nothing waits for you.') : t('No other item waits for you.'))
       return
     }
-    if (found.from_start) this.notices.toast(t('From the start of the queue.'))
-    await this.open(found.id)
+    if (next.from_start) this.notices.toast(t('From the start of the queue.'))
+    await this.open(next.id)
   }
 
   async back() {

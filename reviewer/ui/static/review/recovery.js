@@ -108,15 +108,15 @@ export class Recovery {
    * @param {Autosave | null} onServer
    */
   #offerEarlier(item, stored, onServer) {
-    const found = stored ?? (onServer?.body.steps ? { ...onServer, steps: onServer.body.steps } : null)
-    if (!found) return
-    this.notices.show(t('You have unsent text of {at}, written on an earlier version.', { at: clock(found.at) }), {
+    const unsent = stored ?? (onServer?.body.steps ? { ...onServer, steps: onServer.body.steps } : null)
+    if (!unsent) return
+    this.notices.show(t('You have unsent text of {at}, written on an earlier version.', { at: clock(unsent.at) }), {
       label: t('Compare'),
       onClick: () =>
         this.resolveConflict({
           message: t('Your unsent text was written on an earlier version.'),
-          base: found.base,
-          mine: found.steps,
+          base: unsent.base,
+          mine: unsent.steps,
           theirs: item.trajectory.steps,
           whose: `v${item.version.number} by ${item.version.author ?? t('the drafter')}`,
         }),

@@ -132,9 +132,17 @@ function buildReview(root, me, keymap) {
 
   topBar.state.after(unread.root)
   root.classList.add('so-review', 'so-desk')
-  const left = h('div.left', {}, notices.line, view.beside.heads[0], view.versionLine, view.tracePane, comments.root)
-  const right = h('div.right', {}, view.header, view.beside.legend, view.spectrumPane)
-  fill(root, queue.root, left, view.beside.root, right, view.evidence.root, bar.root, notices.toasts)
+  const left = h(
+    'div.left',
+    {},
+    notices.line,
+    view.comparison.heads[0],
+    view.versionLine,
+    view.tracePane,
+    comments.root,
+  )
+  const right = h('div.right', {}, view.header, view.comparison.legend, view.spectrumPane)
+  fill(root, queue.root, left, view.comparison.root, right, view.evidence.root, bar.root, notices.toasts)
   view.evidence.placeIn(root)
   root.classList.toggle('no-queue', lasting.get('so-queue') === 'hidden')
 

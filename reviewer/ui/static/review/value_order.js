@@ -77,10 +77,10 @@ export class ValueOrder {
       if (chosen.id !== null && chosen.id !== shown) return chosen
     }
     const chosen = postRepeatable(`/api/v1/next?${query}`, { key: newKey(), shown })
-    const made = { query, at: now, chosen }
-    this.#next = made
+    const list = { query, at: now, chosen }
+    this.#next = list
     chosen.catch(() => {
-      if (this.#next === made) this.#next = null
+      if (this.#next === list) this.#next = null
     })
     return chosen
   }

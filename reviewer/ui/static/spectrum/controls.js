@@ -301,9 +301,9 @@ export class Controls {
     const wrong = !(z > -1 && z < 20)
     this.field.setAttribute('aria-invalid', String(wrong))
     if (wrong) {
-      const wanted =
+      const expected =
         this.state.unit === 'km/s' ? t('a velocity in km/s, e.g. −120') : t('a redshift above −1, e.g. 0.00123')
-      this.field.title = t('found "{value}", expected {wanted}', { value: this.field.value, wanted })
+      this.field.title = t('found "{value}", expected {wanted}', { value: this.field.value, wanted: expected })
       return
     }
     this.typed = false

@@ -192,17 +192,17 @@ export function placeFlags(positions, widths, weights, rows) {
   for (const candidate of order) {
     const trial = [...kept, candidate].sort((a, b) => b - a)
     const starts = []
-    const found = positions.map(() => null)
+    const chosenRows = positions.map(() => null)
     for (const i of trial) {
       let row = 0
       while (starts[row] !== undefined && starts[row] < positions[i] + widths[i]) row += 1
       starts.length = Math.max(starts.length, row + 1)
       for (let under = 0; under <= row; under += 1) starts[under] = positions[i]
-      found[i] = row
+      chosenRows[i] = row
     }
     if (starts.length > rows) continue
     kept = trial
-    placed = found
+    placed = chosenRows
   }
   return placed
 }

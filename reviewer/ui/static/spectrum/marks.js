@@ -80,15 +80,15 @@ export function gapMarks(geometry, gaps, masked) {
  * Ranges in screen pixels; those that touch are joined, so that thousands of masked pixels become a few strokes.
  */
 function merged(geometry, stretches) {
-  const found = []
+  const joined = []
   for (const stretch of stretches) {
     const at = span(geometry, stretch, 1)
     if (!at) continue
-    const last = found[found.length - 1]
+    const last = joined[joined.length - 1]
     if (last && at.x <= last[0] + last[1] + 0.5) last[1] = round(Math.max(last[1], at.x + at.width - last[0]))
-    else found.push([at.x, at.width])
+    else joined.push([at.x, at.width])
   }
-  return found
+  return joined
 }
 
 /** The class for the trace of a window if two traces are shown: "left" or "right". */
@@ -180,7 +180,7 @@ export function widthMark(geometry, points, { scale, wavelength, drawn }) {
     const y = bottom - ((flux * scale - yRange[0]) / (yRange[1] - yRange[0])) * height
     return [round(x), round(Math.max(top, Math.min(bottom, y)))]
   }
-  const path = (found) => found.map(([x, y], k) => `${k ? 'L' : 'M'}${x} ${y}`).join('')
+  const path = (line) => line.map(([x, y], k) => `${k ? 'L' : 'M'}${x} ${y}`).join('')
   const [from, to] = [points[0][0], points[points.length - 1][0]]
   const group = svg('g', { class: 'so-width' })
   if (to < geometry.range[0] || from > geometry.range[1]) return group
@@ -247,14 +247,14 @@ function placedTitle({ left, right, panelWidth }, /** @type {string[]} */ parts)
 
 /** "Fλ" with λ as a subscript. */
 function fluxSpans(text) {
-  const found = text.match(/^F([λν])(.*)$/)
-  if (!found) return [text]
-  return ['F', svg('tspan', { dy: 3, 'font-size': '0.75em' }, found[1]), svg('tspan', { dy: -3 }, found[2] || '\u200b')]
+  const match = text.match(/^F([λν])(.*)$/)
+  if (!match) return [text]
+  return ['F', svg('tspan', { dy: 3, 'font-size': '0.75em' }, match[1]), svg('tspan', { dy: -3 }, match[2] || '\u200b')]
 }
 
 /** Small marks where data are above or below the drawn range by more than 3σ. */
 export function offScale(geometry, { wavelength, flux, sigma, scale }, /** @type {number[]} */ [from, to]) {
-  const found = []
+  const arrows = []
   let last = -Infinity
   for (let i = from; i < to; i += 1) {
     const above = (flux[i] - 3 * sigma[i]) * scale > geometry.yRange[1]
@@ -264,7 +264,7 @@ export function offScale(geometry, { wavelength, flux, sigma, scale }, /** @type
     if (x < geometry.left || x > geometry.right || x - last < 9) continue
     last = x
     const d = above ? `M${x - 4} ${geometry.top + 7}l4 -6l4 6z` : `M${x - 4} ${geometry.bottom - 7}l4 6l4 -6z`
-    found.push(svg('path', { d, 'data-pixel': i }))
+    arrows.push(svg('path', { d, 'data-pixel': i }))
   }
-  return svg('g', { class: 'so-off-scale' }, ...found)
+  return svg('g', { class: 'so-off-scale' }, ...arrows)
 }

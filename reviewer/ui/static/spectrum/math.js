@@ -100,17 +100,17 @@ export function quantile(values, fraction) {
 
 /** Ranges [from, to) of indices for which `holds(i)` is true. */
 export function stretches(length, holds) {
-  const found = []
+  const runs = []
   let start = -1
   for (let i = 0; i <= length; i += 1) {
     const inside = i < length && holds(i)
     if (inside && start < 0) start = i
     else if (!inside && start >= 0) {
-      found.push([start, i])
+      runs.push([start, i])
       start = -1
     }
   }
-  return found
+  return runs
 }
 
 /** Ranges of pixels with data and without a jump in wavelength between neighbours. */

@@ -143,8 +143,8 @@ function calculate({ wavelength, flux, ivar, mask }) {
 
 /** The flux of pixels without a variance (ivar 0), NaN elsewhere; null where the file has none for them. */
 function unmeasured(flux, ivar) {
-  const found = Float64Array.from(flux, (value, i) => (ivar[i] > 0 || value === 0 ? NaN : value))
-  return found.some(Number.isFinite) ? found : null
+  const dropped = Float64Array.from(flux, (value, i) => (ivar[i] > 0 || value === 0 ? NaN : value))
+  return dropped.some(Number.isFinite) ? dropped : null
 }
 
 /**

@@ -43,9 +43,9 @@ const shown = ({ factor }, /** @type {number[]} */ [lo, hi]) =>
 const about = ({ titles }) => withCommas(titles.wavelength.slice(1))
 
 function featuresText(scene, range) {
-  const found = strongest(scene, range)
-  if (!found.length) return t('No feature stands out.')
-  const features = found.map(({ at, sign, name }) => {
+  const strong = strongest(scene, range)
+  if (!strong.length) return t('No feature stands out.')
+  const features = strong.map(({ at, sign, name }) => {
     const text = t('{sign} at {wavelength}', { sign: word(sign), wavelength: angstrom(at * scene.factor, 0) })
     return name ? `${text} (${name})` : text
   })
@@ -71,14 +71,14 @@ function strongest({ spectrum, wavelength, measured: { flux, sigma }, lines }, r
     if (Math.abs(significance) > LEAST_SIGMA) candidates.push({ at: wavelength[i], significance })
   }
   candidates.sort((a, b) => Math.abs(b.significance) - Math.abs(a.significance))
-  const found = []
+  const features = []
   for (const { at, significance } of candidates) {
-    if (found.length === MOST) break
-    if (found.some((other) => Math.abs(other.at - at) < REACH * at)) continue
+    if (features.length === MOST) break
+    if (features.some((other) => Math.abs(other.at - at) < REACH * at)) continue
     const near = lines
       .filter((line) => Math.abs(line.at - at) < NAMED * at)
       .toSorted((a, b) => Math.abs(a.at - at) - Math.abs(b.at - at))
-    found.push({ at, sign: significance > 0 ? 'emission' : 'absorption', name: near[0]?.name ?? '' })
+    features.push({ at, sign: significance > 0 ? 'emission' : 'absorption', name: near[0]?.name ?? '' })
   }
-  return found.toSorted((a, b) => a.at - b.at)
+  return features.toSorted((a, b) => a.at - b.at)
 }

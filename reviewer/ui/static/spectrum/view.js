@@ -275,7 +275,7 @@ export class SpectrumView {
     this.naming = new Naming(this.root, {
       onRedshift: (z) => this.#set({ z }),
       onMark: (wavelength) => {
-        for (const one of this.panels) one.showCursor(wavelength)
+        for (const panel of this.panels) panel.showCursor(wavelength)
       },
     })
     for (const panel of this.panels) attachGestures(panel, this.#gestures(panel), this.ending.signal)
@@ -593,7 +593,7 @@ export class SpectrumView {
   #hover(wavelength, panel) {
     if (!this.naming.menu.hidden) return
     this.pointed = wavelength === null ? null : { panel, wavelength }
-    for (const one of this.panels) one.showCursor(wavelength)
+    for (const shown of this.panels) shown.showCursor(wavelength)
     if (this.dragged || !this.scene) return
     this.#setReadout(wavelength === null ? this.#defaultReadout() : reading(this.scene, this.state, wavelength))
   }
@@ -637,8 +637,8 @@ export class SpectrumView {
 /** A range with some of the spectrum on either side. @param {number[] | null} range */
 function withContext(range) {
   if (!range) return null
-  const room = Math.max(CONTEXT * (range[1] - range[0]), 0.5)
-  return [range[0] - room, range[1] + room]
+  const margin = Math.max(CONTEXT * (range[1] - range[0]), 0.5)
+  return [range[0] - margin, range[1] + margin]
 }
 
 /** "3700 – 9300 Å" of an increasing list of wavelengths. */

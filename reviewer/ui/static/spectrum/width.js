@@ -243,7 +243,8 @@ export function resultTexts({ ew, flux, centroid, fwhm, continuum, reason, frame
     `${word(frame)}, ${word(medium)}`,
     missing,
   ]
-  const measured = (/** @type {any} */ one) => `${significant(one.value, 3)} ± ${significant(one.error, 2)} ${one.unit}`
+  const measured = (/** @type {any} */ quantity) =>
+    `${significant(quantity.value, 3)} ± ${significant(quantity.error, 2)} ${quantity.unit}`
   const range = `${number(lo, 1, { group: false })} – ${number(hi, 1, { group: false })} Å`
   const more = [flux && t('flux {value}', { value: measured(flux) }), range]
   const joined = (/** @type {any[]} */ parts) => parts.filter(Boolean).join(' · ')

@@ -129,19 +129,19 @@ export class Outbox extends EventTarget {
   /**
    * Send an entry after the earlier ones of its lane, again and again until the server accepts or refuses it. One that
    * is under way already, by its key, is not sent twice.
-   * @param {Pick<Entry, 'key' | 'kind' | 'item' | 'name' | 'version' | 'lane' | 'parts'> & Partial<Entry>} made
+   * @param {Pick<Entry, 'key' | 'kind' | 'item' | 'name' | 'version' | 'lane' | 'parts'> & Partial<Entry>} message
    * @param {SendOptions} options
    * @returns {Promise<any[]>} the answers to its parts
    * @throws {Refused} with `answers`, those to the parts before the one that was refused
    */
-  send(made, options) {
-    const known = this.#underWay.get(made.key)
+  send(message, options) {
+    const known = this.#underWay.get(message.key)
     if (known) return known
     /** @type {Entry} */
     const entry = {
       ...{ leased: false, lease: null, at: new Date().toISOString(), waiting: '', refused: '' },
       ...{ slow: false, restored: false },
-      ...made,
+      ...message,
     }
     this.#entries.push(entry)
     this.#store(entry)

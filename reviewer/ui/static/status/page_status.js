@@ -126,9 +126,9 @@ export class TopBar {
     this.#show(t('not saved yet'), true, message)
   }
 
-  /** @param {string} text @param {boolean} look @param {string} [title] */
-  #show(text, look, title = '') {
-    this.state.className = look ? 'saved look' : 'saved'
+  /** @param {string} text @param {boolean} needsAttention @param {string} [title] */
+  #show(text, needsAttention, title = '') {
+    this.state.className = needsAttention ? 'saved look' : 'saved'
     this.state.textContent = text
     this.state.title = title
   }

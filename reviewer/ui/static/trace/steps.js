@@ -75,15 +75,15 @@ export const windowsOfSide = (windows, side) =>
 
 /** The reasons why these steps cannot be submitted. The server checks again. */
 export function problems(steps) {
-  const found = []
-  if (steps.at(-1)?.kind !== 'answer') found.push(t('the last step is not an answer'))
+  const listed = []
+  if (steps.at(-1)?.kind !== 'answer') listed.push(t('the last step is not an answer'))
   let thought = false
   steps.forEach((step, index) => {
     if (step.kind === 'think') thought ||= step.text.trim() !== ''
     else {
       const empty = steps[index - 1]?.kind === 'think' // or it would count as a thought
       if (!thought)
-        found.push(
+        listed.push(
           empty
             ? t('step {number} (Think) is empty', { number: index })
             : t('step {number} has no thought before it', { number: index + 1 }),
@@ -91,10 +91,10 @@ export function problems(steps) {
       thought = false
     }
     if (step.kind === 'zoom' && !step.ok)
-      found.push(t('the tool refused the window of step {number}', { number: index + 1 }))
-    if (step.kind === 'answer' && !step.verdict) found.push(t('the answer is neither YES nor NO'))
+      listed.push(t('the tool refused the window of step {number}', { number: index + 1 }))
+    if (step.kind === 'answer' && !step.verdict) listed.push(t('the answer is neither YES nor NO'))
   })
-  return found
+  return listed
 }
 
 const words = (text) => text.match(/\s+|[^\s]+/gu) ?? []

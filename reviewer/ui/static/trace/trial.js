@@ -77,13 +77,13 @@ export function chipOf({
  */
 export function trialChips(step, { trial, tried, ...state }, onPicture) {
   if (!trial?.of_this_version) return null
-  const before = tried?.find((one) => one.id === step.id)
+  const before = tried?.find((trialStep) => trialStep.id === step.id)
   if (before && JSON.stringify(before.arguments) !== JSON.stringify(step.arguments)) return null
   // The comparison, an edit elsewhere, comes last.
   const outcomes = trial.outcomes
     .filter((outcome) => outcome.step === step.id)
     .sort((a, b) => Number(a.edit === 'placebo') - Number(b.edit === 'placebo'))
-  const skipped = trial.skipped.filter((one) => one.step === step.id && one.edit === null)
+  const skipped = trial.skipped.filter((skip) => skip.step === step.id && skip.edit === null)
   if (!outcomes.length && !skipped.length) return null
   return h(
     'ul.trials',

@@ -41,7 +41,7 @@ const SAME = 0.5
  * @property {() => void} onChange the second trace has appeared, or is gone
  */
 
-export class Beside {
+export class Comparison {
   /** @type {ComparedTrace | null} the second trace */
   shown = null
   /** @type {Step[]} its steps, with ids that the first trace does not have */
@@ -162,12 +162,12 @@ export class Beside {
   /** @param {ComparedTrace} first @param {{left: string, right: string}} names @param {number} both windows in both */
   #differences(first, { left, right }, both) {
     const other = /** @type {ComparedTrace} */ (this.shown)
-    const [here, there] = [first, other].map(({ steps }) => verdictOf(steps))
+    const [here, second] = [first, other].map(({ steps }) => verdictOf(steps))
     const [onlyLeft, onlyRight] = [first, other].map(({ steps }) => windowsOf(steps).length - both)
     const names = { first: left, second: right }
-    const answers = { here: here ?? t('nothing'), there: there ?? t('nothing') }
+    const answers = { here: here ?? t('nothing'), there: second ?? t('nothing') }
     const anotherQuestion = first.question.key !== other.question.key
-    const agree = !anotherQuestion && here === there
+    const agree = !anotherQuestion && here === second
     const endings = [
       [left, first.ending],
       [right, other.ending],
@@ -204,7 +204,7 @@ export class Beside {
 
   /** Select a step of the second trace; null where the step is not of it. @param {string} id @returns {Step | null} */
   select(id, { scroll = true } = {}) {
-    const step = this.steps.find((one) => one.id === id) ?? null
+    const step = this.steps.find((candidate) => candidate.id === id) ?? null
     if (this.shown) this.#setFront(step ? 1 : 0)
     if (step) this.trace.select(id, { scroll })
     return step
@@ -263,16 +263,16 @@ const verdictOf = (steps) => steps.find((step) => step.kind === 'answer')?.verdi
  * @returns {[StepWindow, StepWindow][]}
  */
 export function sameWindows(first, second, spectrum) {
-  const found = first
+  const overlaps = first
     .flatMap((a) =>
       second.map((b) => ({ a, b, shared: sharedPart(windowInData(a, spectrum), windowInData(b, spectrum)) })),
     )
     .filter(({ shared }) => shared >= SAME)
-    .sort((one, other) => other.shared - one.shared)
+    .sort((pair, other) => other.shared - pair.shared)
   const taken = new Set()
   /** @type {[StepWindow, StepWindow][]} */
   const pairs = []
-  for (const { a, b } of found) {
+  for (const { a, b } of overlaps) {
     if (taken.has(a) || taken.has(b)) continue
     taken.add(a).add(b)
     pairs.push([a, b])
