@@ -174,7 +174,7 @@ def test_the_page_works_below_a_path(chromium: Browser, host: str, path: str, tm
         assert b"," in Path(download.value.path()).read_bytes()
         sheet = page.locator(".so-sheet", has_text="Import trajectories")
         sheet.locator("input[type=file]").set_input_files(tmp_path / "star.csv")
-        expect(sheet).to_contain_text("star.csv")
+        expect(sheet.get_by_role("cell", name="star.csv")).to_be_visible()
 
         for address in ("docs/", "docs/zh/reviewing.md"):
             page.goto(url + address)

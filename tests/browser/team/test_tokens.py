@@ -246,7 +246,7 @@ def test_the_page_of_the_api_fits_its_window(store: Store, address: str, page: P
     # Gradio reports the requests that end with its page; only what the policy of the new page refuses counts.
     page.on("console", lambda message: refused.append(message.text) if "Security Policy" in message.text else None)
     page.get_by_role("link", name="What a script can do").click()
-    expect(page.get_by_role("heading", name="GET /api/v1/queue", exact=True)).to_be_visible()
+    expect(page.locator("#operations-Review-queue_api_v1_queue_get")).to_be_visible()
     for width in (390, 820, 1366):
         page.set_viewport_size({"width": width, "height": 900})
         frames(page)
