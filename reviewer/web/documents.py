@@ -32,7 +32,8 @@ _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     deferred("Reviewing"): (
-        *("reviewing.md", "hints.md", "review-aids.md", "inspecting.md", "tasks.md", "zh/reviewing.md"),
+        *("first_evening.md", "reviewing.md", "hints.md", "review-aids.md", "inspecting.md", "tasks.md"),
+        "zh/reviewing.md",
     ),
     deferred("Teamwork"): ("team/finding.md", "team/similar.md", "team/api.md"),
     deferred("Trust"): ("trust.md", "trust/trial.md", "trust/measurements.md"),

@@ -27,6 +27,7 @@ from agent.tasks import load
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Think, Zoom
 from agent.trajectory.tags import parse
+from reviewer.drafting import demo_trust
 from reviewer.drafting.budget import Budget, Prices, total_tokens
 from reviewer.drafting.demo import RECIPES, demo_items, draft, planted
 from reviewer.store import Store, WorkTime
@@ -357,6 +358,16 @@ TASKS = load()
 @pytest.fixture(scope="module")
 def items():
     return list(demo_items())
+
+
+def test_the_shipped_scores_and_trials_are_those_of_the_demo(items):
+    shipped = json.loads(demo_trust.FILE.read_text("utf-8"))
+    hashes = [trajectory.content_hash() for _, trajectory in items]
+    assert set(shipped["scores"]) <= set(hashes), "run `python -m reviewer.drafting.demo_trust`"
+    assert [trial["content_hash"] for trial in shipped["trials"]] == [
+        hashes[demo_trust.PASSED - 1],
+        hashes[demo_trust.NOT_PASSED - 1],
+    ]
 
 
 def test_the_demo_has_every_class_and_many_look_alikes(items):
