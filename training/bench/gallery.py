@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
@@ -14,13 +15,14 @@ from PIL import Image
 from agent.batch.report import pictures, window_text
 from agent.json_lines import write_atomic
 from agent.spectrum import Spectrum
+from agent.statistics import wilson
 from agent.trajectory import Trajectory
 from agent.trajectory.messages import data_url
 from agent.trajectory.steps import Answer, Step, Think, Verdict, Zoom
+from agent.trust.reliability import Bin
 from training.bench.answers import Run
 from training.bench.calibration import MEASURES
 from training.bench.outcomes import Outcome
-from training.bench.reliability_figure import svg
 from training.bench.scores import plain
 from training.bench.table import Row, p_yes
 from training.data.records import Question
@@ -178,10 +180,37 @@ def _calibration(row: Row) -> str:
         about = f"Reliability of P(YES), {p_yes(row, calibration)}"
         scores = "; ".join(f"{name} {plain(getattr(calibration, measure))}" for measure, name in MEASURES.items())
         parts.append(
-            f'<details class="calibration"><summary>{_text(about)}</summary>{svg(calibration.bins, _text(about))}'
+            f'<details class="calibration"><summary>{_text(about)}</summary>'
+            f"{_reliability_svg(calibration.bins, _text(about))}"
             f"<p>{_text(scores)} (means over tasks). Bars are 95 % Wilson intervals.</p></details>"
         )
     return "\n".join(parts)
+
+
+def _reliability_svg(bins: Sequence[Bin], label: str) -> str:
+    """Return the share of YES of each bin over its mean P(YES), with the diagonal of perfect calibration."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    filled = [(b.probability, b.positives, b.n) for b in bins if b.probability is not None and b.positives is not None]
+    ink, accent = "#010101", "#020202"  # the page's own colours take their places
+    style = {"svg.fonttype": "none", "svg.hashsalt": label, "font.size": 8}
+    with rc_context(
+        style | dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), ink)
+    ):
+        figure = Figure((3.2, 3.2), layout="constrained")
+        axes = figure.add_subplot(xlim=(0, 1), ylim=(0, 1), xlabel="mean P(YES)", ylabel="share of YES", aspect="equal")
+        axes.plot((0, 1), (0, 1), "--", color=ink, linewidth=0.8)
+        for probability, positives, n in filled:
+            axes.plot((probability, probability), wilson(positives, n), color=accent)
+            axes.plot(probability, positives, "o", color=accent, clip_on=False, gid=f"{n} questions")
+        for patch in (figure.patch, axes.patch):
+            patch.set_visible(False)
+        written = io.StringIO()
+        figure.savefig(written, format="svg", metadata={"Date": None})
+    text = written.getvalue()
+    text = text[text.index("<svg") :].replace(ink, "var(--faint)").replace(accent, "var(--accent)")
+    return text.replace("<svg", f'<svg class="reliability" role="img" aria-label="{label}"', 1)
 
 
 def _card(outcome: Outcome, trajectory: Trajectory | None, texts: Sequence[str], spectrum_of: SpectrumOf) -> str:
