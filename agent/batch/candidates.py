@@ -92,7 +92,7 @@ def candidate(
 
     :param trajectories: its samples, one or more
     :param spectrum: None if it can no longer be read
-    :param found: the consensus of the samples; None if there is none, with the reason in ``why_not``
+    :param agreed: the consensus of the samples; None if there is none, with the reason in ``why_not``
     :param seconds: of each sample; empty if they are not known
     :param truncated: samples without an answer because the conversation no longer fitted the model
     :param judged: the verdict of a certificate, which takes the place of the consensus

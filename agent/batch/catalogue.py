@@ -125,7 +125,7 @@ class _Names:
     def of(self, next_to: Path, name: str) -> str:
         """Return the name of a file.
 
-        :param beside: where a relative path is searched first
+        :param next_to: where a relative path is searched first
         """
         return next(self.all(next_to, [(name, "")]))[0]
 

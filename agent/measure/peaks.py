@@ -59,7 +59,7 @@ def two_maxima(
     and the dip 3σ and a tenth of the lower maximum deep.
 
     :param spectrum: at rest
-    :param one: the line as ``measure_line`` measured it; None: measured here
+    :param measurement: the line as ``measure_line`` measured it; None: measured here
     """
     measured = measure_line(spectrum, line) if measurement is None else measurement
     if isinstance(measured, Undefined):

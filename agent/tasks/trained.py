@@ -188,7 +188,7 @@ def choose(
 ) -> Task:
     """Return the task with the chosen prompt.
 
-    :param wanted: None: "trained" for a Spec-o3 checkpoint where it is imported, else "ours"
+    :param choice: None: "trained" for a Spec-o3 checkpoint where it is imported, else "ours"
     :param is_checkpoint: whether the policy is a Spec-o3 checkpoint
     :raises TaskError: "trained" is wanted and no prompt of this task has been imported
     """

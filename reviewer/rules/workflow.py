@@ -68,11 +68,11 @@ _SIDE: dict[Verb, int] = {"pass": 1, "approve": 1, "return": -1, "reject": -1}
 
 @dataclass(frozen=True)
 class Standing:
-    """The standing of an item: ``len(cast)`` of ``wanted`` decisions of the present ``round`` are made.
+    """The standing of an item: ``len(cast)`` of ``needed`` decisions of the present ``round`` are made.
 
     :param version_id: the current version, which a decision must name
     :param version: its number
-    :param wanted: decisions that the present round needs in all, 0 once decided
+    :param needed: decisions that the present round needs in all, 0 once decided
     :param cast: those already made, on the current version
     :param decisions: every decision in force on the current version, all rounds, in order
     :param stale: audits, votes and adjudications of earlier versions: shown, but not counted

@@ -29,7 +29,7 @@ class Stated:
 
     :param line: of the list
     :param sign: "" where the sentence does not say it
-    :param there: the line is said to be there; False: it is denied
+    :param is_present: the line is said to be there; False: it is denied
     :param strong: the line is said to be strong, clear or the like
     :param seen: the sentence has a word for the presence of a line; without one it only names the line
     """

@@ -146,7 +146,7 @@ class QueueFilter:
 class QueueRow:
     """One row of the queue. ``snr`` is the spectrum's ``snr_typical``. Without text, label or answer.
 
-    ``cast`` of the ``wanted`` decisions of the present round have been made.
+    ``cast`` of the ``needed`` decisions of the present round have been made.
     """
 
     item_id: int

@@ -39,7 +39,7 @@ _SENT_OF_TRAJECTORY = ("version", "task", "prompt", "redshift", "medium", "overv
 class VerdictFirst:
     """Which items are hidden from one person.
 
-    :param wanted: hide every open item, not only those of the batches with the rule
+    :param chosen: hide every open item, not only those of the batches with the rule
     """
 
     def __init__(self, store: Store, person: Person, chosen: bool = False) -> None:

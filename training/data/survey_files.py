@@ -47,7 +47,7 @@ def labelled_spectra(
 
     :param paths: files, folders, and lists as ``agent.batch.sources`` has them
     :param table: the labels, as ``agent.batch.labels`` has them
-    :param wanted: keys of the wanted tasks; a single one is the task of the labels if the table does not
+    :param keys: keys of the wanted tasks; a single one is the task of the labels if the table does not
         state it
     :param dropped: what was left out is added
     :param leave_out: which rows of the table may be without a spectrum

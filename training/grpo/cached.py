@@ -274,7 +274,7 @@ class CachedGeneration:
         return known[1]
 
     def _new_images(self, rendered: Rendered, tokens: Sequence[int]) -> Sequence[Image.Image]:
-        """Return the pictures whose tokens are all in ``tokens``, the end of ``one``."""
+        """Return the pictures whose tokens are all in ``tokens``, the end of ``rendered``."""
         count = sum(
             token == self._image and before != self._image
             for before, token in zip((None, *tokens), tokens, strict=False)

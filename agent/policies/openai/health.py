@@ -43,7 +43,7 @@ class Health:
 async def check_server(where: str, model_name: str | None, fetch: Fetch) -> Health:
     """Query the API at ``where`` (``http://.../v1``): models, server and load.
 
-    :param wanted: the model to use; None: the first that is served
+    :param model_name: the model to use; None: the first that is served
     """
     try:
         listed = await fetch("/models")

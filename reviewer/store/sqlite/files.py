@@ -89,7 +89,7 @@ def sync(path: Path) -> None:
 
 
 def require_space(target: Path, needed: int) -> None:
-    """Check the free space for ``target``. :raises CannotWrite: less than ``wanted`` and the spare bytes are free"""
+    """Check the free space for ``target``. :raises CannotWrite: less than ``needed`` and the spare bytes are free"""
     free = shutil.disk_usage(target.parent).free
     if free < needed + SPARE_BYTES:
         raise CannotWrite(

@@ -63,7 +63,7 @@ class Drafter(Answer):
 
 
 class QueueRow(Answer):
-    """A row of the queue: ``cast`` of the ``wanted`` decisions of the present round are made."""
+    """A row of the queue: ``cast`` of the ``needed`` decisions of the present round are made."""
 
     id: int
     name: str
