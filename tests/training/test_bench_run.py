@@ -627,8 +627,7 @@ def test_a_small_set_has_both_labels_where_there_is_room(most: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "expected"),
-    [("local", LOCAL_CONCURRENCY), ("nano", LOCAL_CONCURRENCY), ("spec-o3", batch.THREADS)],
+    ("policy", "expected"), [("local", LOCAL_CONCURRENCY), ("nano", LOCAL_CONCURRENCY), ("spec-o3", batch.THREADS)]
 )
 def test_a_model_in_this_process_has_few_conversations_at_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, policy: str, expected: int

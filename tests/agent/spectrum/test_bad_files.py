@@ -15,14 +15,7 @@ from hypothesis import strategies as st
 from agent.spectrum import Spectrum, SpectrumError, read, read_all
 from agent.spectrum.readers import opened, parquet_child
 from tests.support.inputs import spectra
-from tests.support.inputs.damage import (
-    damaged_bytes,
-    damaged_fits,
-    damaged_gzip,
-    damaged_json,
-    damaged_text,
-    examples,
-)
+from tests.support.inputs.damage import damaged_bytes, damaged_fits, damaged_gzip, damaged_json, damaged_text, examples
 from tests.support.inputs.refusals import check_sentence, refused_by
 from tests.support.inputs.rows import json_or_none, specvi_files
 from tests.support.inputs.spectra import FITS, GZIP, JSON, PARQUET, TEXT, XML, N, a_spectrum, linear_image

@@ -7,14 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
-from agent.trajectory.statements import (
-    Statement,
-    disagreements,
-    quoted_windows,
-    sentence,
-    statements,
-    text_of_step,
-)
+from agent.trajectory.statements import Statement, disagreements, quoted_windows, sentence, statements, text_of_step
 
 
 def a_trajectory(*steps, redshift=None) -> Trajectory:

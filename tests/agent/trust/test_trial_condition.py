@@ -36,11 +36,7 @@ from tests.support.planted_policies import Kind, Planted
 
 CV = load()["cv"]
 CONDITION = {"wanted": Wanted(trial=("YES", "NO")), "trial": TrialSettings()}
-WIDE = {
-    "yes": replace(YES, threshold=0.5),
-    "no": replace(NO, threshold=0.49),
-    "surveys": ("simulated SDSS",),
-}
+WIDE = {"yes": replace(YES, threshold=0.5), "no": replace(NO, threshold=0.49), "surveys": ("simulated SDSS",)}
 
 
 def made(followed: bool | None, seed: int = 0, placebos: int = 1) -> Trial:
