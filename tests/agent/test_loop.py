@@ -97,13 +97,6 @@ def test_a_turn_streams_as_the_policy_writes_it():
     assert "".join(pieces) == ANSWER
 
 
-def test_nothing_is_drawn_before_the_next_event_is_requested():
-    events = inspect(SPECTRUM, TASK, Script([ZOOM_TURN, ANSWER]))
-    started = next(events)
-    assert isinstance(started, Started)
-    assert started.picture == pixels_sha256(started.overview)
-
-
 def test_the_trajectory_keeps_every_step_with_its_picture_frame_and_medium():
     trajectory = run(SPECTRUM, TASK, Script([ZOOM_TURN, ANSWER]))
     assert [type(s) for s in trajectory.steps] == [Think, Zoom, Think, Answer]
@@ -174,9 +167,6 @@ def test_text_written_before_a_policy_failed_is_kept():
     assert isinstance(end, Ended)
     assert (end.reason, end.trajectory.steps[0]) == ("policy failed", Think("s1", "Half a thou"))
     assert "127.0.0.1:8000" in end.detail
-
-
-def test_run_raises_the_reason_why_a_policy_failed():
     with pytest.raises(PolicyError, match="is it still running"):
         run(SPECTRUM, TASK, Broken())
 
@@ -332,12 +322,9 @@ def test_every_published_tool_answer_is_reproduced_exactly(shared: Path, monkeyp
     for case in cases:
         wavelength, flux = (arrays[f"{case['spectrum']}.{what}"] for what in ("wavelength", "flux"))
         filled = np.interp(wavelength, wavelength[np.isfinite(flux)], flux[np.isfinite(flux)])
-        result = tool.call(a_given_spectrum(wavelength, filled, case["redshift"]), case["arguments"])
+        spectrum = Spectrum(wavelength, filled, np.ones(flux.size), redshift=case["redshift"])
+        result = tool.call(spectrum, case["arguments"])
         assert (result.text, result.image is not None, result.ok) == (case["text"], case["image"], case["success"])
-
-
-def a_given_spectrum(wavelength, flux, redshift) -> Spectrum:
-    return Spectrum(wavelength=wavelength, flux=flux, ivar=np.ones(flux.size), redshift=redshift)
 
 
 def test_the_picture_is_the_published_one_of_the_same_window():
@@ -377,7 +364,7 @@ def test_a_long_answer_is_cut_in_its_middle():
     assert text.endswith("available data range [4000.0, 7000.0].")
 
 
-@pytest.mark.parametrize("arguments", [None, [5000, 6000], "5000", 7])
+@pytest.mark.parametrize("arguments", [None, [5000, 6000]])
 def test_arguments_that_are_no_object_return_an_error_as_text(arguments):
     result = tool.call(a_spectrum(), arguments)
     assert not result.ok

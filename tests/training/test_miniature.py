@@ -290,7 +290,7 @@ def test_a_claim_that_does_not_hold_is_in_the_table() -> None:
     assert "| ≥ 10, each ≥ 10 |" in text
 
 
-@pytest.mark.parametrize("seeds", ["", "1,1", "-1", "a"])
+@pytest.mark.parametrize("seeds", ["", "1,1", "a"])
 def test_invalid_seeds_are_refused(seeds: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["miniature", "--seeds", seeds])

@@ -12,7 +12,6 @@ from agent.conversation import Conversation
 from agent.loop import run
 from agent.simulate import CLASSES, KINDS, simulate, truth
 from agent.tool import overview as drawn
-from app import main
 from training.nano.features import FEATURES, LOST, OUTSIDE, overview, statement, statements
 from training.nano.scoring import Judged, counts
 from training.nano.spectra import SHORTEST, WHITE_DWARFS, Simulated, question, simulated, tasks
@@ -180,12 +179,6 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(StagesError, match="found other files, expected an empty folder"):
         train(tmp_path, 0, SCALES["quick"], print)
-
-
-def test_the_command_explains_itself(capsys):
-    with pytest.raises(SystemExit):
-        main(["nano", "--help"])
-    assert "without it the same command continues" in capsys.readouterr().out
 
 
 def test_a_simulated_spectrum_by_another_spectrograph():

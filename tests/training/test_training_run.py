@@ -162,12 +162,10 @@ def test_only_the_first_process_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     ("name", "part"),
     [
         ("model.visual.blocks.0.attn.qkv.weight", "vision"),
-        ("model.visual.patch_embed.proj.weight", "vision"),
         ("model.visual.merger.mlp.0.weight", "projector"),
         ("visual.merger.ln_q.weight", "projector"),
         ("model.language_model.layers.0.mlp.gate_proj.weight", None),
         ("base_model.model.model.language_model.layers.0.self_attn.q_proj.lora_A.default.weight", None),
-        ("lm_head.weight", None),
     ],
 )
 def test_parameters_are_assigned_to_parts_by_name(name: str, part: str | None) -> None:
@@ -198,9 +196,7 @@ def test_shipped_settings_are_found_by_name(tmp_path: Path, monkeypatch: pytest.
     assert config_file("none") == Path("none")
 
 
-def test_without_trl_the_command_prints_what_installs_it(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_trl_the_command_prints_what_installs_it(capsys, monkeypatch):
     import training.environment
 
     monkeypatch.setattr(training.environment, "find_spec", lambda name: None if name == "trl" else object())
@@ -261,19 +257,10 @@ def test_a_rate_without_a_point_is_a_number_although_yaml_reads_text(tmp_path: P
             "name: x\ninner: {widht: 1}",
             "inner.widht: found an unknown field, expected one of width, kinds; did you mean width?",
         ),
-        ("name: x\nzzz: 1", "zzz: found an unknown field, expected one of name, rate"),
         ("count: 1", "name: found nothing, expected a value"),
         ("name: x\nrate: fast", "rate: found 'fast', expected a number"),
         ("name: x\nrate: true", "rate: found True, expected a number"),
-        ("name: x\ncount: 1.5", "count: found 1.5, expected a whole number"),
-        ("name: x\ncount: true", "count: found True, expected a whole number"),
-        ("name: x\ndry: 1", "dry: found 1, expected true or false"),
-        ("name: [x]", "name: found ['x'], expected a text"),
-        ("name: x\nway: left", "way: found 'left', expected 'up' or 'down'"),
-        ("name: x\nlimit: much", "limit: found 'much', expected a whole number"),
-        ("name: x\ninner: 3", "inner: found 3, expected a table of keys and values"),
         ("name: x\ninner: {kinds: a}", "inner.kinds: found 'a', expected a list"),
-        ("name: x\ninner: {kinds: [a, 1]}", "inner.kinds[1]: found 1, expected a text"),
         ("name: x\nextra: 3", "extra: found 3, expected a table of keys and values"),
         ("- a", "file: found list, expected settings as `key: value` lines"),
         ("", "file: found nothing, expected settings"),

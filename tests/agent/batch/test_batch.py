@@ -92,12 +92,7 @@ def test_every_job_has_exactly_one_outcome(folder):
     }
     assert {o.reason for o in outcomes} == {"answered"}
     assert all(o.usage == Usage(1, 100, 50, 10) and o.is_inspected and o.tries == 1 for o in outcomes)
-
-
-def test_each_sample_has_the_policy_of_its_number(folder):
-    outcomes = inspect_many(jobs(folder, 3), CV, ScriptedPolicy, concurrency=2)
-    for outcome in outcomes:
-        assert outcome.trajectory.drafter.settings["seed"] == outcome.job.sample
+    assert all(o.trajectory.drafter.settings["seed"] == o.job.sample for o in outcomes)
 
 
 def test_jobs_are_taken_only_as_they_are_needed(folder):
@@ -155,31 +150,19 @@ def test_a_policy_that_fails_is_tried_again(folder):
     assert {(o.reason, o.tries) for o in outcomes} == {("answered", 3)}
 
 
-def test_a_permanent_failure_is_reported_with_its_message_and_the_others_are_done(folder):
-    def fail_for_star_3(conversation: Conversation) -> None:
+def test_a_permanent_failure_or_a_broken_policy_fails_its_own_job_only(folder):
+    def fail(conversation: Conversation) -> None:
+        if conversation.spectrum.name == "star-2.csv":
+            raise ZeroDivisionError("surprise")
         if conversation.spectrum.name == "star-3.csv":
             raise PolicyError("the conversation is too long for this model")
 
-    outcomes = {
-        o.job.key: o for o in inspect_many(jobs(folder), CV, lambda s: ScriptedPolicy(s, fail_for_star_3), retries=1)
+    outcomes = inspect_many(jobs(folder), CV, lambda s: ScriptedPolicy(s, fail), retries=1)
+    failed = {o.job.key: (o.reason, o.tries, o.detail) for o in outcomes if o.reason != "answered"}
+    assert failed == {
+        "star-2.csv": ("policy failed", 1, "ZeroDivisionError: surprise"),
+        "star-3.csv": ("policy failed", 2, "the conversation is too long for this model"),
     }
-    failed = outcomes.pop("star-3.csv")
-    assert (failed.reason, failed.tries) == ("policy failed", 2)
-    assert failed.detail == "the conversation is too long for this model"
-    assert {o.reason for o in outcomes.values()} == {"answered"}
-
-
-def test_a_policy_that_breaks_fails_its_own_job_only(folder):
-    def break_for_star_2(conversation: Conversation) -> None:
-        if conversation.spectrum.name == "star-2.csv":
-            raise ZeroDivisionError("surprise")
-
-    outcomes = {
-        o.job.key: o.detail
-        for o in inspect_many(jobs(folder), CV, lambda s: ScriptedPolicy(s, break_for_star_2), retries=0)
-    }
-    assert outcomes["star-2.csv"] == "ZeroDivisionError: surprise"
-    assert sorted(filter(None, outcomes.values())) == ["ZeroDivisionError: surprise"]
 
 
 def test_when_every_inspection_fails_the_run_ends_early(folder):
@@ -234,16 +217,9 @@ def test_a_conversation_too_long_for_the_model_is_truncated_kept_and_not_tried_a
     assert "too long for the model: 1,500 tokens to read and up to 2,048 to write, of 1,300" in outcomes[0].detail
 
 
-def test_a_first_turn_that_does_not_fit_has_failed_and_is_not_tried_again(folder):
-    with BadServer([TOO_LONG]) as server:
-        policy = SpecO3(Endpoint(server.url, "spec-o3"))
-        outcomes = list(inspect_many(jobs(folder), CV, lambda s: policy, retries=2))
-        assert len(server.chats) == len(outcomes)
-    assert {(o.reason, o.tries) for o in outcomes} == {("policy failed", 1)}
-
-
-def test_an_error_that_would_come_again_is_not_tried_again(folder):
-    with BadServer([Status(400)]) as server:
+@pytest.mark.parametrize("refusal", [TOO_LONG, Status(400)])
+def test_an_error_in_the_first_turn_that_would_come_again_is_not_tried_again(folder, refusal):
+    with BadServer([refusal]) as server:
         policy = SpecO3(Endpoint(server.url, "spec-o3"))
         outcomes = list(inspect_many(jobs(folder), CV, lambda s: policy, retries=2))
         assert len(server.chats) == len(outcomes)
@@ -468,15 +444,6 @@ def test_the_time_of_a_person_is_compared_with_that_of_the_policy(here, capsys):
     assert json.loads(capsys.readouterr().out)["this_run"]["person_to_policy"] is None
 
 
-def test_the_summary_is_json_if_requested(here, capsys):
-    assert inspect("sky", "--json") == 0
-    summary = json.loads(capsys.readouterr().out)
-    assert summary["spectra"] == summary["yes"] + summary["no"] + summary["ask"] == 3
-    assert summary["this_run"]["inspected"] == 3
-    assert summary["this_run"]["tokens"] == {"requests": 0, "prompt": 0, "cached": 0, "completion": 0}
-    assert (summary["failed"], summary["table"]) == (0, None)
-
-
 def test_nothing_is_inspected_twice_and_more_can_be_added_later(here, capsys):
     assert inspect("sky/star-0.csv") == 0
     first = Path("r.jsonl").read_bytes()
@@ -527,15 +494,12 @@ def test_a_file_that_cannot_be_read_gives_status_1_and_is_tried_again(here, caps
     [
         (["gone.fits"], "gone.fits: found no such file or folder"),
         (["empty"], "empty: found no file that looks like a spectrum"),
-        (["sky", "--table", "c.docx"], "c.docx: found a name that ends in '.docx'"),
         (["sky", "--table", "taken.csv"], "taken.csv: found a file that does not belong to these results"),
         (["sky", "--resume"], "r.jsonl: found no results to resume"),
         (["sky", "--out", "no/r.jsonl"], "found no folder"),
         (["sky", "--task", "quasar"], "--task: found 'quasar', expected one of"),
         (["sky", "--majority", "2"], "majority: found 2.0, expected more than 0 and at most 1"),
-        (["sky", "--samples", "3"], "--samples: found 3, expected 1: baseline gives the same answer each time"),
         (["sky", "--policy", "spec-o3", "--server", "http://127.0.0.1:9/v1"], "127.0.0.1:9"),
-        (["sky", "--policy", "oracle"], "--policy: found 'oracle'"),
     ],
 )
 def test_a_run_that_cannot_start_gives_the_reason_and_status_2_and_no_files(here, capsys, arguments, words):
@@ -590,10 +554,9 @@ def test_the_expected_number_of_jobs_becomes_exact(here):
         assert len(list(few)) == few.expected == 3
 
 
-@pytest.mark.parametrize("number", ["0", "-1", "two", "1.5"])
-def test_counts_are_whole_numbers_of_at_least_one(here, capsys, number):
+def test_counts_are_whole_numbers_of_at_least_one(here, capsys):
     with pytest.raises(SystemExit) as refused:
-        inspect("sky", "--samples", number)
+        inspect("sky", "--samples", "0")
     assert refused.value.code == 2
     assert "expected a whole number, 1 or more" in capsys.readouterr().err
 
@@ -644,8 +607,9 @@ def test_a_server_that_always_fails_ends_the_run_with_its_message(here, capsys, 
     assert len(lines("r.jsonl.failed.jsonl")) == 11
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("how", [["--processes", "1"], ["--concurrency", "1"]])
+@pytest.mark.parametrize(
+    ("number", "how"), [(signal.SIGINT, ["--processes", "1"]), (signal.SIGTERM, ["--concurrency", "1"])]
+)
 def test_ctrl_c_keeps_finished_work_and_still_writes_the_table(here, number, how):
     # So many that it is not done before the signal.
     for n in range(3, 600):

@@ -36,7 +36,7 @@ from agent.batch.candidates import (
     ranked,
     write_table,
 )
-from agent.batch.journal import Inspected, Journal
+from agent.batch.journal import Journal
 from agent.batch.labels import Labels, LabelsError
 from agent.batch.report import bundle, escaped, markdown, picture_names, picture_sheet, pictures, quoted, sheet_pictures
 from agent.batch.run import inspect_many, jobs_for
@@ -78,18 +78,9 @@ def order(*rows: Candidate) -> list[str]:
 def test_the_surest_yes_comes_first_and_rows_for_a_person_last_without_a_rank():
     rows = [row("YN", "split"), row("NNN", "no"), row("YYN", "two"), row("YYY", "three"), row("Y", "one")]
     assert order(*rows) == ["three", "one", "two", "no", "split"]
-    assert [found.rank for found in ranked(rows)] == [1, 2, 3, 4, None]
-
-
-def test_more_agreeing_samples_rank_higher():
+    assert [candidate.rank for candidate in ranked(rows)] == [1, 2, 3, 4, None]
     assert order(row("YYY", "three"), row("YYYYY", "five")) == ["five", "three"]
-
-
-def test_a_doubtful_no_comes_before_a_sure_one():
     assert order(row("NNN", "sure"), row("NNNY", "doubtful")) == ["doubtful", "sure"]
-
-
-def test_of_equals_the_better_data_come_first_then_the_name():
     assert order(row("Y", "b", snr=10.0), row("Y", "a", snr=10.0), row("Y", "c", snr=40.0)) == ["c", "a", "b"]
 
 
@@ -122,12 +113,9 @@ def test_a_row_summarises_its_samples():
 def test_every_column_is_a_field_and_is_described():
     columns = columns_for(certified=True, cascade=True)
     assert [column.name for column in columns] == [field.name for field in fields(Candidate)][:-1]
-    assert all(column.description for column in columns)
-
-
-@pytest.mark.parametrize("column", columns_for(certified=True, cascade=True), ids=lambda c: c.name)
-def test_ucds_are_in_the_ivoa_vocabulary(column):
-    parse_ucd(column.ucd, check_controlled_vocabulary=True)
+    for column in columns:
+        assert column.description
+        parse_ucd(column.ucd, check_controlled_vocabulary=True)
 
 
 ROWS = ranked(
@@ -211,14 +199,6 @@ def test_no_rows_make_an_empty_table(tmp_path, name):
     assert (tmp_path / name).stat().st_size > 0
 
 
-def test_the_table_is_replaced_in_one_step(tmp_path):
-    write_table(ROWS, tmp_path / "c.csv")
-    before = (tmp_path / "c.csv").read_bytes()
-    write_table(ROWS[:1], tmp_path / "c.csv")
-    assert len((tmp_path / "c.csv").read_bytes()) < len(before)
-    assert [p.name for p in tmp_path.iterdir()] == ["c.csv"]
-
-
 @pytest.mark.parametrize(
     ("name", "words"), [("c.docx", "ends in '.docx', expected .csv, .parquet, .vot"), ("no/c.csv", "no such folder")]
 )
@@ -247,12 +227,6 @@ def test_results_are_counted_and_missing_or_changed_spectra_need_a_person(tmp_pa
     assert rows["c.csv"].reasons == "The file differs from the one that was inspected."
     assert rows["b.csv"].yes + rows["b.csv"].no == 2
     assert all(row.seconds is not None and 0 < row.seconds < 60 for row in rows.values())
-
-
-def test_without_the_spectrum_file_only_the_verdict_is_missing(tmp_path):
-    inspected = Inspected("gone.fits", "", (trace("YES"),))
-    (made,) = candidates_from([inspected], tmp_path, CV, Limits())
-    assert (made.verdict, made.yes, made.name) == ("ASK", 1, STAR.name)
 
 
 def trace_of_actions(*actions: object, spectrum: Spectrum = STAR) -> Trajectory:
@@ -288,10 +262,8 @@ def without_data(lo: float, hi: float) -> Spectrum:
     [
         ("Y", "YES"),
         ("N", "NO"),
-        ("YY", "YES"),
         ("YYN", "YES"),
         ("NNNNY", "NO"),
-        ("YYYYNN", "YES"),
         ("YN", None),
         ("Y-", None),
         ("YYYNN", None),
@@ -310,7 +282,6 @@ def test_two_thirds_of_all_samples_decide_and_less_needs_a_person(verdicts, expe
 @pytest.mark.parametrize(
     ("verdicts", "sentence"),
     [
-        ("--", "No answer from 2 samples."),
         ("-", "No answer from 1 sample."),
         ("", "There are no samples."),
         ("YNYN-", "The samples are split: 2 YES, 2 NO, 1 without an answer."),
@@ -540,13 +511,6 @@ def test_the_json_form_names_its_numbers():
     assert set(form["paths"][0]) == {"turn", "samples", "what", "window", "label", "verdict", "next"}
 
 
-def test_a_real_inspection_has_an_outcome():
-    star = simulate("cv", "SDSS", 20, 11)
-    found = consensus([run(star, CV, Baseline())], star, CV)
-    assert (found.verdict, found.parts_at) == ("YES", None)
-    assert found.paths[0].what == "look"
-
-
 def test_a_thought_without_an_action_is_no_answer():
     thinking = replace(trace_of_actions(), steps=(Think("s1", "Hm."),))
     assert consensus([thinking], STAR, CV).paths[0].what == "nothing"
@@ -558,20 +522,13 @@ TRACE = run(SPECTRUM, TASK, Baseline())
 
 NASTY = (
     "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
     "![a](http://evil.example/p.png)",
     "[a](javascript:alert(1))",
-    "[a]: http://evil.example",
     "<http://evil.example>",
     "http://evil.example and www.evil.example and a@evil.example",
-    "# heading",
-    "- list",
     "12. list",
-    "> quote",
     "```\ncode",
-    "    code",
     "---",
-    "===",
     "a | b\n--- | ---",
     "&lt;b&gt; &#60;",
     "*a* _b_ ~~c~~ `d` $e$",
@@ -678,12 +635,12 @@ def test_a_tool_that_refused_is_quoted():
     assert "neither YES nor NO" in text
 
 
-@pytest.mark.parametrize("words", NASTY)
-def test_foreign_text_is_only_text_in_the_report(words):
+def test_foreign_text_is_only_text_in_the_report():
     harmless = {token.type for token in tokens(markdown(trace_with_words("plain words"), SPECTRUM))}
     harmless |= {"softbreak", "hardbreak"}
-    found = tokens(markdown(trace_with_words(words), replace(SPECTRUM, name=words, survey=words, ids={words: words})))
-    assert {token.type for token in found} <= harmless
+    for words in NASTY:
+        foreign = replace(SPECTRUM, name=words, survey=words, ids={words: words})
+        assert {token.type for token in tokens(markdown(trace_with_words(words), foreign))} <= harmless
 
 
 VISIBLE = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"]))
@@ -714,10 +671,9 @@ def test_no_text_makes_markup(words):
         text.encode()
 
 
-@pytest.mark.parametrize("words", NASTY)
-def test_a_label_of_any_kind_fits_on_the_sheet(words):
-    sheet = picture_sheet(trace_with_words(words * 50), replace(SPECTRUM, name=words * 50))
-    assert sheet.width <= 2480
+def test_a_long_label_fits_on_the_sheet():
+    words = "a\x00b\x1b[31mc\u202ed | e\n" * 50
+    assert picture_sheet(trace_with_words(words), replace(SPECTRUM, name=words)).width <= 2480
 
 
 def test_the_zip_holds_everything_and_its_trace_can_be_imported(tmp_path):
@@ -746,16 +702,13 @@ def labels(folder: Path, text: str) -> Labels:
     return Labels.read(path, TASKS.get)
 
 
-@pytest.mark.parametrize(
-    ("word", "verdict"),
-    [("YES", "YES"), ("no", "NO"), ("1", "YES"), ("0", "NO"), ("True", "YES"), ("false", "NO"), (" Yes ", "YES")],
-)
-def test_a_label_may_be_written_in_several_ways(tmp_path, word, verdict):
-    assert labels(tmp_path, f"file,label\na.fits,{word}\n").of("a.fits") == verdict
+def test_a_label_may_be_written_in_several_ways(tmp_path):
+    words = {"YES": "YES", "no": "NO", "1": "YES", "0": "NO", "True": "YES", "false": "NO", " Yes ": "YES"}
+    answers = labels(tmp_path, "file,label\n" + "".join(f"{n}.fits,{word}\n" for n, word in enumerate(words)))
+    assert [answers.of(f"{n}.fits") for n in range(7)] == list(words.values())
 
 
-@pytest.mark.parametrize("column", ["file", "name", "path", "File", " PATH "])
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize(("column", "separator"), [("file", ","), ("name", ";"), (" PATH ", "\t")])
 def test_the_file_is_named_in_any_of_three_columns_and_matched_by_its_base_name(tmp_path, column, separator):
     found = labels(tmp_path, f"\ufeff{column}{separator}label\nplates/56414/a.fits{separator}YES\n")
     assert found.of("a.fits") == "YES"

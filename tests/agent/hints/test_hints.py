@@ -145,9 +145,7 @@ def test_pixels_without_data_and_flagged_pixels_are_reported_separately() -> Non
         ((5700, 5800), "LAMOST", "arm join", "overlaps LAMOST arm join 5700–6000 Å"),
     ],
 )
-def test_sky_lines_telluric_bands_and_arm_joins_in_the_window_are_reported(
-    window: tuple[float, float], survey: str, kind: str, text: str
-) -> None:
+def test_sky_lines_telluric_bands_and_arm_joins_in_the_window_are_reported(window, survey, kind, text):
     assert hint_of(hints(star(survey=survey), zoom(*window)), kind) == Hint("look", kind, text)
 
 

@@ -42,14 +42,12 @@ def equivalent_width(wavelength, flux):
     return float(np.sum((1 - flux[:-1]) * np.diff(wavelength)))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_marked_as_simulated(kind):
-    spectrum = simulate(kind, "LAMOST", 30, seed=42)
-    assert spectrum.meta["simulated"] is True
-    assert spectrum.meta["kind"] == kind
-    assert spectrum.survey == "simulated LAMOST"
-    assert spectrum.name == f"simulated-{kind}-0042.fits"
-    assert "simulated" in spectrum.catalogue_class
+def test_every_kind_is_marked_as_simulated():
+    for kind in KINDS:
+        spectrum = simulate(kind, "LAMOST", 30, seed=42)
+        assert (spectrum.meta["simulated"], spectrum.meta["kind"]) == (True, kind)
+        assert (spectrum.survey, spectrum.name) == ("simulated LAMOST", f"simulated-{kind}-0042.fits")
+        assert "simulated" in spectrum.catalogue_class
 
 
 def test_one_seed_gives_one_spectrum_bit_for_bit():
@@ -57,8 +55,7 @@ def test_one_seed_gives_one_spectrum_bit_for_bit():
     assert simulate("cv", "SDSS", 20, 7).sha256 != simulate("cv", "SDSS", 20, 8).sha256
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 50_001])
-@pytest.mark.parametrize("kind", ["wd", "cv", "qso", "sd"])
+@pytest.mark.parametrize(("kind", "seed"), [("wd", 1), ("cv", 2), ("qso", 3), ("sd", 50_001)])
 def test_the_state_of_a_spectrum_is_known_without_it(kind, seed):
     assert state_of(kind, "SDSS", seed) == simulate(kind, "SDSS", 20, seed).meta["state"]
 
@@ -262,15 +259,14 @@ def test_a_spectrum_in_the_projects_own_layout_is_read_back_exactly(tmp_path: Pa
     assert again.sha256 == spectrum.sha256
 
 
-@pytest.mark.parametrize("survey", ["LAMOST", "SDSS", "DESI"])
-def test_a_simulated_spectrum_keeps_everything_including_its_mark(tmp_path: Path, survey: str) -> None:
-    made = simulate("qso", survey, 12.5, seed=3, redshift=0.4)
+def test_a_simulated_spectrum_keeps_everything_including_its_mark(tmp_path: Path) -> None:
+    made = simulate("qso", "DESI", 12.5, seed=3, redshift=0.4)
     own.write(made, tmp_path / made.name)
     again = read(tmp_path / made.name)
     assert again == made
     assert again.meta["simulated"] is True
     assert (again.meta["kind"], again.meta["state"], again.meta["seed"]) == ("qso", "broad-line", 3)
-    assert again.survey == f"simulated {survey}"
+    assert again.survey == "simulated DESI"
 
 
 def test_astropy_reads_the_table_and_the_simulation_mark(tmp_path: Path) -> None:
@@ -281,12 +277,6 @@ def test_astropy_reads_the_table_and_the_simulation_mark(tmp_path: Path) -> None
         assert hdus[0].header["OBJECT"] == made.name
         assert np.array_equal(hdus["SPECTRUM"].data["FLUX"], made.flux)
         assert np.array_equal(hdus["SPECTRUM"].data["MASK"], made.mask)
-
-
-def test_equal_spectra_are_equal_files(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        own.write(simulate("wd", "DESI", 9, seed=5), tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -367,9 +357,7 @@ def test_every_task_has_look_alikes_that_are_no_member_of_its_class() -> None:
         (["--redshift=-2:0"], "--redshift: found -2, expected more than -1"),
     ],
 )
-def test_bad_options_are_reported_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
-) -> None:
+def test_bad_options_are_reported_in_one_line(tmp_path, capsys, options, words):
     assert app.main(["simulate", "--out", str(tmp_path / "new"), *options]) == 2
     stderr = capsys.readouterr().err
     assert words in stderr

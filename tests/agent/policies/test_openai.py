@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import socket
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -73,7 +72,6 @@ CALLS = [
         Say("It is a star.", reasoning="Narrow Hα.", finish="length"),
         Say("Calling.", deltas=CALLS, finish="tool_calls"),
         Say("Half", finish="content_filter", usage=None),
-        Say("Hα", usage=(3, 0, 1)),
         Say(f"The key is {KEY}, I think.", reasoning=KEY),
     ],
 )
@@ -91,10 +89,7 @@ def test_a_whole_turn_is_the_same_as_a_streamed_one_and_takes_one_piece(answer):
 @pytest.mark.parametrize(
     "bad",
     [
-        Status(400),
-        Status(401),
         problem(400, "This model's maximum context length is 4096 tokens."),
-        problem(404, "no such model"),
         WEB_PAGE,
         Status(503),
         Cut(),
@@ -124,8 +119,8 @@ def test_a_whole_turn_has_its_own_time_limit():
     with BadServer([Say("Yes."), Stall("Hm")]) as server:
         # The first turn of a process imports openai, which may take longer than the limit.
         turn(Endpoint(server.url, "spec-o3"), whole=True)
-        endpoint = Endpoint(server.url, "spec-o3", None, replace(HASTY, first=0.0, whole=2.0))
-        with pytest.raises(PolicyError, match="had not answered after 2 s"):
+        endpoint = Endpoint(server.url, "spec-o3", None, replace(HASTY, first=0.0, whole=0.5))
+        with pytest.raises(PolicyError, match=r"had not answered after 0\.5 s"):
             turn(endpoint, whole=True)
         assert server.wait(lambda: server.left == 1 and server.open == 0)
 
@@ -136,9 +131,8 @@ def test_a_broken_whole_answer_is_requested_again():
         assert len(server.chats) == 2
 
 
-@pytest.mark.parametrize("answer", [Stall(), Stall("<think>Hm")])
-def test_stop_ends_a_whole_turn_and_closes_the_connection(answer):
-    with BadServer([answer]) as server:
+def test_stop_ends_a_whole_turn_and_closes_the_connection():
+    with BadServer([Stall("<think>Hm")]) as server:
         stop = Stop()
         with ThreadPoolExecutor() as pool:
             deltas = Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), stop, whole=True)
@@ -250,9 +244,7 @@ def test_events_do_not_depend_on_how_the_bytes_are_split(events, data):
 # Stopping and closing
 
 
-@pytest.mark.parametrize(
-    "answer", [Stall(), Stall("<think>Hm"), Endless(obedient=False), Endless(obedient=False, delay=0.01)]
-)
+@pytest.mark.parametrize("answer", [Stall(), Stall("<think>Hm"), Endless(obedient=False)])
 def test_stop_ends_the_turn_and_closes_the_connection(answer):
     with BadServer([answer]) as server:
         stop = Stop()
@@ -291,12 +283,12 @@ def test_a_stop_that_is_already_set_sends_no_request():
         assert list(Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), stop)) == []
 
 
-def test_two_hundred_concurrent_turns_are_all_complete():
+def test_concurrent_turns_are_all_complete():
     with BadServer(talking(["It is a star."], delay=0.01)) as server:
         endpoint = Endpoint(server.url, "spec-o3")
-        with ThreadPoolExecutor(200) as pool:
-            texts = list(pool.map(lambda _: text(turn(endpoint)), range(200)))
-    assert texts == ["It is a star."] * 200
+        with ThreadPoolExecutor(60) as pool:
+            texts = list(pool.map(lambda _: text(turn(endpoint)), range(60)))
+    assert texts == ["It is a star."] * 60
 
 
 # Retries
@@ -322,21 +314,6 @@ def test_a_turn_that_has_begun_is_never_retried():
         with pytest.raises(PolicyError, match="broke off in the middle of its answer"):
             list(deltas)
     assert len(server.chats) == 1
-
-
-def test_the_client_waits_for_a_server_that_starts_late():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        port = held.getsockname()[1]
-    patient = RequestLimits(tries=50, pause=0.02, longest_pause=0.1)
-    late = BadServer([Say("Yes.")], port=port)
-    starting = threading.Timer(0.2, late.__enter__)
-    starting.start()
-    try:
-        assert text(turn(Endpoint(f"http://127.0.0.1:{port}/v1", "spec-o3", None, patient))) == "Yes."
-    finally:
-        starting.join()
-        late.close()
 
 
 def test_the_wait_requested_by_a_server_is_used_up_to_a_limit():
@@ -519,18 +496,6 @@ def test_each_failure_is_reported_in_a_sentence(answer, expected):
     assert expected in failure(answer)
 
 
-def test_the_number_of_tries_is_reported():
-    assert re.search(r"\(Tried 3 times in \d+ s\.\)$", failure(Status(503)))
-
-
-def test_a_server_that_went_away_between_two_turns():
-    with BadServer([Say("Yes.")]) as server:
-        endpoint = Endpoint(server.url, "spec-o3", None, HASTY)
-        turn(endpoint)
-    with pytest.raises(PolicyError, match="No server at"):
-        turn(endpoint)
-
-
 def test_the_health_check_reports_the_server_and_its_load():
     stop = Stop()
     with BadServer([Stall()], models=["Maxwell-Jia/spec-o3-7b"]) as server, ThreadPoolExecutor() as pool:
@@ -566,14 +531,6 @@ def test_the_health_check_reports_what_is_wrong(server, expected):
         health = Endpoint(server.url).check()
     assert not health.ok
     assert expected in health.sentence
-
-
-def test_a_missing_server_is_reported_with_the_command_to_start_one():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
-        health = Endpoint(url).check()
-    assert health.sentence == f"No server at {url}. Start one: spec-o3 serve --model Maxwell-Jia/spec-o3-3b"
 
 
 def test_for_a_remote_server_no_start_command_is_suggested():

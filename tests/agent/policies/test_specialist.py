@@ -164,9 +164,7 @@ def test_a_specialist_as_the_first_stage(sky: Path, capsys: pytest.CaptureFixtur
         (["--model", "wd", "--temperature", "1"], "--temperature has no effect with --policy specialist"),
     ],
 )
-def test_inspect_refuses_a_specialist_that_cannot_be_used(
-    sky: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
-) -> None:
+def test_inspect_refuses_a_specialist_that_cannot_be_used(sky, capsys, more, message):
     specialist(sky / "wd", task="wd")
     command = ["inspect", "sky", "--task", "cv", "--policy", "specialist", "--out", "r.jsonl"]
     assert app.main([*command, *more]) == 2

@@ -147,25 +147,17 @@ def test_the_errors_of_4most_are_read(tmp_path):
     np.testing.assert_allclose(found.ivar, 4.0)
 
 
-@pytest.mark.parametrize("cut", [0, 20])
-def test_bzip2_is_unpacked_or_called_damaged(tmp_path, cut):
+def test_bzip2_is_unpacked_or_called_damaged(tmp_path):
     packed = bz2.compress(TEXT["csv"])
-    path = written(tmp_path / "a.csv.bz2", packed[: len(packed) - cut])
-    if not cut:
-        assert len(read(path)) == N
-        return
-    with pytest.raises(SpectrumError, match="damaged bzip2 data"):
-        read(path)
+    assert len(read(written(tmp_path / "a.csv.bz2", packed))) == N
+    for damaged in (packed[:-20], b"BZh9 is not a compressed file at all"):
+        with pytest.raises(SpectrumError, match="damaged bzip2 data"):
+            read(written(tmp_path / "a.bz2", damaged))
 
 
 def test_a_bzip2_bomb_is_refused(tmp_path):
     with pytest.raises(SpectrumError, match="bytes that unpacks to more than"):
         read(written(tmp_path / "a.bz2", bz2.compress(bytes(100 * 2**20))))
-
-
-def test_nonsense_after_the_name_of_bzip2_is_refused(tmp_path):
-    with pytest.raises(SpectrumError, match="damaged bzip2 data"):
-        read(written(tmp_path / "a.bz2", b"BZh9 is not a compressed file at all"))
 
 
 def test_stelib_positions_in_radians_and_of_1950_become_degrees_of_icrs(shared):

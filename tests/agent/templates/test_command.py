@@ -76,9 +76,7 @@ def test_build_lists_files_that_it_cannot_use(tmp_path: Path, capsys: pytest.Cap
         (["build", "--from", "{0}", "--manifest", "{0}/gone.csv", "--out", "{0}/x.npz"], "gone.csv"),
     ],
 )
-def test_what_cannot_run_says_why(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], wrong: str
-) -> None:
+def test_what_cannot_run_says_why(tmp_path, capsys, arguments, wrong):
     try:
         status = app.main(["templates", *(a.format(tmp_path) for a in arguments)])
     except SystemExit as ended:  # refused when the options are read

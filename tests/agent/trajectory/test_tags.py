@@ -88,6 +88,9 @@ def test_a_call_is_found_in_a_damaged_turn_and_the_damage_listed(text, fault):
         (r"\boxed{yes} ok", "YES", "ok"),
         (r"The box \boxed{ NO } says", "NO", "The box says"),
         (r"\boxed{\text{NO}}", "NO", ""),
+        ("\\boxed {  NO \n} broad", "NO", "broad"),
+        ("\\boxed{ \\text { YES } } broad", "YES", "broad"),
+        ("\\boxed{ } broad", None, "broad"),
         (r"\boxed{maybe} hm", None, "hm"),
         ("No, it is not.", "NO", "No, it is not."),
         ("no, not yes", None, "no, not yes"),
@@ -163,24 +166,6 @@ def test_between_finds_what_a_regular_expression_finds(pieces: list[str]) -> Non
     text = "".join(pieces)
     assert list(between(text, "<answer>", "</answer>")) == re.findall("<answer>(.*?)</answer>", text, re.DOTALL)
     assert list(between(text, "\\boxed{", "}")) == re.findall(r"\\boxed\{([^}]*)\}", text)
-
-
-@pytest.mark.parametrize(
-    ("box", "verdict"),
-    [
-        ("\\boxed{YES}", "YES"),
-        ("\\boxed {  NO \n}", "NO"),
-        ("\\boxed{ \\text { YES } }", "YES"),
-        ("\\boxed{\\text{NO}}", "NO"),
-        ("\\boxed{ }", None),
-        ("\\boxed{\\text{YES} or so}", "YES"),  # no box, and one of the two words
-        ("\\boxed{maybe}", None),
-    ],
-)
-def test_a_box_is_read_with_white_space_anywhere(box: str, verdict: str | None) -> None:
-    answer = parse(f"<think>a</think><answer>{box} broad</answer>").answer
-    assert answer is not None
-    assert answer.verdict == verdict
 
 
 @pytest.mark.parametrize("opening", ['{"a":', "["])

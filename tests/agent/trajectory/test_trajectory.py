@@ -63,11 +63,8 @@ def test_the_json_form_gives_back_an_equal_value(trajectory):
         ("steps", [7], r"steps\[1\]: found int, expected an object"),
         ("steps", [{"id": "s1", "kind": "guess"}], r"steps\[1\].kind: found 'guess', expected one of think"),
         ("steps", [{"id": [], "kind": "think"}], r"steps\[1\].id: found \[\], expected text"),
-        ("faults", "none", "faults: found 'none', expected a list"),
         ("authors", "AA", "authors: found 'AA', expected a list of initials of two to four capital letters"),
-        ("authors", ["AA", 7], r"authors: found \['AA', 7\], expected a list of initials"),
         ("authors", ["aa"], r"authors: found \['aa'\], expected a list of initials"),
-        ("authors", ["A1"], r"authors: found \['A1'\], expected a list of initials"),
     ],
 )
 def test_a_bad_field_is_named_with_found_and_expected(field, value, words):
@@ -84,7 +81,9 @@ def test_the_authors_are_no_part_of_the_content_or_of_what_a_model_reads():
     assert Trajectory.from_json(written.to_json()).authors == ("AA", "BB")
 
 
-def test_two_steps_with_one_id_are_refused():
+def test_a_list_and_two_steps_with_one_id_are_refused():
+    with pytest.raises(TrajectoryError, match="found list, expected an object"):
+        Trajectory.from_json([])
     data = SMALL.to_json()
     data["steps"][2]["id"] = "s1"
     with pytest.raises(TrajectoryError, match="two with the id 's1'"):
@@ -99,11 +98,6 @@ def test_arguments_that_json_cannot_hold_are_refused(number):
         Trajectory.from_json(data)
 
 
-def test_a_value_that_is_no_object_is_refused():
-    with pytest.raises(TrajectoryError, match="found list, expected an object"):
-        Trajectory.from_json([])
-
-
 def test_a_rest_frame_window_is_converted_to_observed_wavelengths():
     assert SMALL.zooms[0].window == (6500.0, 6600.0)
     assert SMALL.zooms[0].window_observed == pytest.approx((7150.0, 7260.0))
@@ -113,10 +107,6 @@ def test_a_rest_frame_window_is_converted_to_observed_wavelengths():
 def test_a_window_that_is_not_two_finite_numbers_is_none(bad):
     assert Zoom("s1", {"wavelength_range": [bad, 6600]}).window is None
     assert Zoom("s1", {"wavelength_range": [6500, bad]}).window_observed is None
-
-
-def test_a_complete_trajectory_has_no_problems():
-    assert SMALL.problems() == []
 
 
 @pytest.mark.parametrize(
@@ -131,6 +121,7 @@ def test_a_complete_trajectory_has_no_problems():
     ],
 )
 def test_problems_that_exclude_a_trajectory_from_training_are_listed(steps, problem):
+    assert SMALL.problems() == []
     assert any(found.startswith(problem) for found in SMALL.with_steps(steps).problems())
 
 

@@ -161,9 +161,7 @@ def table(out: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_run_tries_what_it_would_certify_and_resumes(
-    spectra: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_tries_what_it_would_certify_and_resumes(spectra, tmp_path, capsys, monkeypatch):
     out = tmp_path / "r.jsonl"
     write(certificate(**CONDITION, **WIDE), tmp_path / "c.json")
     assert inspect(spectra, out) == 0
