@@ -435,14 +435,11 @@ def test_no_picture_takes_more_tokens_than_the_context_was_computed_with():
             assert picture_tokens(*zoom.size) <= picture_tokens(*LARGEST_ZOOM)
 
 
-def test_guide_tool_block_and_overview_fit_the_computed_prompt_size():
+def test_the_context_holds_the_longest_conversation():
     longest = max(len(task.prompt) for task in tasks.load().values()) + len(TOOL_BLOCK)
     # Every tokenizer needs more than two characters per token for this text.
     assert longest / 2 + picture_tokens(*LARGEST_OVERVIEW) <= PROMPT + 512
     assert longest / 2.5 + picture_tokens(*LARGEST_OVERVIEW) <= PROMPT
-
-
-def test_the_default_context_holds_the_longest_conversation_with_our_default_settings():
     assert TURNS == MAX_TURNS
     assert conversation_tokens() <= CONTEXT < conversation_tokens() + 8192
 

@@ -392,34 +392,25 @@ def test_a_target_that_is_not_in_the_file_is_left_out(spectra: Path, tmp_path: P
     assert Dropped("1.csv#39", "in truth.csv but not among the spectra") in dropped
 
 
-def test_a_table_without_tasks_needs_a_named_task(spectra: Path, tmp_path: Path) -> None:
+def test_labels_need_a_known_task_and_files(spectra: Path, tmp_path: Path) -> None:
     labels = table(tmp_path / "truth.csv", "file,label", "0.csv,YES")
     with pytest.raises(DataError, match=r"truth\.csv: found no column task, expected one, or one task named"):
         questions([spectra], None, labels)
-
-
-def test_an_unknown_task_in_a_table_is_named(spectra: Path, tmp_path: Path) -> None:
     labels = table(tmp_path / "truth.csv", "file,label,task", "0.csv,YES,comet")
     with pytest.raises(DataError, match=r"truth\.csv: row 2: task: found 'comet'"):
         questions([spectra], None, labels)
+    with pytest.raises(DataError, match="found no labels; name a table with columns file and label"):
+        questions([spectra])
 
 
-def test_a_folder_may_bring_its_own_labels(spectra: Path) -> None:
+def test_a_folder_or_a_list_may_bring_its_own_labels(spectra: Path, tmp_path: Path) -> None:
     table(spectra / "labels.csv", "file,label,task", "3.csv,NO,wd")
     dropped: list[Dropped] = []
     (question,) = questions([spectra], dropped=dropped)
     assert (question.source, question.task.key) == ("3.csv", "wd")
     assert "labels.csv" not in {left_out.key for left_out in dropped}
-
-
-def test_a_list_may_be_its_own_label_table(spectra: Path, tmp_path: Path) -> None:
     listed = table(tmp_path / "set.csv", "file,label,task", "spectra/2.csv,YES,b", "spectra/0.csv,NO,b")
     assert [(q.source, q.label) for q in questions([listed])] == [("2.csv", "YES"), ("0.csv", "NO")]
-
-
-def test_spectra_without_labels_are_refused(spectra: Path) -> None:
-    with pytest.raises(DataError, match="found no labels; name a table with columns file and label"):
-        questions([spectra])
 
 
 def test_keys_do_not_depend_on_the_current_folder(spectra, tmp_path, monkeypatch):

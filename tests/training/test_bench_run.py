@@ -471,12 +471,9 @@ def test_other_questions_or_other_labels_are_another_run(tmp_path: Path) -> None
     assert ask(tmp_path, list(reversed(questions[:3])), InspectionOptions(Wayward)).answered == 0
 
 
-def test_two_questions_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_a_question_has_one_name_and_a_spectrum_several_tasks(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="two of one key"):
         Answers(tmp_path, [some_questions(1)[0]] * 2, SETTINGS)
-
-
-def test_one_spectrum_may_be_asked_about_in_several_tasks(tmp_path: Path) -> None:
     questions = [question("cv", "cv", 1), question("cv", "wd", 1)]
     assert ask(tmp_path, questions, InspectionOptions(Wayward)).answered == 2
 

@@ -55,12 +55,9 @@ def test_the_majority_of_the_verdicts_is_the_answer(words: str, verdict: str | N
     assert found.vote_share == (share if share is None else pytest.approx(share))
 
 
-def test_one_sample_stands_for_itself() -> None:
+def test_the_trace_that_is_shown_agrees_with_the_vote() -> None:
     (one,) = samples_of("-", "+")
     assert voted([one]) is one
-
-
-def test_the_trace_that_is_shown_agrees_with_the_vote() -> None:
     assert voted(samples_of("+", "-++")).sample == 1
     assert voted(samples_of("+", "-+")).sample == 0
 
@@ -72,10 +69,12 @@ def test_pass_at_k_is_the_share_of_the_subsets_with_a_right_sample(numbers: tupl
     assert pass_at(k, n, right) == pytest.approx(sum(map(any, subsets)) / len(subsets))
 
 
-def test_pass_at_more_than_there_are_is_refused() -> None:
+def test_numbers_of_samples_must_be_equal_and_enough() -> None:
     with pytest.raises(ValueError, match="k: found 5, expected 1 to 4"):
         pass_at(5, 4, 1)
     assert [ks(n) for n in (1, 4, 6, 8)] == [(1,), (1, 2, 4), (1, 2, 4), (1, 2, 4, 8)]
+    with pytest.raises(ValueError, match=r"found \[2, 3\] per question"):
+        sample_scores([samples_of("+", "++"), samples_of("+", "+++")])
 
 
 def test_scores_of_samples_by_hand() -> None:
@@ -100,11 +99,6 @@ def test_pass_at_1_is_the_mean_accuracy_of_single_samples() -> None:
     ]
     single = scores(sample for samples in questions for sample in samples)
     assert sample_scores(questions).pass_at[1].value == pytest.approx(single.accuracy.value)
-
-
-def test_questions_with_other_numbers_of_samples_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"found \[2, 3\] per question"):
-        sample_scores([samples_of("+", "++"), samples_of("+", "+++")])
 
 
 @pytest.mark.parametrize("how", [{"concurrency": 3}, {"processes": 2}])

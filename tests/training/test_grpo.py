@@ -121,11 +121,8 @@ def test_stratified_rounds_have_every_task_and_label_in_the_share_of_the_data() 
     assert {Counter(strata[question] for question in one)["cv", "NO"] for one in at_random} - {5, 6, 7}
 
 
-def test_the_published_questions_make_52_rounds_per_epoch() -> None:
+def test_the_published_questions_make_52_rounds_per_epoch_and_too_few_are_refused() -> None:
     assert rounds(SETTINGS, 3364) == 3 * 52
-
-
-def test_too_few_questions_are_refused() -> None:
     with pytest.raises(SettingsError, match="prompts: found 64 a round, but only 63 questions"):
         rounds(SETTINGS, 63)
 
@@ -170,11 +167,8 @@ def test_the_metrics_of_a_small_round_agree_with_a_calculation_by_hand() -> None
     }
 
 
-def test_without_a_call_there_is_no_error_rate() -> None:
+def test_metrics_without_a_call_or_a_whole_group() -> None:
     assert round_metrics([an_outcome(1.0, calls=0)] * 2, 2)["tool_error_rate"] is None
-
-
-def test_an_incomplete_group_is_refused() -> None:
     with pytest.raises(ValueError, match="whole groups of 8"):
         round_metrics([an_outcome(1.0)] * 9, 8)
 

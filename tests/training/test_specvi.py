@@ -225,17 +225,16 @@ def test_the_order_of_rows_does_not_matter(records, seed, random):
             assert abs(there - fraction * len(alike)) < 1 + 1e-9
 
 
-def test_rows_keep_their_order_within_a_part() -> None:
+def test_rows_keep_their_order_and_the_seed_decides() -> None:
     records = [question(f"{n}.fits") for n in range(50)]
     for part in split(records, THREE, 1).values():
         assert [r.key for r in part] == [r.key for r in records if r in part]
-
-
-def test_another_seed_gives_another_split() -> None:
     records = [question(f"{n}.fits") for n in range(50)]
     halves = {"a": 0.5, "b": 0.5}
     assert split(records, halves, 1) == split(records, halves, 1)
     assert split(records, halves, 1) != split(records, halves, 2)
+    parts = split([question(f"{n}.fits") for n in range(9)], {"none": 0.0, "all": 1.0}, 3)
+    assert (len(parts["none"]), len(parts["all"])) == (0, 9)
 
 
 def test_kinds_of_one_source_do_not_all_go_to_one_part() -> None:
@@ -245,11 +244,6 @@ def test_kinds_of_one_source_do_not_all_go_to_one_part() -> None:
         for name, part in split([question("a", "cv"), question("b", "wd")], {"x": 0.5, "y": 0.5}, seed).items():
             counts[name] += len(part)
     assert 20 < counts["x"] < 60
-
-
-def test_a_part_with_fraction_zero_is_empty() -> None:
-    parts = split([question(f"{n}.fits") for n in range(9)], {"none": 0.0, "all": 1.0}, 3)
-    assert (len(parts["none"]), len(parts["all"])) == (0, 9)
 
 
 @pytest.mark.parametrize("fractions", [{}, {"a": 0.5}, {"a": 1.5, "b": -0.5}])

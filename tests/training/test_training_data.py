@@ -424,15 +424,12 @@ def test_a_truncated_list_is_reported_with_its_last_row(tmp_path: Path, share: f
     assert f"after row {int(5 * share)}: found" in refused(folder)
 
 
-def test_missing_data_is_named(tmp_path: Path) -> None:
+def test_missing_and_repeated_data_are_named(tmp_path: Path) -> None:
     assert "nowhere: found no such file or folder" in refused(tmp_path / "nowhere")
     assert "found no manifest.json, trajectories.jsonl or train_sharegpt.json" in refused(tmp_path)
     assert "nothing named: found no trajectory" in refused()
     with pytest.raises(DataError, match="nowhere: found no such file or folder"):
         questions([tmp_path / "nowhere"])
-
-
-def test_a_file_named_twice_is_refused(tmp_path: Path) -> None:
     path = own_lines(tmp_path / "t.jsonl", (a_trace(a_spectrum(), label="NO"), a_spectrum()))
     assert "found twice" in refused(path, path)
 

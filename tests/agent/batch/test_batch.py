@@ -1,7 +1,6 @@
 """Many spectra inspected at once, and the inspect command."""
 
 import csv
-import io
 import json
 import multiprocessing
 import os
@@ -26,7 +25,7 @@ from agent.batch import run as batch
 from agent.batch.journal import Journal, PendingJobs
 from agent.batch.report import markdown
 from agent.batch.run import MAX_CONSECUTIVE_FAILURES, Job, Outcome, PolicyUnavailable, inspect_many, jobs_for
-from agent.batch.sources import Source, SpectrumFile, sources_from, spectra_in
+from agent.batch.sources import SpectrumFile, sources_from
 from agent.conversation import Conversation, PolicyError, Stop, Usage
 from agent.json_lines import JournalError
 from agent.policies.baseline.rule import Baseline
@@ -289,6 +288,8 @@ def test_closing_the_iterator_stops_running_inspections_but_does_not_set_the_cal
 def test_a_policy_that_cannot_be_made_ends_the_run_at_once(folder):
     with pytest.raises(PolicyError, match="no such model here"):
         list(inspect_many(jobs(folder), CV, broken, concurrency=2))
+    with pytest.raises(PolicyError, match="no such model here"):
+        list(inspect_many(jobs(folder)[:1], CV, broken, concurrency=1, processes=1))
 
 
 @pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"max_turns": 0}])
@@ -309,11 +310,6 @@ def test_processes_give_the_same_outcomes_as_threads(folder, tmp_path):
 
 def without_time(outcome: Outcome) -> Outcome:
     return replace(outcome, seconds=0.0)
-
-
-def test_a_policy_that_cannot_be_made_in_a_process_ends_the_run_at_once(folder):
-    with pytest.raises(PolicyError, match="no such model here"):
-        list(inspect_many(jobs(folder)[:1], CV, broken, concurrency=1, processes=1))
 
 
 def test_stopping_processes_keeps_finished_outcomes(folder):
@@ -360,12 +356,9 @@ def test_processes_share_the_conversations_and_keep_the_samples_of_a_spectrum_to
     assert os.getpid() not in {process for _, process in where}
 
 
-def test_each_process_runs_its_share_of_the_conversations_at_the_same_time(folder):
+def test_jobs_run_in_processes_and_a_killed_one_ends_the_run_with_a_sentence(folder):
     outcomes = inspect_many(jobs(folder, 4)[:8], CV, in_process_together, concurrency=2 * TOGETHER, processes=2)
     assert [o.reason for o in outcomes] == ["answered"] * 8
-
-
-def test_a_process_that_is_killed_ends_the_run_with_a_sentence(folder):
     with pytest.raises(PolicyUnavailable, match="ended from outside"):
         list(inspect_many(jobs(folder), CV, killed, concurrency=4, processes=2))
 
@@ -376,15 +369,6 @@ def test_closing_the_iterator_ends_the_processes(folder):
     next(outcomes)
     outcomes.close()
     assert {child.pid for child in multiprocessing.active_children()} == before
-
-
-def test_the_targets_of_a_file_are_listed_and_each_is_inspected(shared):
-    path = shared / "spectra/desi/QSO/coadd-main-dark-9144.fits"
-    sources = list(spectra_in(Source(path, "coadd.fits")))
-    assert len(sources) == 2
-    outcomes = list(inspect_many(jobs_for(sources), CV, ScriptedPolicy, concurrency=2))
-    assert {o.job.key for o in outcomes} == {s.key for s in sources}
-    assert all(o.spectrum.ids["targetid"] == o.job.target for o in outcomes)
 
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -467,12 +451,6 @@ def test_a_limit_counts_spectra(here):
     assert inspect("sky", "--limit", 2) == 0
     assert inspect("sky", "--limit", 2) == 0
     assert sorted(row["source"]["file"] for row in lines()) == ["sky/star-0.csv", "sky/star-1.csv"]
-
-
-def test_a_list_on_standard_input_is_accepted(here, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.StringIO("sky/star-2.csv\n"))
-    assert inspect("-") == 0
-    assert [row["source"]["file"] for row in lines()] == ["sky/star-2.csv"]
 
 
 def test_a_file_that_cannot_be_read_gives_status_1_and_is_tried_again(here, capsys):

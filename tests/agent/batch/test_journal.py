@@ -180,15 +180,12 @@ def test_empty_results_take_new_settings(path):
     assert json.loads(path.with_name("results.jsonl.run.json").read_text())["max_turns"] == 4
 
 
-def test_results_without_their_settings_are_not_resumed(path):
+def test_what_is_no_journal_is_left_unchanged_and_settings_must_be_known(path):
     with Journal(path, SETTINGS) as journal:
         journal.add(an_outcome())
     path.with_name("results.jsonl.run.json").unlink()
     with pytest.raises(JournalError, match="not with what settings they were made"):
         Journal(path, SETTINGS)
-
-
-def test_a_file_that_is_no_journal_is_left_unchanged(path):
     path.write_text("Dear diary,\n\ntoday")
     with pytest.raises(JournalError, match="choose another file"):
         Journal(path, SETTINGS)

@@ -50,21 +50,18 @@ def test_every_kind_is_marked_as_simulated():
         assert "simulated" in spectrum.catalogue_class
 
 
-def test_one_seed_gives_one_spectrum_bit_for_bit():
+def test_one_object_is_the_same_at_another_signal_to_noise_and_with_its_seed():
     assert simulate("cv", "SDSS", 20, 7).sha256 == simulate("cv", "SDSS", 20, 7).sha256
     assert simulate("cv", "SDSS", 20, 7).sha256 != simulate("cv", "SDSS", 20, 8).sha256
+    noisy, clean = simulate("gm", "DESI", 5, 3), simulate("gm", "DESI", 500, 3)
+    assert dict(noisy.meta) == dict(clean.meta)
+    good = noisy.ivar > 0
+    assert abs(np.median((noisy.flux / clean.flux)[good]) - 1) < 0.02
 
 
 @pytest.mark.parametrize(("kind", "seed"), [("wd", 1), ("cv", 2), ("qso", 3), ("sd", 50_001)])
 def test_the_state_of_a_spectrum_is_known_without_it(kind, seed):
     assert state_of(kind, "SDSS", seed) == simulate(kind, "SDSS", 20, seed).meta["state"]
-
-
-def test_another_signal_to_noise_is_the_same_object_again():
-    noisy, clean = simulate("gm", "DESI", 5, 3), simulate("gm", "DESI", 500, 3)
-    assert dict(noisy.meta) == dict(clean.meta)
-    good = noisy.ivar > 0
-    assert abs(np.median((noisy.flux / clean.flux)[good]) - 1) < 0.02
 
 
 @pytest.mark.parametrize(
@@ -125,11 +122,17 @@ def test_a_stark_line_has_the_requested_equivalent_width():
     assert np.interp(6000 + 20.0 / area, wavelength, flux) == pytest.approx(1 - 1 / (1 / 0.7 + 1), abs=1e-3)
 
 
-def test_a_weak_gaussian_line_has_the_requested_equivalent_width():
+def test_a_weak_gaussian_a_black_body_and_reddening_follow_their_formulas():
     wavelength = grid(5000, 6000)
     flux = np.ones_like(wavelength)
     absorb_gaussian(flux, wavelength, 5500.0, ew=0.1, fwhm=5.0)
     assert equivalent_width(wavelength, flux) == pytest.approx(0.1, rel=0.02)
+    wavelength = grid(3500, 9500)
+    assert wavelength[np.argmax(planck(wavelength, 5800))] == pytest.approx(2.897772e7 / 5800, rel=1e-3)
+    # Cardelli et al. (1989): A(V)/E(B-V) = 3.1 at 5495 Å, A(B)/A(V) = 1.32 at 4405 Å or so.
+    v, b = -2.5 * np.log10(reddening(np.array([5495.0, 4405.0]), 1.0))
+    assert v == pytest.approx(3.1, abs=0.02)
+    assert b / v == pytest.approx(1.32, abs=0.03)
 
 
 @pytest.mark.parametrize("emit", [emit_gaussian, emit_disc])
@@ -148,18 +151,6 @@ def test_a_disc_line_has_two_peaks_near_the_speed_of_its_rim():
     blue = velocity[velocity < 0][np.argmax(profile[velocity < 0])]
     assert -650 <= blue <= -480
     assert profile[np.argmin(np.abs(velocity))] < 0.9 * profile.max()
-
-
-def test_a_black_body_peaks_at_wiens_wavelength():
-    wavelength = grid(3500, 9500)
-    assert wavelength[np.argmax(planck(wavelength, 5800))] == pytest.approx(2.897772e7 / 5800, rel=1e-3)
-
-
-def test_reddening_takes_r_v_magnitudes_at_v():
-    """Cardelli et al. (1989): A(V)/E(B-V) = 3.1 at 5495 Å, A(B)/A(V) = 1.32 at 4405 Å or so."""
-    v, b = -2.5 * np.log10(reddening(np.array([5495.0, 4405.0]), 1.0))
-    assert v == pytest.approx(3.1, abs=0.02)
-    assert b / v == pytest.approx(1.32, abs=0.03)
 
 
 def _depth(spectrum, line, off):
@@ -207,10 +198,15 @@ def test_dwarfs_have_strong_sodium_and_giants_a_strong_calcium_triplet():
     assert giant[1] > dwarf[1] + 0.03
 
 
-def test_truth_is_yes_for_the_class_itself_and_no_for_its_look_alikes():
+def test_truth_is_yes_for_the_class_itself_and_no_for_its_look_alikes() -> None:
     for task in CLASSES:
         assert [kind for kind in KINDS if truth(kind, task) == "YES"] == [task] + ["be"] * (task == "b")
     assert set(KINDS) == set(CLASSES) | set(LOOK_ALIKES)
+    for task in CLASSES:
+        kinds = simulated_for(task).look_alikes
+        assert [truth(kind, task) for kind in kinds] == ["NO"] * len(kinds)
+        chosen = for_task(task, 40, (1, 1))
+        assert [truth(kind, task) for kind in chosen] == ["YES"] * 20 + ["NO"] * 20
 
 
 def test_an_unknown_kind_or_survey_is_refused_by_name():
@@ -336,14 +332,6 @@ def test_one_seed_gives_one_folder_and_another_seed_shares_no_spectrum_with_it(t
     shared = set(files["one"]) & {p.name for p in (tmp_path / "other").iterdir()}
     assert shared == {"labels.csv"}
     assert 0.001 <= (read(tmp_path / "one" / "simulated-cv-4000000.fits").redshift or 0) <= 0.01
-
-
-def test_every_task_has_look_alikes_that_are_no_member_of_its_class() -> None:
-    for task in CLASSES:
-        kinds = simulated_for(task).look_alikes
-        assert [truth(kind, task) for kind in kinds] == ["NO"] * len(kinds)
-        chosen = for_task(task, 40, (1, 1))
-        assert [truth(kind, task) for kind in chosen] == ["YES"] * 20 + ["NO"] * 20
 
 
 @pytest.mark.parametrize(

@@ -162,14 +162,11 @@ def test_top_p_leaves_only_the_most_likely_tokens(model):
     assert text_of(model.write(script(conversation()), narrow)) == greedy
 
 
-def test_a_turn_is_cut_at_its_limit_with_a_remark(model):
+def test_a_turn_ends_by_itself_or_is_cut_at_its_limit_with_a_remark(model):
     made_to_write(model, [5] * 10)
     pieces = list(model.write(script(conversation()), Sampling(max_tokens=10)))
     assert Remark("cut at its limit of 10 tokens") in pieces
     assert usage_of(pieces).completion == 10
-
-
-def test_a_turn_that_ends_by_itself_has_no_remark(model):
     end = min(model.vocabulary.ends)
     made_to_write(model, [*model.vocabulary.ids(ANSWER), end])
     pieces = list(model.write(script(conversation()), Sampling(max_tokens=100)))
@@ -288,10 +285,12 @@ def test_the_score_counts_whole_phrases(tmp_path):
     assert odds_of(model, ids, {yes: log(0.25)}) == [pytest.approx(log(0.25), abs=1e-4)]
 
 
-def test_a_phrase_for_one_class_only_gives_no_score(tmp_path):
+def test_without_both_classes_or_an_answer_there_is_no_score(tmp_path, model):
     phrases = ("<answer>\\boxed{YES}", "</answer>", "<answer>")
     model = NanoModel.load(write(tmp_path / "one", phrases=phrases))
     assert odds_of(model, [*model.vocabulary.ids("<answer>\\boxed{YES}")], {}, "<answer>\\boxed{YES}") == []
+    assert odds_of(model, model.vocabulary.ids("<think>YES or NO?</think>"), {}) == []
+    assert odds_of(model, model.vocabulary.ids("<answer>\\boxed{MAYBE}</answer>"), {}) == []
 
 
 def test_the_score_belongs_to_the_box_in_the_answer(model):
@@ -301,11 +300,6 @@ def test_the_score_belongs_to_the_box_in_the_answer(model):
     found = odds_of(model, model.vocabulary.ids(text), {n: -3.0}, text)
     assert len(found) == 1
     assert found[0] > 2
-
-
-def test_a_turn_without_an_answer_has_no_score(model):
-    assert odds_of(model, model.vocabulary.ids("<think>YES or NO?</think>"), {}) == []
-    assert odds_of(model, model.vocabulary.ids("<answer>\\boxed{MAYBE}</answer>"), {}) == []
 
 
 def test_the_trace_has_the_score_and_the_weights(model, use, original):

@@ -57,21 +57,20 @@ def called(arguments: str = WINDOW) -> str:
     return f'\n<tool_call>\n{{"name": "{TOOL_NAME}", "arguments": {arguments}}}\n</tool_call>'
 
 
-def test_text_before_a_call_is_a_thought_and_the_arguments_are_unchanged():
+def test_a_reply_becomes_one_thought_and_its_call():
     assert streamed_text(Delta("Hα first."), call()) == f"<think>Hα first.</think>{called()}"
-
-
-def test_text_in_tags_is_left_unchanged():
     text = "\n<think>Hα\nfirst. </think>\n\n"
     assert streamed_text(Delta(text), call()) == text + called()
     assert streamed_text(Delta(ANSWER)) == ANSWER
-
-
-def test_reasoning_and_text_before_a_call_go_inside_the_thought():
     assert streamed_text(Delta(reasoning="Hm."), call()) == f"<think>Hm.</think>{called()}"
     both = streamed_text(Delta(reasoning="Hm."), Delta("Hα first."), call())
     assert both == f"<think>Hm.\n\nHα first.</think>{called()}"
     assert streamed_text(Delta(reasoning="Hm."), Delta("\n\n" + ANSWER)) == f"<think>Hm.</think>\n\n{ANSWER}"
+    # Some chat templates write <think> themselves, so that the reply begins inside it.
+    assert streamed_text(Delta("Hα first.</think>\n\n"), call()) == f"<think>Hα first.</think>\n\n{called()}"
+    assert streamed_text(Delta("\n\n"), call()) == called()
+    assert streamed_text(Delta(reasoning=" "), Delta(" ")) == ""
+    assert streamed_text(call(WINDOW[:5]), call(WINDOW[5:])) == called()
 
 
 def test_an_answer_without_think_tags_ends_the_thought_before_it():
@@ -81,16 +80,6 @@ def test_an_answer_without_think_tags_ends_the_thought_before_it():
     boxed = streamed_text(Delta(r"It is clear. \boxed{NO} flat"))
     assert boxed == r"<think>It is clear. </think>\boxed{NO} flat"
     assert parse(boxed).answer.verdict == "NO"
-
-
-def test_a_thought_that_the_server_opened_is_closed_where_the_model_closes_it():
-    """Some chat templates write <think> themselves, so that the reply begins inside it."""
-    assert streamed_text(Delta("Hα first.</think>\n\n"), call()) == f"<think>Hα first.</think>\n\n{called()}"
-
-
-def test_white_space_alone_is_no_thought():
-    assert streamed_text(Delta("\n\n"), call()) == called()
-    assert streamed_text(Delta(reasoning=" "), Delta(" ")) == ""
 
 
 def test_an_answer_inside_the_reasoning_is_no_answer():
@@ -110,10 +99,6 @@ def test_several_calls_are_all_written_in_any_order_of_their_pieces():
         text = streamed_text(*deltas)
         assert text == called() + called('{"wavelength_range": [1, 2]}')
         assert "2 tool calls in one turn: the first was taken" in parse(text).faults
-
-
-def test_a_name_sent_with_every_piece_is_written_once():
-    assert streamed_text(call(WINDOW[:5]), call(WINDOW[5:])) == called()
 
 
 @pytest.mark.parametrize(
@@ -170,14 +155,11 @@ def test_no_text_is_lost_and_at_most_one_pair_of_tags_is_added(text):
     assert written.count("</think>") - text.count("</think>") in (0, 1)
 
 
-def test_a_turn_becomes_its_original_message():
+def test_a_turn_becomes_its_original_message_with_the_executed_call():
     message = assistant_message(f"<think>Hα first.</think>{called()}", "call00001")
     assert message["content"] == "<think>Hα first.</think>"
     (tool_call,) = message["tool_calls"]
     assert tool_call == {"id": "call00001", "type": "function", "function": {"name": TOOL_NAME, "arguments": WINDOW}}
-
-
-def test_of_several_calls_the_executed_one_is_kept():
     text = streamed_text(call("{{{"), call(index=1, id="b"), call('{"wavelength_range": [1, 2]}', index=2, id="c"))
     (tool_call,) = assistant_message(text, "x")["tool_calls"]
     assert tool_call["function"]["arguments"] == WINDOW
@@ -484,16 +466,13 @@ def test_without_the_tool_there_is_one_turn_and_no_mention_of_a_tool() -> None:
     assert "call the tool" not in native[0]["content"]
 
 
-def test_without_the_tool_a_call_is_not_run() -> None:
+def test_without_the_tool_a_call_is_not_run_and_the_baseline_answers_at_once() -> None:
     *_, ended = inspect(SPECTRUM, TASK, OneReply(TOOL_CALL_TURN), max_turns=8, with_tool=False)
     assert isinstance(ended, Ended)
     assert ended.reason == "turn limit"
     (zoom,) = (step for step in ended.trajectory.steps if isinstance(step, Zoom))
     assert not zoom.ok
     assert zoom.picture is None
-
-
-def test_without_the_tool_the_baseline_answers_at_once() -> None:
     *_, ended = inspect(SPECTRUM, TASK, Baseline(), with_tool=False)
     assert isinstance(ended, Ended)
     assert ended.reason == "answered"

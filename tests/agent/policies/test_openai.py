@@ -175,14 +175,11 @@ def test_tool_calls_are_passed_on_as_they_are_streamed():
     assert server.chats[0].body["tools"] == tools
 
 
-def test_token_counts_sent_with_every_piece_are_not_added_up():
+def test_token_counts_are_not_added_up_and_the_request_is_counted_without_them():
     events = [usage(100, 0, 1), chunk({"content": "Yes."}), usage(100, 0, 2), chunk({}, "stop"), DONE]
     with BadServer([Raw(events)]) as server:
         counted = [delta.usage for delta in turn(Endpoint(server.url, "spec-o3")) if delta.usage]
     assert counted == [Usage(1, 100, 0, 2)]
-
-
-def test_without_token_counts_the_request_is_still_counted():
     with BadServer([Say("Yes.", usage=None)]) as server:
         assert turn(Endpoint(server.url, "spec-o3"))[-1] == Delta(usage=Usage(requests=1))
 
@@ -316,16 +313,13 @@ def test_a_turn_that_has_begun_is_never_retried():
     assert len(server.chats) == 1
 
 
-def test_the_wait_requested_by_a_server_is_used_up_to_a_limit():
+def test_the_wait_before_a_retry_is_that_of_the_server_up_to_a_limit():
     patience = RequestLimits(pause=0.5, longest_pause=30.0)
     assert patience.before_next(1, requested=12.0) == 12.0
     assert patience.before_next(1, requested=3600.0) == 30.0
     assert 0.25 <= patience.before_next(1) <= 0.5
     assert 15.0 <= patience.before_next(20) <= 30.0
     assert 15.0 <= patience.before_next(5000) <= 30.0
-
-
-def test_retry_after_may_be_in_seconds_milliseconds_or_a_date():
     assert retry_after({"retry-after": "2"}) == 2.0
     assert retry_after({"retry-after-ms": "150", "retry-after": "2"}) == 0.15
     assert retry_after({"retry-after": "Mon, 01 Jan 2024 00:00:00 GMT"}) == 0.0
@@ -351,31 +345,22 @@ def failure(*answers, patience: RequestLimits = HASTY) -> str:
     return message.replace(server.url, "URL")
 
 
-def test_no_server():
+def test_what_is_no_server_is_reported():
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
         with pytest.raises(PolicyError, match=r"No server at .* Start one: spec-o3 serve .*Tried 3 times"):
             turn(Endpoint(url, "spec-o3", None, HASTY))
-
-
-def test_no_such_machine():
     with pytest.raises(PolicyError, match=r"There is no machine named no-such-host\.invalid"):
         # The time to connect includes that to resolve the name.
         turn(Endpoint("http://no-such-host.invalid:8000/v1", "spec-o3", None, replace(HASTY, connect=60.0)))
-
-
-def test_https_where_there_is_none():
     with BadServer() as server, pytest.raises(PolicyError, match="No safe connection to https"):
         turn(Endpoint(server.url.replace("http", "https"), "spec-o3", None, HASTY))
 
 
-def test_no_first_text_in_time():
+def test_silence_is_reported_with_its_length():
     message = failure(Stall(), patience=RequestLimits(first=0.2))
     assert message.startswith("URL had not begun to answer after 0.2 s")
-
-
-def test_silence_in_the_middle():
     message = failure(Stall("It is"), patience=RequestLimits(between=0.2))
     assert message.startswith("URL stopped in the middle of its answer: nothing for 0.2 s.")
 
@@ -432,17 +417,11 @@ def test_a_conversation_that_is_too_long_without_numbers():
     assert error.startswith("The conversation has grown too long for the model. Allow fewer turns")
 
 
-def test_a_key_that_is_not_accepted_is_not_repeated():
+def test_a_key_is_asked_for_but_never_repeated():
     error = failure(problem(401, f"Incorrect API key provided: {KEY}."))
     assert error == "URL rejected the API key (401). servers.toml says where its key is."
-
-
-def test_a_missing_key():
     with BadServer(api_key=KEY) as server, pytest.raises(PolicyError, match="needs an API key, and none was sent"):
         turn(Endpoint(server.url, "spec-o3", None, HASTY))
-
-
-def test_a_key_without_permission_is_redacted_in_the_message():
     error = failure(problem(403, f"Project of {KEY} has no access."))
     assert error == "URL does not let this API key use spec-o3 (403): Project of [key] has no access."
 
@@ -458,11 +437,14 @@ def test_a_key_that_the_server_repeats_in_a_whole_answer_is_redacted_by_the_clie
     assert "[key]" in received
 
 
-def test_an_unknown_model_is_reported_with_the_served_models():
+def test_a_model_that_is_not_served_is_reported_with_those_that_are():
     unknown = problem(404, "The model `x` does not exist.")
     with BadServer([unknown], models=["a", "b"]) as server, pytest.raises(PolicyError) as raised:
         turn(Endpoint(server.url, "x", None, HASTY))
     assert str(raised.value) == f"{server.url} does not serve x. It serves a, b."
+    with BadServer(models=["a", "b"]) as server:
+        health = Endpoint(server.url, "c").check()
+    assert (health.ok, health.sentence) == (False, f"{server.url} does not serve c. It serves a, b.")
 
 
 @pytest.mark.parametrize(
@@ -510,12 +492,6 @@ def test_the_health_check_reports_the_server_and_its_load():
     )
     assert (health.server, health.version, health.context) == ("vLLM", "0.12.0", 32768)
     assert (health.running, health.waiting) == (1, 0)
-
-
-def test_the_health_check_finds_a_model_that_is_not_served():
-    with BadServer(models=["a", "b"]) as server:
-        health = Endpoint(server.url, "c").check()
-    assert (health.ok, health.sentence) == (False, f"{server.url} does not serve c. It serves a, b.")
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,10 @@ def test_a_file_lists_servers_with_their_defaults(file):
     assert big.sampling() == Sampling(temperature=0.7, max_tokens=900)
     assert (gpt.url, gpt.dialect, gpt.title) == ("https://api.openai.com/v1", "native", "gpt")
     assert gpt.sampling() == NATIVE
+    big, _ = read_servers(file(GOOD.replace('url = "http://gpu.example.org:8000/v1/"', 'urls = ["http://a:1"]')))
+    assert big.url == "http://a:1/v1"
+    with pytest.raises(RosterError, match="one \\[\\[server\\]\\] table per server, in double brackets"):
+        read_servers(file('[server]\nkey = "a"\nurl = "http://h/v1"\n'))
 
 
 @pytest.mark.parametrize(
@@ -118,16 +122,6 @@ def test_a_problem_in_a_file_names_the_file_and_the_field(file, old, new, compla
         read_servers(path)
     assert str(refused.value).startswith(f"{path}: ")
     assert complaint in str(refused.value)
-
-
-def test_a_list_with_one_address_is_an_older_spelling(file):
-    big, _ = read_servers(file(GOOD.replace('url = "http://gpu.example.org:8000/v1/"', 'urls = ["http://a:1"]')))
-    assert big.url == "http://a:1/v1"
-
-
-def test_a_single_table_instead_of_a_list_is_refused(file):
-    with pytest.raises(RosterError, match="one \\[\\[server\\]\\] table per server, in double brackets"):
-        read_servers(file('[server]\nkey = "a"\nurl = "http://h/v1"\n'))
 
 
 @pytest.mark.parametrize(
@@ -175,11 +169,6 @@ def test_the_file_is_found_by_name_in_the_environment_or_in_the_database_folder(
     other = tmp_path / "other.toml"
     other.write_text('[[server]]\nkey = "o"\nurl = "http://h/v1"\n')
     assert Roster.load(other, database_folder=tmp_path).server("big") is None
-
-
-def test_deterministic_policies_allow_one_sample_only(file):
-    samples = {entry.key: entry.samples_ok for entry in Roster.load(file(GOOD)).entries()}
-    assert samples == {"baseline": False, "spec-o3": True, "big": True, "gpt": True, "replay": False}
 
 
 def test_each_key_gives_its_policy(file, monkeypatch):
@@ -284,10 +273,6 @@ def chosen(*options: str, samples: int = 1):
     return choice_from(arguments, roster_from(arguments), samples)
 
 
-def test_without_options_the_policy_is_the_baseline():
-    assert isinstance(chosen()(), Baseline)
-
-
 def test_options_set_the_address_of_a_model_and_its_sampling(file):
     choice = chosen("--policy", "spec-o3", "--server", "http://h:1", "--model", "m", "--temperature", "0.7")
     policy = choice(2)
@@ -346,12 +331,15 @@ def test_options_that_make_no_sense_are_refused_with_a_message(options, complain
         chosen(*options.split())
 
 
-def test_samples_that_cannot_differ_are_refused():
+def test_samples_that_cannot_differ_are_refused(file):
     with pytest.raises(CannotRun, match="--samples: found 5, expected 1: baseline gives the same answer each time"):
         chosen(samples=5)
     with pytest.raises(CannotRun, match="5 at temperature 0 are identical; set --temperature"):
         chosen("--policy", "spec-o3", samples=5)
     assert chosen("--policy", "spec-o3", "--temperature", "0.7", samples=5).key == "spec-o3"
+    assert isinstance(chosen()(), Baseline)
+    samples = {entry.key: entry.samples_ok for entry in Roster.load(file(GOOD)).entries()}
+    assert samples == {"baseline": False, "spec-o3": True, "big": True, "gpt": True, "replay": False}
 
 
 def test_a_trace_in_a_file_is_replayed(tmp_path):
@@ -368,13 +356,10 @@ ORIGINAL = run(SPECTRUM, TASK, Baseline())
 OVERVIEW = overview(SPECTRUM)
 
 
-def test_a_replay_keeps_the_original_drafter_and_is_marked_as_replayed():
+def test_a_replay_keeps_the_drafter_and_ends_where_the_trace_ends():
     drafter = run(SPECTRUM, TASK, Replay(ORIGINAL)).drafter
     assert (drafter.kind, drafter.name) == (ORIGINAL.drafter.kind, ORIGINAL.drafter.name)
     assert dict(drafter.settings) == {**ORIGINAL.drafter.settings, "replayed": True}
-
-
-def test_a_trace_without_an_answer_ends_without_one_again():
     cut = ORIGINAL.with_steps(tuple(s for s in ORIGINAL.steps if not isinstance(s, Answer))[:-1])
     *_, end = inspect(SPECTRUM, TASK, Replay(cut))
     assert isinstance(end, Ended)

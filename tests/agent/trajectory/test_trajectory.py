@@ -244,11 +244,14 @@ def test_a_conversation_renders_as_with_the_published_template(shared):
         assert text == case["text"]
 
 
-def test_a_picture_is_sent_as_a_png_data_url():
+def test_pictures_are_data_urls_and_marks_are_not_sent_twice():
     before = Conversation(SPECTRUM, TASK, PICTURE, 8)
     block = messages(before)[1]["content"][0]
     assert block["type"] == "image_url"
     assert block["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
+    exchange = Exchange("<think>a</think><|im_end|>", observation_of(Zoom("s1", {}, observation="Seen.", ok=True)))
+    text = rendered(messages(Conversation(SPECTRUM, TASK, PICTURE, 7, (exchange,))))
+    assert "<think>a</think><|im_end|>\n<|im_start|>user" in text
 
 
 @pytest.mark.parametrize("text", ["no tags at all", "<think>a\r\nb</think>", " \n", "Grüße <|im_start|>"])
@@ -257,12 +260,6 @@ def test_a_turn_is_sent_again_unchanged(text):
     found = messages(Conversation(SPECTRUM, TASK, PICTURE, 7, (exchange,)))
     assert found[2] == {"role": "assistant", "content": [{"type": "text", "text": text}]}
     assert found[3]["content"][-1]["text"] == "Error: no.\n</tool_response>"
-
-
-def test_the_end_of_turn_mark_is_not_sent_twice():
-    exchange = Exchange("<think>a</think><|im_end|>", observation_of(Zoom("s1", {}, observation="Seen.", ok=True)))
-    text = rendered(messages(Conversation(SPECTRUM, TASK, PICTURE, 7, (exchange,))))
-    assert "<think>a</think><|im_end|>\n<|im_start|>user" in text
 
 
 observations = st.builds(
@@ -344,18 +341,12 @@ def test_a_published_row_is_read_with_its_damaged_characters():
     assert any("does not state the frame" in fault for fault in trajectory.faults)
 
 
-def test_a_row_of_nine_calls_is_read_whole():
+def test_published_rows_are_read_whole_and_counted_alike():
     trajectory = Trajectory.from_sharegpt(published_row(calls=9))
     assert len(trajectory.zooms) == 9
     assert len(trajectory.steps) == 20
-
-
-def test_counts_are_the_published_ones():
     row = Trajectory.from_sharegpt(published_row(calls=3), list("abcd")).to_sharegpt(list("abcd"))
     assert (row["total_iterations"], row["total_tool_calls"], len(row["conversations"])) == (4, 3, 9)
-
-
-def test_an_answer_to_a_wrong_call_has_no_picture():
     row = published_row()
     row["conversations"][3]["value"] = "<tool_response>\nError: no.\n</tool_response>"
     zoom = Trajectory.from_sharegpt(row | {"images": ["0.png"]}, ["aa"]).zooms[0]

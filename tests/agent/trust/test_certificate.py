@@ -74,10 +74,13 @@ def covers(given: Certificate, **changed: object) -> str:
     return given.refusal(**asked | changed)
 
 
-def test_the_run_of_the_certificate_is_covered_whatever_its_seed() -> None:
+def test_the_run_of_the_certificate_is_covered_whatever_its_seed_and_server() -> None:
     given = certificate(policy=CertifiedPolicy("model", "m", {"temperature": 0.7, "seed": 1, "prompt_sha256": "a"}))
     assert covers(given) == ""
     assert covers(given, policy=CertifiedPolicy("model", "m", {"temperature": 0.7, "seed": 5})) == ""
+    assert CertifiedPolicy("model", "m", {"weights_sha256": "ab"}).model_hash == "ab"
+    assert CertifiedPolicy("model", "m", {"server": "vllm"}).model_hash == "not known"
+    assert CertifiedPolicy("baseline", "b", {"scorecards_sha256": "12ab"}).model_hash == "12ab"
 
 
 @pytest.mark.parametrize(
@@ -94,12 +97,6 @@ def test_the_run_of_the_certificate_is_covered_whatever_its_seed() -> None:
 def test_a_refusal_names_what_differs(changed: dict, named: str) -> None:
     given = certificate(policy=CertifiedPolicy("model", "m", {"weights_sha256": "a"}))
     assert named in covers(given, **changed)
-
-
-def test_the_hash_of_the_weights_is_not_known_for_a_server() -> None:
-    assert CertifiedPolicy("model", "m", {"weights_sha256": "ab"}).model_hash == "ab"
-    assert CertifiedPolicy("model", "m", {"server": "vllm"}).model_hash == "not known"
-    assert CertifiedPolicy("baseline", "b", {"scorecards_sha256": "12ab"}).model_hash == "12ab"
 
 
 @given(st.floats(0.001, 0.999))
