@@ -1,7 +1,6 @@
 """The inspection loop and the tool: what a model may write, and what the tool answers."""
 
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -239,28 +238,6 @@ def test_closing_the_iterator_closes_its_policy():
     next(e for e in events if isinstance(e, Text))
     events.close()
     assert policy.closed
-
-
-class Waiting:
-    """A policy that waits for a server that never answers."""
-
-    drafter = Drafter("model", "waiting")
-
-    def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        woken = threading.Event()
-        with conversation.stop.waking(woken.set):
-            woken.wait()
-        return
-        yield
-
-
-def test_stop_wakes_a_policy_that_waits():
-    stop = Stop()
-    threading.Timer(0.05, stop.set).start()
-    *_, last = inspect(SPECTRUM, TASK, Waiting(), stop=stop)
-    assert isinstance(last, Ended)
-    assert last.reason == "stopped"
-    assert last.trajectory.faults == ("turn 1: nothing was written",)
 
 
 def test_a_waker_is_called_at_once_after_stop_and_never_after_its_block():

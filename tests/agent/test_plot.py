@@ -192,12 +192,6 @@ def test_any_points_are_drawn_as_matplotlib_draws_them_or_left_to_it(points, sca
     assert np.array_equal(drawn, by_matplotlib(curve))
 
 
-@pytest.mark.parametrize("grid", GRIDS)
-def test_the_grid_of_each_survey_is_drawn_in_full(grid):
-    flux = np.random.default_rng(1).normal(size=GRIDS[grid].size)
-    assert not differs(GRIDS[grid], flux)
-
-
 @pytest.mark.parametrize(
     "flux",
     [
@@ -257,10 +251,6 @@ def test_the_strokes_of_ticks_are_limited_by_the_columns(monkeypatch):
 @pytest.mark.parametrize("flux", [[1.0, 1.0, 1.0], [0.0, 1.0, 0.0], [3.0, 2.0, 1.0]])
 def test_pixels_at_one_wavelength_stand_above_each_other(flux):
     assert not differs([1500.0, 1500.0, 1501.0], flux)
-
-
-def test_the_name_of_a_file_as_title():
-    assert not differs(FINE_WAVELENGTH, FINE_FLUX, title="Spectrum: spec-55886-GAC_063022N281243_M1_sp02-178.fits.gz")
 
 
 @pytest.mark.parametrize(

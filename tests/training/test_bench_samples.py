@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import app
-from agent.json_lines import JournalError
 from agent.simulate import files
 from tests.support.bench import VERDICTS, Broken, Varied, outcomes, some_questions, varied
 from tests.support.model_server import BadServer, answer, talking
@@ -145,14 +144,6 @@ def test_a_cut_run_of_samples_resumes_with_exactly_the_missing_ones(tmp_path: Pa
     assert [[sample.predicted for sample in samples] for samples in again.samples] == [
         [sample.predicted for sample in samples] for samples in whole.samples
     ]
-
-
-def test_another_number_of_samples_is_another_run(tmp_path: Path) -> None:
-    questions = some_questions(2)
-    with Answers(tmp_path, questions, SETTINGS) as answers:
-        ask_all(questions, FOUR, answers)
-    with pytest.raises(JournalError, match="samples was 4, is 8"):
-        Answers(tmp_path, questions, SETTINGS | {"samples": 8})
 
 
 def test_a_sample_whose_policy_failed_does_not_vote_and_is_wrong(tmp_path, monkeypatch):

@@ -342,21 +342,6 @@ def test_the_colour_of_an_answer_says_whether_it_is_right(page: str, gallery_run
     assert 'Answer: <span class="wrong">YES</span>' in page
 
 
-def test_a_long_gallery_is_folded_by_kind_and_task(tmp_path, page, gallery_run, questions):
-    folds = [fold for fold in Page(page).all("details") if fold.get("class") == "fold"]
-    shown = chosen(gallery_run.outcomes, 3)
-    assert len(folds) == len({(kinds(one)[0], one.task) for one in shown}) > 5
-    assert not any("open" in fold for fold in folds)
-    several = sum(
-        kinds(outcome)[:1] == ("false positive",) and outcome.task == "cv" for outcome in gallery_run.outcomes
-    )
-    listed = sum(kinds(one)[0] == "false positive" and one.task == "cv" for one in shown)
-    count = f"{listed} of {several}" if listed < several else str(listed)
-    assert f"<summary>cv: false positive ({count})</summary>" in page
-    few = gallery.page(of_run(gallery_run), shown[:2], ["<article></article>"] * 2)
-    assert all("open" in fold for fold in Page(few).all("details") if fold.get("class") == "fold")
-
-
 def test_bad_form_is_shown_as_it_was_written(page: str, gallery_run: Run) -> None:
     bad = [outcome for outcome in chosen(gallery_run.outcomes, 3) if outcome.format_ok is False]
     assert bad

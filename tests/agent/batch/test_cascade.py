@@ -31,7 +31,7 @@ from agent.policies.baseline.rule import Baseline
 from agent.trajectory import Trajectory
 from agent.trust.certificate import CertifiedPolicy, write
 from agent.trust.certify import Labelled, Wanted, certify
-from agent.trust.suspension import Suspension, add_scores, suspend, suspension_path
+from agent.trust.suspension import add_scores, suspension_path
 from reviewer.trust.cases import run_of
 from tests.support.certificates import NO, YES, certificate
 from tests.support.held import is_left
@@ -234,16 +234,6 @@ def test_a_stage_with_a_certificate_decides_by_its_thresholds_only(here, capsys)
     assert {file for file, row in rows.items() if row["stage"] == "2-spec-o3"} != STRONG
     assert first["certificate"]["sha256"] == BASE.sha256
     assert last["certificate"] is None
-
-
-def test_a_suspended_certificate_of_any_stage_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(BASE, Path("base.json"))
-    suspend(Path("base.json"), Suspension(BASE.sha256, "new case 12", "scores", "The scores differ.", "now"))
-    with BadServer(talking(TURNS)) as server:
-        assert inspect(server, "--first-certificate", "base.json") == 2
-        assert not server.chats
-    assert "base.json: the certificate is suspended since new case 12" in capsys.readouterr().err
-    assert not Path("r.1-baseline.jsonl").exists()
 
 
 def test_a_certificate_that_is_suspended_by_the_run_ends_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import zip_longest
 from math import log
 
 import numpy as np
@@ -116,15 +115,6 @@ def test_another_conversation_finds_the_system_turn_read_already(model):
     assert usage_of(list(model.write(other, SHORT))).cached == system > 100
     without = script(replace(conversation(seed=3), with_tool=False))
     assert usage_of(list(model.write(without, SHORT))).cached < system
-
-
-def test_two_conversations_at_once_do_not_mix(original, model):
-    alone = [text_of(NanoModel.load(original).write(script(conversation(seed=seed)), SHORT)) for seed in (1, 2)]
-    turns = [model.write(script(conversation(seed=seed)), SHORT) for seed in (1, 2)]
-    pieces = list(zip_longest(*turns))
-    assert len(pieces) > 5
-    assert [text_of(each) for each in zip(*pieces, strict=True)] == alone
-    assert alone[0] != alone[1]
 
 
 def test_many_threads_write_the_same_as_one(original, model):

@@ -18,7 +18,7 @@ from agent.policies.openai.client import ChatApi, connections, run_coroutine
 from agent.policies.openai.endpoint import Delta, Endpoint, RequestLimits
 from agent.policies.openai.errors import ServerFailure, retry_after, unreachable
 from agent.policies.openai.health import check_server
-from agent.policies.openai.stream import CallPiece, ServerEvents
+from agent.policies.openai.stream import ServerEvents
 from tests.support.model_server import (
     DONE,
     HASTY,
@@ -34,7 +34,6 @@ from tests.support.model_server import (
     Status,
     chunk,
     problem,
-    talking,
     text,
     turn,
     usage,
@@ -164,17 +163,6 @@ def test_without_a_model_name_the_first_served_model_is_used():
     assert server.chats[0].body["model"] == "first"
 
 
-def test_tool_calls_are_passed_on_as_they_are_streamed():
-    tools = [{"type": "function", "function": {"name": "look"}}]
-    start = {"index": 0, "id": "call_1", "function": {"name": "look", "arguments": ""}}
-    rest = {"index": 0, "function": {"arguments": '{"a": 1}'}}
-    with BadServer([Say(deltas=[{"tool_calls": [start]}, {"tool_calls": [rest]}])]) as server:
-        deltas = list(Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), Stop(), tools))
-    calls = [call for delta in deltas for call in delta.calls]
-    assert calls == [CallPiece(0, "call_1", "look", ""), CallPiece(0, "", "", '{"a": 1}')]
-    assert server.chats[0].body["tools"] == tools
-
-
 def test_token_counts_are_not_added_up_and_the_request_is_counted_without_them():
     events = [usage(100, 0, 1), chunk({"content": "Yes."}), usage(100, 0, 2), chunk({}, "stop"), DONE]
     with BadServer([Raw(events)]) as server:
@@ -278,14 +266,6 @@ def test_a_stop_that_is_already_set_sends_no_request():
         stop = Stop()
         stop.set()
         assert list(Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), stop)) == []
-
-
-def test_concurrent_turns_are_all_complete():
-    with BadServer(talking(["It is a star."], delay=0.01)) as server:
-        endpoint = Endpoint(server.url, "spec-o3")
-        with ThreadPoolExecutor(60) as pool:
-            texts = list(pool.map(lambda _: text(turn(endpoint)), range(60)))
-    assert texts == ["It is a star."] * 60
 
 
 # Retries
