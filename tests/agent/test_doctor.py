@@ -138,12 +138,6 @@ def test_the_matplotlib_version_is_the_projects_pin():
     assert pins == [f"=={checks.MATPLOTLIB}"]
 
 
-def test_a_folder_that_cannot_be_written_to_is_reported(tmp_path):
-    found = next(checks.database_findings(tmp_path / "none" / "a.db"))
-    assert not found.ok
-    assert "No such file or directory" in found.actual
-
-
 def test_an_old_sqlite_is_reported(monkeypatch):
     monkeypatch.setattr(checks, "_PROBE", "print('3.31.1')")
     assert checks.sqlite().ok is False

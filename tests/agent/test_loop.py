@@ -1,7 +1,6 @@
 """The inspection loop and the tool: what a model may write, and what the tool answers."""
 
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -97,13 +96,6 @@ def test_a_turn_streams_as_the_policy_writes_it():
     assert "".join(pieces) == ANSWER
 
 
-def test_nothing_is_drawn_before_the_next_event_is_requested():
-    events = inspect(SPECTRUM, TASK, Script([ZOOM_TURN, ANSWER]))
-    started = next(events)
-    assert isinstance(started, Started)
-    assert started.picture == pixels_sha256(started.overview)
-
-
 def test_the_trajectory_keeps_every_step_with_its_picture_frame_and_medium():
     trajectory = run(SPECTRUM, TASK, Script([ZOOM_TURN, ANSWER]))
     assert [type(s) for s in trajectory.steps] == [Think, Zoom, Think, Answer]
@@ -174,9 +166,6 @@ def test_text_written_before_a_policy_failed_is_kept():
     assert isinstance(end, Ended)
     assert (end.reason, end.trajectory.steps[0]) == ("policy failed", Think("s1", "Half a thou"))
     assert "127.0.0.1:8000" in end.detail
-
-
-def test_run_raises_the_reason_why_a_policy_failed():
     with pytest.raises(PolicyError, match="is it still running"):
         run(SPECTRUM, TASK, Broken())
 
@@ -251,28 +240,6 @@ def test_closing_the_iterator_closes_its_policy():
     assert policy.closed
 
 
-class Waiting:
-    """A policy that waits for a server that never answers."""
-
-    drafter = Drafter("model", "waiting")
-
-    def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        woken = threading.Event()
-        with conversation.stop.waking(woken.set):
-            woken.wait()
-        return
-        yield
-
-
-def test_stop_wakes_a_policy_that_waits():
-    stop = Stop()
-    threading.Timer(0.05, stop.set).start()
-    *_, last = inspect(SPECTRUM, TASK, Waiting(), stop=stop)
-    assert isinstance(last, Ended)
-    assert last.reason == "stopped"
-    assert last.trajectory.faults == ("turn 1: nothing was written",)
-
-
 def test_a_waker_is_called_at_once_after_stop_and_never_after_its_block():
     stop, called = Stop(), []
     with stop.waking(lambda: called.append("left")):
@@ -332,12 +299,9 @@ def test_every_published_tool_answer_is_reproduced_exactly(shared: Path, monkeyp
     for case in cases:
         wavelength, flux = (arrays[f"{case['spectrum']}.{what}"] for what in ("wavelength", "flux"))
         filled = np.interp(wavelength, wavelength[np.isfinite(flux)], flux[np.isfinite(flux)])
-        result = tool.call(a_given_spectrum(wavelength, filled, case["redshift"]), case["arguments"])
+        spectrum = Spectrum(wavelength, filled, np.ones(flux.size), redshift=case["redshift"])
+        result = tool.call(spectrum, case["arguments"])
         assert (result.text, result.image is not None, result.ok) == (case["text"], case["image"], case["success"])
-
-
-def a_given_spectrum(wavelength, flux, redshift) -> Spectrum:
-    return Spectrum(wavelength=wavelength, flux=flux, ivar=np.ones(flux.size), redshift=redshift)
 
 
 def test_the_picture_is_the_published_one_of_the_same_window():
@@ -377,7 +341,7 @@ def test_a_long_answer_is_cut_in_its_middle():
     assert text.endswith("available data range [4000.0, 7000.0].")
 
 
-@pytest.mark.parametrize("arguments", [None, [5000, 6000], "5000", 7])
+@pytest.mark.parametrize("arguments", [None, [5000, 6000]])
 def test_arguments_that_are_no_object_return_an_error_as_text(arguments):
     result = tool.call(a_spectrum(), arguments)
     assert not result.ok

@@ -47,16 +47,10 @@ def test_only_a_few_items_are_taken_ahead():
     assert not [p for p in multiprocessing.active_children() if p.is_alive()]
 
 
-def test_an_exception_of_a_worker_is_raised_in_the_caller():
+def test_errors_of_workers_reach_the_caller():
     with pytest.raises(OSError, match="No space left") as raised:
         list(ordered_map(refused, range(3), 2))
     assert raised.value.errno == 28
-
-
-def test_a_killed_process_raises_a_readable_error():
     with pytest.raises(ProcessLost, match="ended from outside"):
         list(ordered_map(killed, range(3), 2))
-
-
-def test_empty_input_gives_no_results():
     assert list(ordered_map(refused, [], 2)) == []

@@ -1,7 +1,5 @@
 """Features of a task that require another one, and the measurements made for them."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -35,9 +33,7 @@ def test_the_root_of_a_feature_is_what_it_depends_on_in_the_end() -> None:
         ('requires = "CaH 6385 weak (CaH1)"', "CaH 6385 weak (CaH1) → CaH 6385 weak (CaH1)", "no circle of features"),
     ],
 )
-def test_a_feature_may_require_only_another_feature_of_the_file(
-    tmp_path: Path, new: str, found: str, expected: str
-) -> None:
+def test_a_feature_may_require_only_another_feature_of_the_file(tmp_path, new, found, expected):
     assert LINE in GOOD
     (tmp_path / "mine.toml").write_text(_without_aliases(GOOD).replace(LINE, new, 1), encoding="utf-8")
     with pytest.raises(TaskError) as refused:

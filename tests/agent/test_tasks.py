@@ -10,36 +10,29 @@ from agent import measure, tasks
 from agent.lines import bands, lines
 from agent.measure import Measured
 from agent.spectrum import read
-from agent.tasks import Feature, Task, TaskError
+from agent.tasks import Task, TaskError
 
 TASKS = tasks.load()
+FEATURES = [(task, feature) for task in TASKS.values() for feature in task.features]
 
-FEATURES = [pytest.param(t, f, id=f"{t.key}-{f.name}") for t in TASKS.values() for f in t.features]
 
-
-def test_the_published_classes_are_loaded() -> None:
+def test_the_published_classes_are_loaded_with_the_published_words_in_their_questions() -> None:
     assert {"cv", "cc", "ss", "gm", "wd", "o", "b", "a"} <= set(TASKS)
+    words = {"cv": "Cataclysmic", "cc": "Carbon Star", "ss": "S-type Star", "gm": "M-type Giant", "wd": "White Dwarf"}
+    for key, published in words.items():
+        assert published in TASKS[key].prompt.splitlines()[0]
 
 
-@pytest.mark.parametrize(
-    ("key", "published"),
-    [
-        ("cv", "Cataclysmic"),
-        ("cc", "Carbon Star"),
-        ("ss", "S-type Star"),
-        ("gm", "M-type Giant"),
-        ("wd", "White Dwarf"),
-    ],
-)
-def test_the_question_contains_the_published_words(key: str, published: str) -> None:
-    assert published in TASKS[key].prompt.splitlines()[0]
-
-
-def test_the_carbon_question_is_exactly_the_published_one() -> None:
+def test_guides_keep_the_published_question_and_their_order() -> None:
     expected = "Analyze the provided spectrum to determine if it is a **Carbon Star (C-type)**."
     question, blank, guide = TASKS["cc"].prompt.split("\n", 2)
     assert (question, blank) == (expected, "")
     assert guide.startswith("- **Key Visual Indicators of Carbon Star:**\n  - **(Primary):** Strong C₂ Swan bands")
+    sections = [s.section for s in TASKS["cv"].statements]
+    assert [s[:7] for s in dict.fromkeys(sections)] == ["State 1", "State 2", "State 3", "Check b"]
+    assert tasks.find(TASKS, "carbon") is TASKS["cc"]
+    assert tasks.find(TASKS, " CV ") is TASKS["cv"]
+    assert tasks.find(TASKS, "galaxy") is None
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
@@ -52,11 +45,6 @@ def test_a_guide_has_primary_and_secondary_statements_and_confusers(task: Task) 
     assert task.features[0].role == "primary"
 
 
-def test_the_cv_guide_is_ordered_by_accretion_state() -> None:
-    sections = [s.section for s in TASKS["cv"].statements]
-    assert [s[:7] for s in dict.fromkeys(sections)] == ["State 1", "State 2", "State 3", "Check b"]
-
-
 @pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
 def test_every_reference_is_used_and_reads_author_year_source(task: Task) -> None:
     parts = (*task.statements, *task.features, *task.confusers)
@@ -64,23 +52,22 @@ def test_every_reference_is_used_and_reads_author_year_source(task: Task) -> Non
     assert all(any(c.isdigit() for c in text) and len(text) > 15 for text in task.references.values())
 
 
-@pytest.mark.parametrize(("task", "feature"), FEATURES)
-def test_the_windows_of_a_feature_are_consistent(task: Task, feature: Feature) -> None:
-    lo, hi = feature.window
-    assert 3600 <= lo < hi <= 9300
-    assert lo <= feature.span[0] < feature.span[1] <= hi
-    assert all(lo - 1 <= w <= hi + 1 for w in feature.wavelengths)
-    assert all(3600 <= a < b <= 9300 for a, b in feature.side_bands)
+def test_the_windows_of_a_feature_are_consistent() -> None:
+    for task, feature in FEATURES:
+        lo, hi = feature.window
+        assert 3600 <= lo < hi <= 9300, (task.key, feature.name)
+        assert lo <= feature.span[0] < feature.span[1] <= hi, (task.key, feature.name)
+        assert all(lo - 1 <= w <= hi + 1 for w in feature.wavelengths), (task.key, feature.name)
+        assert all(3600 <= a < b <= 9300 for a, b in feature.side_bands), (task.key, feature.name)
 
 
-@pytest.mark.parametrize(("task", "feature"), FEATURES)
-def test_the_wavelengths_of_a_feature_are_in_the_line_lists(task: Task, feature: Feature) -> None:
+def test_the_wavelengths_of_a_feature_are_in_the_line_lists() -> None:
     """Two independently written files must agree on every wavelength in the medium that the task states."""
-    known = [entry.at(feature.medium) for entry in (*lines(), *bands())]
-    for wavelength in feature.wavelengths:
-        assert min(abs(wavelength - k) for k in known) < 0.3
-    if feature.kind != "slope":
-        assert feature.wavelengths
+    known = {medium: [entry.at(medium) for entry in (*lines(), *bands())] for medium in ("air", "vacuum")}
+    for task, feature in FEATURES:
+        for wavelength in feature.wavelengths:
+            assert min(abs(wavelength - k) for k in known[feature.medium]) < 0.3, (task.key, feature.name)
+        assert feature.wavelengths or feature.kind == "slope", (task.key, feature.name)
 
 
 def test_a_feature_is_converted_as_a_whole_to_the_other_medium() -> None:
@@ -91,12 +78,6 @@ def test_a_feature_is_converted_as_a_whole_to_the_other_medium() -> None:
     assert there.window[0] - feature.window[0] == pytest.approx(1.77, abs=0.01)
     assert there.side_bands[1][1] - feature.side_bands[1][1] == pytest.approx(1.84, abs=0.01)
     assert there.in_medium("vacuum") == there
-
-
-def test_aliases_find_a_task_in_upper_or_lower_case() -> None:
-    assert tasks.find(TASKS, "carbon") is TASKS["cc"]
-    assert tasks.find(TASKS, " CV ") is TASKS["cv"]
-    assert tasks.find(TASKS, "galaxy") is None
 
 
 GOOD = (tasks.FOLDER / "b.toml").read_text(encoding="utf-8").replace('key = "b"', 'key = "mine"')
@@ -118,7 +99,6 @@ def test_the_example_in_the_documentation_is_a_working_task(tmp_path: Path) -> N
     ("old", "new", "field", "found"),
     [
         ('key = "mine"', 'key = "My class"', "key", "'My class'"),
-        ('key = "mine"', "", "key", "nothing"),
         ('title = "B-type Star"', 'title = "Star"', "question", "Analyze"),
         ("[4420.0, 4530.0]", "[4530.0, 4420.0]", "feature 1 (He I 4471), window", "[4530.0, 4420.0]"),
         ("[4420.0, 4530.0]", '"4420-4530"', "feature 1 (He I 4471), window", "'4420-4530'"),
@@ -126,7 +106,6 @@ def test_the_example_in_the_documentation_is_a_working_task(tmp_path: Path) -> N
         ('medium = "air"', 'medium = "Air"', "feature 1 (He I 4471), medium", "'Air'"),
         ("above = 0.3", 'above = "a lot"', "feature 1 (He I 4471), above", "'a lot'"),
         ("above = 0.3", "", "feature 1 (He I 4471), above, below", "neither"),
-        ('"equivalent_width"', '"width"', "feature 1 (He I 4471), quantity", "'width'"),
         ("above = 0.3", "abvoe = 0.3", "feature 1 (He I 4471), abvoe", "unknown field"),
         ('references = ["WF90", "GC09"]', 'references = ["XX"]', "guide 1 (Primary), references", "'XX'"),
         ('references = ["WF90", "GC09"]', "references = []", "guide 1 (Primary), references", "none"),
@@ -134,9 +113,7 @@ def test_the_example_in_the_documentation_is_a_working_task(tmp_path: Path) -> N
         ('name = "He I 4026"', 'name = "He I 4471"', "feature.name", "twice"),
     ],
 )
-def test_a_broken_file_is_reported_with_field_found_and_expected(
-    tmp_path: Path, old: str, new: str, field: str, found: str
-) -> None:
+def test_a_broken_file_is_reported_with_field_found_and_expected(tmp_path, old, new, field, found):
     assert old in GOOD
     path = tmp_path / "mine.toml"
     path.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
@@ -176,9 +153,7 @@ def test_a_users_file_never_replaces_a_built_in_task(tmp_path: Path) -> None:
         ("miles/B_STAR", "b", ("Blue continuum",), ("Ca II K strong", "Hβ breadth")),
     ],
 )
-def test_features_are_seen_in_real_stars_of_the_class(
-    shared: Path, file: str, key: str, present: tuple[str, ...], absent: tuple[str, ...]
-) -> None:
+def test_features_are_seen_in_real_stars_of_the_class(shared, file, key, present, absent):
     """In most of the labelled stars of the folder; the bounds were tuned on the same stars."""
     stars = [measure.rest(read(path)) for path in sorted((shared / "spectra" / file).iterdir())]
     for name in (*present, *absent):

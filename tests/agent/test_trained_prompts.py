@@ -163,9 +163,7 @@ def test_inspect_sends_the_prompt_as_trained_to_a_checkpoint_and_the_results_nam
     assert "prompt was 'trained', is not given" in capsys.readouterr().err
 
 
-def test_tasks_lists_imports_and_reports_variants(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tasks_lists_imports_and_reports_variants(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("SPEC_O3_PROMPTS")
     database = str(tmp_path / "annotations.db")
     assert app.main(["tasks", "--db", database]) == 0
@@ -189,9 +187,7 @@ def test_tasks_lists_imports_and_reports_variants(
     assert listed["cv"] == ["ours"]
 
 
-def test_an_import_replaces_the_classes_it_finds_and_keeps_the_others(
-    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_import_replaces_the_classes_it_finds_and_keeps_the_others(stored, tmp_path, capsys):
     path = specvi_file(tmp_path / "test_cv.parquet", [with_prompt(0, "New words.", "cv")])
     assert app.main(["tasks", "--json", "import", str(path), "--db", str(tmp_path / "annotations.db")]) == 0
     printed = capsys.readouterr()

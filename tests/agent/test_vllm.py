@@ -16,15 +16,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import app
 from agent import plot, tasks
 from agent.loop import MAX_TURNS
 from agent.policies.local.chat_template import DIALECT
+from agent.policies.servers import read_servers
 from agent.tool import TOOL_BLOCK
 from agent.vllm import CONTEXT, Build, Service, command, conversation_tokens, environment, picture_tokens
 from agent.vllm.flags import LARGEST_OVERVIEW, LARGEST_ZOOM, PROMPT, TURNS, Adapter, ServeError, find_build
 from agent.vllm.log import VllmLog
-from agent.vllm.server import tree_memory, wait_until_ready
+from agent.vllm.on_ray import application, check_ray, run_command
+from agent.vllm.server import servers_toml, tree_memory, wait_until_ready
 from tests.support.cli import free_port
+from tests.support.fake_vllm.vllm.entrypoints.openai.api_server import DEATHS
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKE = ROOT / "tests" / "support" / "fake_vllm"
@@ -37,6 +41,22 @@ def obey_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
+@pytest.fixture
+def fake_vllm(monkeypatch):
+    """The stand-in on the path of the Python that ``serve`` starts."""
+    monkeypatch.setenv("PYTHONPATH", str(FAKE))
+
+
+def served(capsys, *arguments: str) -> tuple[int, str, str]:
+    """Run ``spec-o3 serve`` in this process, where it starts nothing; return status, stdout and stderr."""
+    try:
+        status = app.main(["serve", "--model", "someone/spec-o3-3b", *arguments])
+    except SystemExit as refused:
+        status = refused.code
+    printed = capsys.readouterr()
+    return status, printed.out, printed.err
+
+
 class Serve:
     """``spec-o3 serve`` in a separate process, with the stand-in on its path."""
 
@@ -46,6 +66,7 @@ class Serve:
         self.port = free_port()
         variables = {**os.environ, "PYTHONPATH": str(FAKE), "FAKE_VLLM": behaviour}
         variables |= {"FAKE_VLLM_TOLD": str(self.start_file), "XDG_STATE_HOME": str(folder / "state")}
+        variables.pop("CUDA_VISIBLE_DEVICES", None)
         given = ["--model", "someone/spec-o3-3b", "--port", str(self.port), "--log", str(self.log)]
         self.process = subprocess.Popen(
             [sys.executable, ROOT / "app.py", "serve", *given, *arguments],
@@ -109,10 +130,15 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Serve]]:
         server.process.communicate()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_the_server_is_reported_and_a_signal_ends_it_with_its_children(serve, number):
-    server = serve("well", "--json")
+@pytest.mark.parametrize(
+    ("number", "options"), [(signal.SIGINT, ()), (signal.SIGTERM, ("--replicas", "2")), (signal.SIGHUP, ())]
+)
+def test_the_server_is_reported_and_a_signal_ends_it_with_its_children(serve, tmp_path, number, options):
+    server = serve("well", "--json", *options)
     ready = server.until_ready()
+    (tmp_path / "servers.toml").write_text(ready["servers_toml"])
+    (listed,) = read_servers(tmp_path / "servers.toml")
+    assert (listed.url, listed.model) == (ready["url"], "someone/spec-o3-3b")
     assert ready["url"] == f"http://127.0.0.1:{server.port}/v1"
     assert ready["models"] == ["someone/spec-o3-3b"]
     assert (ready["weights_gib"], ready["cache_tokens"], ready["context"]) == (7.16, 340224, CONTEXT)
@@ -180,9 +206,18 @@ def test_the_server_ends_even_if_spec_o3_is_killed(serve):
         ("bad weights", "damaged or cut short"),
         ("port", "the port is taken"),
         ("no gpu", "found no GPU that it can use"),
-        ("killed", "when main memory runs out"),
         ("something new", "vLLM's message: KeyError: 'nobody has seen this'"),
     ],
+)
+def test_the_log_says_why_a_server_died(behaviour, words):
+    log = VllmLog()
+    for line in DEATHS[behaviour].splitlines():
+        log.read(line)
+    assert words in log.why(1)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"), [("no memory", "the GPU ran out of memory"), ("killed", "when main memory runs out")]
 )
 def test_a_server_that_dies_before_it_answers_is_reported_in_a_sentence(serve, behaviour, words):
     server = serve(behaviour)
@@ -199,23 +234,32 @@ def test_a_server_that_dies_later_exits_with_status_1(serve):
     assert "vLLM ended: the GPU ran out of memory" in stderr
 
 
-def test_a_port_in_use_is_reported_before_anything_is_started(serve, tmp_path):
+def test_a_port_in_use_is_reported_before_anything_is_started(fake_vllm, capsys):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        server = serve("well", "--port", str(port))
-        status, stderr = server.ended()
+        status, _, stderr = served(capsys, "--port", str(port))
     assert status == 2
     assert f"port {port} on 127.0.0.1: another program listens there; choose another with --port" in stderr
-    assert not server.log.exists()
 
 
-def test_dry_run_prints_the_command_without_running_it(serve):
-    server = serve("well", "--dry-run", "--json", "--name", "mine", "--", "--max-num-batched-tokens", "4096")
-    printed = server.until_ready()
-    assert server.ended()[0] == 0
-    line = printed["command"]
+def test_dry_run_prints_the_command_without_running_it(fake_vllm, capsys):
+    given = (
+        "--dry-run",
+        "--json",
+        "--name",
+        "mine",
+        "--tool-calls",
+        "mistral",
+        "--replicas",
+        "2",
+        "--data-parallel",
+        "3",
+    )
+    status, out, _ = served(capsys, *given, "--", "--max-num-batched-tokens", "4096")
+    assert status == 0
+    line = json.loads(out)["command"]
     assert line[1:3] == ["-m", "vllm.entrypoints.openai.api_server"]
     assert line[-2:] == ["--max-num-batched-tokens", "4096"]
     options = dict(zip(line[3::2], line[4::2], strict=False))
@@ -225,7 +269,10 @@ def test_dry_run_prints_the_command_without_running_it(serve):
     assert options["--max-model-len"] == str(CONTEXT)
     assert "--enable-prefix-caching" in line
     assert "--enforce-eager" not in line
-    assert not server.start_file.exists()
+    assert "--enable-auto-tool-choice" in line
+    assert line[line.index("--tool-call-parser") + 1] == "mistral"
+    # Both options for copies multiply.
+    assert line[line.index("--data-parallel-size") + 1] == "6"
 
 
 @pytest.mark.parametrize(
@@ -237,13 +284,13 @@ def test_dry_run_prints_the_command_without_running_it(serve):
         (["--adapter", "a=nowhere"], "found no adapter in nowhere"),
         (["--model", "./nowhere"], "found no folder ./nowhere"),
         (["--python", "nowhere"], "nowhere: found no Python that runs"),
+        (["--address", "auto"], "--address has no effect without --engine ray"),
     ],
 )
-def test_bad_arguments_are_reported_before_anything_is_started(serve, arguments, words):
-    status, stderr = serve("well", *arguments).ended()
+def test_bad_arguments_are_reported_before_anything_is_started(fake_vllm, capsys, arguments, words):
+    status, _, stderr = served(capsys, *arguments)
     assert status == 2
     assert words in stderr
-    assert "Traceback" not in stderr
 
 
 def test_for_a_python_without_vllm_the_install_command_is_shown(tmp_path):
@@ -252,6 +299,8 @@ def test_for_a_python_without_vllm_the_install_command_is_shown(tmp_path):
     python.chmod(0o755)
     with pytest.raises(ServeError, match=r"found no vLLM in it; pip install 'spec-o3\[serve\]'"):
         find_build(python)
+    with pytest.raises(ServeError, match=r"--engine ray: found no Ray in .*; pip install 'ray\[serve\]>=2.60,<3'"):
+        check_ray(Build(python, "0.32.0", cpu=False))
 
 
 GPU = Build(Path("python"), "0.32.0", cpu=False)
@@ -326,13 +375,6 @@ def test_native_tool_calls_are_off_unless_they_are_switched_on():
     assert given[-1] == "glm45"
 
 
-@pytest.mark.parametrize(("words", "parser"), [(["--tool-calls"], "hermes"), (["--tool-calls", "mistral"], "mistral")])
-def test_the_command_switches_native_tool_calls_on(serve, words, parser):
-    line = json.loads(serve("well", "--dry-run", "--json", *words).process.communicate()[0])["command"]
-    assert "--enable-auto-tool-choice" in line
-    assert line[line.index("--tool-call-parser") + 1] == parser
-
-
 def test_a_server_that_listens_everywhere_is_called_on_localhost():
     assert Service("m", host="0.0.0.0").url == "http://127.0.0.1:8000"
     assert Service("m", host="::").url == "http://[::1]:8000"
@@ -393,14 +435,11 @@ def test_no_picture_takes_more_tokens_than_the_context_was_computed_with():
             assert picture_tokens(*zoom.size) <= picture_tokens(*LARGEST_ZOOM)
 
 
-def test_guide_tool_block_and_overview_fit_the_computed_prompt_size():
+def test_the_context_holds_the_longest_conversation():
     longest = max(len(task.prompt) for task in tasks.load().values()) + len(TOOL_BLOCK)
     # Every tokenizer needs more than two characters per token for this text.
     assert longest / 2 + picture_tokens(*LARGEST_OVERVIEW) <= PROMPT + 512
     assert longest / 2.5 + picture_tokens(*LARGEST_OVERVIEW) <= PROMPT
-
-
-def test_the_default_context_holds_the_longest_conversation_with_our_default_settings():
     assert TURNS == MAX_TURNS
     assert conversation_tokens() <= CONTEXT < conversation_tokens() + 8192
 
@@ -426,3 +465,64 @@ def test_a_server_that_ends_right_after_its_first_answer_has_answered():
         return True
 
     assert wait_until_ready(server, Service("m"), VllmLog(), lambda _: None, lambda: False, answers_and_ends)
+
+
+# Copies, and Ray Serve
+
+
+@pytest.mark.parametrize(("name", "key"), [("a/Spec-O3_7B", "spec-o3_7b"), ("openai", "openai-server"), ("µ", "model")])
+def test_the_key_for_servers_toml_is_valid(tmp_path, name, key):
+    file = tmp_path / "servers.toml"
+    file.write_text(servers_toml(name, "http://a:1/v1", "m"))
+    assert read_servers(file)[0].key == key
+
+
+def settings_of(service: Service, build: Build) -> dict:
+    (config,) = application(service, build, 2)["applications"][0]["args"]["llm_configs"]
+    return config
+
+
+@pytest.mark.parametrize("build", [GPU, CPU])
+def test_ray_serves_with_the_settings_of_the_command(build):
+    service = Service("someone/m", sequences=32, pixels=200704, tool_calls="hermes", extra=("--no-x", "--y", "4"))
+    config = settings_of(service, build)
+    settings = dict(config["engine_kwargs"])
+    line = command(service, build)[3:]
+    options = {word for word in line if word.startswith("--")}
+    elsewhere = {"--model", "--served-model-name", "--host", "--port", "--no-x"}
+    assert {f"--{name.replace('_', '-')}" for name in settings} - {"--x"} == options - elsewhere
+    for option in options - elsewhere:
+        value = settings[option[2:].replace("-", "_")]
+        following = line[line.index(option) + 1] if line.index(option) + 1 < len(line) else "--"
+        written = json.dumps(value) if isinstance(value, dict) else str(value)
+        assert value is True if following.startswith("--") else following == written
+    assert settings["x"] is False
+    assert config["model_loading_config"] == {"model_id": "someone/m", "model_source": "someone/m"}
+    assert config["deployment_config"]["num_replicas"] == 2
+    assert config["deployment_config"]["max_ongoing_requests"] == 64
+    assert ("placement_group_config" in config) is build.cpu
+
+
+def test_ray_refuses_what_it_does_not_offer(tmp_path, monkeypatch):
+    with pytest.raises(ServeError, match="--adapter has no effect with --engine ray"):
+        application(Service("m", adapters=(Adapter("a", tmp_path),)), GPU, 1)
+    with pytest.raises(ServeError, match="--data-parallel has no effect with --engine ray"):
+        application(Service("m", data_parallel=2), GPU, 1)
+    with pytest.raises(ServeError, match="found 'word', expected an option of vLLM"):
+        application(Service("m", extra=("word",)), GPU, 1)
+    monkeypatch.setenv("VLLM_API_KEY", "the key")
+    with pytest.raises(ServeError, match="found VLLM_API_KEY set, but Ray Serve checks no key") as refused:
+        application(Service("m"), GPU, 1)
+    assert "the key" not in str(refused.value)
+
+
+def test_the_command_prints_the_application_and_names_the_cluster(fake_vllm, capsys):
+    status, out, _ = served(capsys, "--port", "8123", "--engine", "ray", "--replicas", "4", "--dry-run")
+    printed = json.loads(out)
+    assert status == 0
+    assert printed["http_options"] == {"host": "127.0.0.1", "port": 8123}
+    assert printed["applications"][0]["import_path"] == "ray.serve.llm:build_openai_app"
+    begin = ["-m", "ray.serve.scripts", "run", "--address"]
+    assert run_command(GPU, Path("a.yaml"), "auto")[1:] == [*begin, "auto", "a.yaml"]
+    # Not the cluster that is running here by chance.
+    assert run_command(GPU, Path("a.yaml"), None)[1:] == [*begin, "local", "a.yaml"]

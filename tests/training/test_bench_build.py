@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +12,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from agent.cli.command import CannotRun
 from agent.simulate import simulate
 from agent.simulate.files import LABELS, for_task, orders
 from agent.simulate.files import write as write_spectra
-from agent.spectrum import Spectrum, SpectrumError, read, read_all
+from agent.spectrum import Spectrum, SpectrumError, read
 from agent.spectrum.readers import own
 from agent.tasks import load
 from tests.support.cli import parsed
@@ -214,14 +214,6 @@ def test_the_written_files_have_the_published_schema(archive: Path, tmp_path: Pa
     assert len({other["extra_info"]["index"] for other in rows}) == len(rows)
 
 
-def test_every_spectrum_is_read_back_exactly_and_as_simulated(archive: Path, tmp_path: Path) -> None:
-    built_in(archive, tmp_path)
-    for part in ("train", "test"):
-        for spectrum in read_all(tmp_path / "data" / f"{part}_cv.parquet"):
-            assert spectrum == read(archive / "spectra" / spectrum.name)
-            assert spectrum.meta["simulated"] is True
-
-
 def test_the_questions_for_training_are_those_of_the_built_benchmark(archive: Path, tmp_path: Path) -> None:
     record = built_in(archive, tmp_path)
     for part in ("train", "test"):
@@ -256,9 +248,7 @@ def test_the_card_describes_how_the_benchmark_was_made(archive: Path, tmp_path: 
     assert f"{record['candidates']['accepted']} of {record['candidates']['scored']} scored" in card
 
 
-def test_too_few_hard_negatives_give_status_1_and_no_files(
-    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_too_few_hard_negatives_give_status_1_and_no_files(archive, tmp_path, capsys):
     weak = predicted(archive, lambda spectrum: 0.95 if spectrum.meta["kind"] == "tts" else 0.2)
     assert command(*options(archive, tmp_path), "--weak", weak) == 1
     printed = capsys.readouterr().out
@@ -300,11 +290,7 @@ def test_an_archive_without_labels_gives_negatives(archive: Path, tmp_path: Path
         ({"--weak": "none.jsonl"}, "none.jsonl: No such file"),
     ],
 )
-def test_bad_options_are_reported_in_one_line(
-    archive: Path, tmp_path: Path, change: dict[str, str], words: str
-) -> None:
-    from agent.cli.command import CannotRun
-
+def test_bad_options_are_reported_in_one_line(archive, tmp_path, change, words):
     arguments = [*options(archive, tmp_path), "--weak", predicted(archive, lambda _: 0.9)]
     for name, value in change.items():
         arguments[arguments.index(name) + 1] = value
@@ -323,8 +309,6 @@ def test_bad_options_are_reported_in_one_line(
     ],
 )
 def test_invalid_predictions_are_refused(archive: Path, tmp_path: Path, line: str, words: str) -> None:
-    from agent.cli.command import CannotRun
-
     (tmp_path / "weak.jsonl").write_text(line + "\n")
     with pytest.raises(CannotRun) as refused:
         command(*options(archive, tmp_path / "out"), "--weak", tmp_path / "weak.jsonl")
@@ -332,8 +316,6 @@ def test_invalid_predictions_are_refused(archive: Path, tmp_path: Path, line: st
 
 
 def test_a_second_benchmark_of_one_task_is_refused_in_one_folder(archive: Path, tmp_path: Path) -> None:
-    from agent.cli.command import CannotRun
-
     built_in(archive, tmp_path)
     with pytest.raises(CannotRun, match=r"build_cv\.json: found a benchmark of this task"):
         command(*options(archive, tmp_path), "--weak", archive / "weak.jsonl")
@@ -410,62 +392,32 @@ def test_a_target_that_is_not_in_the_file_is_left_out(spectra: Path, tmp_path: P
     assert Dropped("1.csv#39", "in truth.csv but not among the spectra") in dropped
 
 
-def test_a_table_without_tasks_needs_a_named_task(spectra: Path, tmp_path: Path) -> None:
+def test_labels_need_a_known_task_and_files(spectra: Path, tmp_path: Path) -> None:
     labels = table(tmp_path / "truth.csv", "file,label", "0.csv,YES")
     with pytest.raises(DataError, match=r"truth\.csv: found no column task, expected one, or one task named"):
         questions([spectra], None, labels)
-
-
-def test_an_unknown_task_in_a_table_is_named(spectra: Path, tmp_path: Path) -> None:
     labels = table(tmp_path / "truth.csv", "file,label,task", "0.csv,YES,comet")
     with pytest.raises(DataError, match=r"truth\.csv: row 2: task: found 'comet'"):
         questions([spectra], None, labels)
+    with pytest.raises(DataError, match="found no labels; name a table with columns file and label"):
+        questions([spectra])
 
 
-def test_a_folder_may_bring_its_own_labels(spectra: Path) -> None:
+def test_a_folder_or_a_list_may_bring_its_own_labels(spectra: Path, tmp_path: Path) -> None:
     table(spectra / "labels.csv", "file,label,task", "3.csv,NO,wd")
     dropped: list[Dropped] = []
     (question,) = questions([spectra], dropped=dropped)
     assert (question.source, question.task.key) == ("3.csv", "wd")
     assert "labels.csv" not in {left_out.key for left_out in dropped}
-
-
-def test_a_list_may_be_its_own_label_table(spectra: Path, tmp_path: Path) -> None:
     listed = table(tmp_path / "set.csv", "file,label,task", "spectra/2.csv,YES,b", "spectra/0.csv,NO,b")
     assert [(q.source, q.label) for q in questions([listed])] == [("2.csv", "YES"), ("0.csv", "NO")]
 
 
-def test_spectra_without_labels_are_refused(spectra: Path) -> None:
-    with pytest.raises(DataError, match="found no labels; name a table with columns file and label"):
-        questions([spectra])
-
-
-def test_keys_do_not_depend_on_the_current_folder(
-    spectra: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_do_not_depend_on_the_current_folder(spectra, tmp_path, monkeypatch):
     table(spectra / "labels.csv", "file,label,task", "3.csv,NO,wd")
     here = [q.key for q in questions([spectra])]
     monkeypatch.chdir(tmp_path)
     assert [q.key for q in questions([Path("spectra")])] == here == ["3.csv"]
-
-
-def test_a_file_that_is_no_spectrum_is_refused_or_left_out_with_the_reason(spectra: Path, tmp_path: Path) -> None:
-    (spectra / "bad.fits").write_bytes(b"\x89PNG\r\n\x1a\n")
-    labels = table(tmp_path / "truth.csv", "file,label", "0.csv,YES", "bad.fits,NO")
-    with pytest.raises(DataError, match=r"spectra/bad\.fits: cannot be read: found a PNG picture"):
-        questions([spectra], None, labels, task="cv")
-    dropped: list[Dropped] = []
-    assert len(questions([spectra], None, labels, task="cv", dropped=dropped, leave_out="unreadable")) == 1
-    assert Dropped("spectra/bad.fits", "cannot be read: found a PNG picture") in dropped
-    assert [left_out.key for left_out in dropped].count("bad.fits") == 0
-
-
-def test_a_damaged_spectrum_is_named_when_it_is_read(spectra: Path, tmp_path: Path) -> None:
-    labels = table(tmp_path / "truth.csv", "file,label", "0.csv,YES")
-    (question,) = questions([spectra], None, labels, task="cv")
-    os.truncate(spectra / "0.csv", 30)
-    with pytest.raises(DataError, match=r"0\.csv: found"):
-        question.spectrum()
 
 
 def test_files_of_several_targets_give_a_question_per_target(shared: Path, tmp_path: Path) -> None:

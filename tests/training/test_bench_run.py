@@ -84,9 +84,7 @@ def refused(capsys: pytest.CaptureFixture[str], status: int) -> str:
     return told
 
 
-def test_rows_keep_their_own_prompt_unless_another_is_chosen(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_keep_their_own_prompt_unless_another_is_chosen(here, monkeypatch, capsys):
     path = specvi_file(here / "test_cv.parquet", [specvi_row(0), specvi_row(1)])
     row = "The published words about cv.\n\nGuide."
 
@@ -121,14 +119,6 @@ def test_a_bench_is_scored_and_leaves_a_folder(here: Path, sky: Path, capsys: py
     assert {one["by"] for one in found["groups"]} == {"survey", "S/N", "task, survey"}
 
 
-def test_in_processes_the_scores_are_the_same(here: Path, sky: Path) -> None:
-    some = ["--task", "cv", "--per-task", 8]
-    assert bench(sky, *some) == 0
-    assert bench(sky, *some, "--out", "other", "--concurrency", 2) == 0
-    told = [scores(f"{name}/scores.json")["scores"] for name in ("run", "other")]
-    assert [{**one, "seconds": None} for one in told] == [{**told[0], "seconds": None}] * 2
-
-
 def test_json_is_all_that_is_printed_if_asked_for(here: Path, sky: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert bench(sky, "--task", "wd", "--json") == 0
     told = json.loads(capsys.readouterr().out)
@@ -161,19 +151,6 @@ def test_without_the_tool_nobody_is_told_of_it(here: Path, sky: Path) -> None:
     assert scores()["name"] == "spec-o3 (without the tool)"
 
 
-def test_the_same_command_goes_on_where_it_was(here: Path, sky: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench(sky, "--task", "cv", "--per-task", 8) == 0
-    first = scores()
-    journal = Path("run/answers.jsonl")
-    kept = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(kept[:5]) + kept[5][:50])
-    capsys.readouterr()
-    assert bench(sky, "--task", "cv", "--per-task", 8) == 0
-    assert "now: 3 questions in " in capsys.readouterr().out
-    assert len({row["question"]["key"] for row in lines()}) == len(lines()) == 8
-    assert scores()["scores"]["f1"] == first["scores"]["f1"]
-
-
 def test_another_run_is_not_mixed_in(here: Path, sky: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert bench(sky, "--task", "cv", "--per-task", 4) == 0
     capsys.readouterr()
@@ -203,19 +180,6 @@ def test_a_task_of_ones_own_on_spectra_of_ones_own(here: Path, sky: Path) -> Non
     assert "## Comparison with the published figures\n\n| system" in Path("own/report.md").read_text(encoding="utf-8")
 
 
-def test_an_unknown_task_is_named_with_those_there_are(
-    here: Path, sky: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    told = refused(capsys, bench(sky, "--task", "cv,quasar"))
-    assert "--task: found 'quasar', expected of " in told
-    assert "cv" in told
-    assert not Path("run").exists()
-
-
-def test_a_task_of_which_nothing_is_asked_is_named(here: Path, sky: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--task: found no question of gm in" in refused(capsys, bench(sky, "--task", "cv,gm"))
-
-
 def test_bad_data_is_told_in_one_line(here: Path, sky: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def told(*arguments: object) -> str:
         return refused(capsys, app.main(["bench", *map(str, arguments)]))
@@ -227,6 +191,9 @@ def test_bad_data_is_told_in_one_line(here: Path, sky: Path, capsys: pytest.Capt
     assert "empty" in told("--data", "empty", "--labels", sky / "labels.csv", "--task", "cv")
     assert "gone" in told("--data", "gone", "--labels", sky / "labels.csv", "--task", "cv")
     assert "no.csv" in told("--data", sky, "--labels", "no.csv", "--task", "cv")
+    assert "--task: found 'quasar', expected of " in refused(capsys, bench(sky, "--task", "cv,quasar"))
+    assert "--task: found no question of gm in" in refused(capsys, bench(sky, "--task", "cv,gm"))
+    assert not Path("run").exists()
     assert not Path("training").exists()
 
 
@@ -243,9 +210,7 @@ def test_a_test_set_that_was_trained_on_is_refused(here: Path, sky: Path, capsys
     assert app.main(["bench", "--concurrency", "1", *map(str, given), "--spectra", str(sky), "--against", traces]) == 0
 
 
-def test_what_cannot_be_asked_is_refused_before_anything_is_made(
-    here: Path, sky: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_asked_is_refused_before_anything_is_made(here, sky, capsys):
     assert "repeats one stored trace" in refused(capsys, bench(sky, "--policy", "replay"))
     assert "nowhere" in refused(capsys, bench(sky, "--policy", "local", "--model", "nowhere"))
     Path("half").mkdir()
@@ -255,9 +220,7 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_made(
     assert not Path("run").exists()
 
 
-def test_failures_of_the_server_are_bad_news_and_tried_again(
-    here: Path, sky: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_failures_of_the_server_are_bad_news_and_tried_again(here, sky, capsys):
     how = ["--task", "cv", "--policy", "spec-o3", "--model", "spec-o3", "--concurrency", 1, "--per-task", 4]
     with BadServer([Status(400, "the prompt is too long")]) as server:
         assert bench(sky, *how, "--server", server.url) == 1
@@ -413,25 +376,6 @@ def test_threads_and_processes_in_any_number_give_the_same_outcomes(tmp_path: Pa
     assert len(found[0]) == 10
 
 
-def test_the_baseline_can_be_asked_in_processes(tmp_path: Path) -> None:
-    from agent.cli.stages import baseline
-
-    questions = [question("cv", "cv", 1, snr=30.0), question("fgk", "cv", 2, snr=30.0)]
-    ask(tmp_path, questions, InspectionOptions(baseline), processes=2)
-    outcomes = Run.read(tmp_path).outcomes
-    assert [(outcome.predicted, outcome.format_ok, outcome.ended) for outcome in outcomes] == [
-        ("YES", True, "answered"),
-        ("NO", True, "answered"),
-    ]
-
-
-def test_without_the_tool_there_is_one_turn_and_no_look(tmp_path: Path) -> None:
-    ask(tmp_path, some_questions(6), InspectionOptions(Wayward, with_tool=False), concurrency=2)
-    for row, outcome in zip(answer_lines(tmp_path), Run.read(tmp_path).outcomes, strict=True):
-        assert len(row["said"]) == 1
-        assert outcome.calls == 0
-
-
 def test_what_is_known_only_once_a_spectrum_is_read_is_in_the_outcome(tmp_path: Path) -> None:
     listed = replace(question("cv", "cv", 1, survey="DESI"), survey="", snr=None, simulated=False)
     ask(tmp_path, [listed], InspectionOptions(Wayward))
@@ -506,20 +450,13 @@ class Slow(Wayward):
         yield from super().turn(conversation)
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"max_turns": 4}, "max_turns was 8, is 4"),
-        ({"with_tool": False}, "with_tool was True, is False"),
-        ({"policy": {**SETTINGS["policy"], "name": "another"}}, "policy.name was 'wayward', is 'another'"),
-    ],
-)
-def test_a_run_with_other_settings_is_refused_and_nothing_is_changed(tmp_path: Path, change: dict, told: str) -> None:
+def test_a_run_with_other_settings_is_refused_and_nothing_is_changed(tmp_path: Path) -> None:
     questions = some_questions(2)
     ask(tmp_path, questions, InspectionOptions(Wayward))
     before = {file: file.read_bytes() for file in tmp_path.iterdir()}
-    with pytest.raises(JournalError, match=told):
-        ask(tmp_path, questions, InspectionOptions(Wayward), SETTINGS | change)
+    other = SETTINGS | {"policy": {**SETTINGS["policy"], "name": "another"}}
+    with pytest.raises(JournalError, match=r"policy.name was 'wayward', is 'another'"):
+        ask(tmp_path, questions, InspectionOptions(Wayward), other)
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
@@ -534,12 +471,9 @@ def test_other_questions_or_other_labels_are_another_run(tmp_path: Path) -> None
     assert ask(tmp_path, list(reversed(questions[:3])), InspectionOptions(Wayward)).answered == 0
 
 
-def test_two_questions_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_a_question_has_one_name_and_a_spectrum_several_tasks(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="two of one key"):
         Answers(tmp_path, [some_questions(1)[0]] * 2, SETTINGS)
-
-
-def test_one_spectrum_may_be_asked_about_in_several_tasks(tmp_path: Path) -> None:
     questions = [question("cv", "cv", 1), question("cv", "wd", 1)]
     assert ask(tmp_path, questions, InspectionOptions(Wayward)).answered == 2
 
@@ -627,12 +561,9 @@ def test_a_small_set_has_both_labels_where_there_is_room(most: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "expected"),
-    [("local", LOCAL_CONCURRENCY), ("nano", LOCAL_CONCURRENCY), ("spec-o3", batch.THREADS)],
+    ("policy", "expected"), [("local", LOCAL_CONCURRENCY), ("nano", LOCAL_CONCURRENCY), ("spec-o3", batch.THREADS)]
 )
-def test_a_model_in_this_process_has_few_conversations_at_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, policy: str, expected: int
-) -> None:
+def test_a_model_in_this_process_has_few_conversations_at_once(monkeypatch, tmp_path, policy, expected):
     used = []
 
     def ask(*_: object, concurrency: int, **__: object) -> SessionResult:

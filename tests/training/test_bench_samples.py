@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import app
-from agent.json_lines import JournalError
 from agent.simulate import files
 from tests.support.bench import VERDICTS, Broken, Varied, outcomes, some_questions, varied
 from tests.support.model_server import BadServer, answer, talking
@@ -55,12 +54,9 @@ def test_the_majority_of_the_verdicts_is_the_answer(words: str, verdict: str | N
     assert found.vote_share == (share if share is None else pytest.approx(share))
 
 
-def test_one_sample_stands_for_itself() -> None:
+def test_the_trace_that_is_shown_agrees_with_the_vote() -> None:
     (one,) = samples_of("-", "+")
     assert voted([one]) is one
-
-
-def test_the_trace_that_is_shown_agrees_with_the_vote() -> None:
     assert voted(samples_of("+", "-++")).sample == 1
     assert voted(samples_of("+", "-+")).sample == 0
 
@@ -72,10 +68,12 @@ def test_pass_at_k_is_the_share_of_the_subsets_with_a_right_sample(numbers: tupl
     assert pass_at(k, n, right) == pytest.approx(sum(map(any, subsets)) / len(subsets))
 
 
-def test_pass_at_more_than_there_are_is_refused() -> None:
+def test_numbers_of_samples_must_be_equal_and_enough() -> None:
     with pytest.raises(ValueError, match="k: found 5, expected 1 to 4"):
         pass_at(5, 4, 1)
     assert [ks(n) for n in (1, 4, 6, 8)] == [(1,), (1, 2, 4), (1, 2, 4), (1, 2, 4, 8)]
+    with pytest.raises(ValueError, match=r"found \[2, 3\] per question"):
+        sample_scores([samples_of("+", "++"), samples_of("+", "+++")])
 
 
 def test_scores_of_samples_by_hand() -> None:
@@ -100,11 +98,6 @@ def test_pass_at_1_is_the_mean_accuracy_of_single_samples() -> None:
     ]
     single = scores(sample for samples in questions for sample in samples)
     assert sample_scores(questions).pass_at[1].value == pytest.approx(single.accuracy.value)
-
-
-def test_questions_with_other_numbers_of_samples_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"found \[2, 3\] per question"):
-        sample_scores([samples_of("+", "++"), samples_of("+", "+++")])
 
 
 @pytest.mark.parametrize("how", [{"concurrency": 3}, {"processes": 2}])
@@ -153,17 +146,7 @@ def test_a_cut_run_of_samples_resumes_with_exactly_the_missing_ones(tmp_path: Pa
     ]
 
 
-def test_another_number_of_samples_is_another_run(tmp_path: Path) -> None:
-    questions = some_questions(2)
-    with Answers(tmp_path, questions, SETTINGS) as answers:
-        ask_all(questions, FOUR, answers)
-    with pytest.raises(JournalError, match="samples was 4, is 8"):
-        Answers(tmp_path, questions, SETTINGS | {"samples": 8})
-
-
-def test_a_sample_whose_policy_failed_does_not_vote_and_is_wrong(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sample_whose_policy_failed_does_not_vote_and_is_wrong(tmp_path, monkeypatch):
     monkeypatch.setattr("agent.batch.run.PAUSE", 0.001)
     questions = some_questions(10)
     with Answers(tmp_path, questions, SETTINGS) as answers:
@@ -216,9 +199,7 @@ def test_the_command_samples_with_a_temperature_and_a_seed_each(sky: Path, capsy
     assert found["scores"]["n"] == 4
 
 
-def test_a_policy_that_always_gives_the_same_answer_is_not_sampled(
-    sky: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_policy_that_always_gives_the_same_answer_is_not_sampled(sky, capsys):
     given = ["bench", "--data", str(sky), "--labels", str(sky / "labels.csv"), "--out", "run", "--samples", "2"]
     assert app.main(given) == 2
     assert "--samples: found 2, expected 1: baseline gives the same answer each time" in capsys.readouterr().err

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from tests.support.bench import outcomes, under
 from tests.support.training_data import write_predictions
@@ -72,10 +73,13 @@ def test_the_published_means_are_means_of_the_published_tasks() -> None:
             assert figures["mean"] == pytest.approx(np.mean(tasks), abs=0.11), published_row.name
 
 
-def test_an_answer_without_yes_or_no_is_wrong_but_no_false_positive() -> None:
+def test_answers_without_a_verdict_and_failed_policies_are_wrong() -> None:
     found = scores(outcomes("+-", "??"), RESAMPLES).tasks[0]
     assert (found.accuracy.value, found.recall.value, found.f1.value) == (0.0, 0.0, 0.0)
     assert (found.fp, found.fn, found.without) == (0, 1, 2)
+    found = scores([failed(QUESTION), *outcomes("+", "+")], RESAMPLES)
+    assert found.tasks[0].without == 1
+    assert found.format_rate.value == 1.0
 
 
 def test_an_undefined_score_gives_the_reason() -> None:
@@ -90,10 +94,13 @@ def test_an_undefined_score_gives_the_reason() -> None:
     assert percent(nothing.f1) == "not defined in any task"
 
 
-def test_a_task_without_an_f1_is_not_in_the_mean_and_the_others_are_listed() -> None:
+def test_tasks_without_an_f1_and_no_outcomes() -> None:
     found = scores([*outcomes("++--", "+---", "cv"), *outcomes("--", "--", "wd")], RESAMPLES)
     assert found.f1_of == ("cv",)
     assert found.f1.value == found.task("cv").f1.value
+    with pytest.raises(ValueError, match="outcomes: found none"):
+        scores([])
+    assert groups(outcomes("+-", "+-", survey="LAMOST", snr=12.0)) == []
 
 
 def test_one_spectrum_has_a_score_and_no_interval() -> None:
@@ -112,20 +119,12 @@ def test_a_score_that_many_resamples_lack_has_no_interval() -> None:
     assert share == pytest.approx(100 * (3 / 4) ** 4, abs=3)
 
 
-def test_scoring_no_outcomes_is_refused() -> None:
-    with pytest.raises(ValueError, match="outcomes: found none"):
-        scores([])
-
-
-def test_intervals_of_a_share_agree_with_the_binomial_distribution() -> None:
+def test_intervals_agree_with_the_binomial_distribution_and_resample_spectra() -> None:
     # Accuracy of 400 spectra at 0.8: the standard error is sqrt(0.8 * 0.2 / 400) = 0.02.
     rows = outcomes("+" * 400, "+" * 320 + "-" * 80)
     accuracy = scores(rows).accuracy
     assert accuracy.lo == pytest.approx(0.8 - 1.96 * 0.02, abs=0.005)
     assert accuracy.hi == pytest.approx(0.8 + 1.96 * 0.02, abs=0.005)
-
-
-def test_the_bootstrap_resamples_spectra_and_not_rows() -> None:
     rows = outcomes("+" * 400, "+" * 320 + "-" * 80)
     # Four questions per spectrum with the same answer: a quarter of the spectra, twice the width.
     grouped = [replace(outcome, source=f"star-{number // 4}") for number, outcome in enumerate(rows)]
@@ -133,15 +132,12 @@ def test_the_bootstrap_resamples_spectra_and_not_rows() -> None:
     assert (together.hi - together.lo) / (alone.hi - alone.lo) == pytest.approx(2.0, rel=0.1)
 
 
-def test_resamples_have_as_many_spectra_and_the_right_mean() -> None:
+def test_resamples_have_as_many_spectra_and_the_right_mean_in_any_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = np.array([[1.0, 0.0], [2.0, 1.0], [1.0, 1.0]])
     sums = resampled_counts(counts, "cv", 5000, seed=3)
     assert sums.shape == (5000, 2)
     assert sums.mean(axis=0) == pytest.approx(counts.sum(axis=0), rel=0.03)
     assert set(sums[:, 1]) == {0.0, 1.0, 2.0, 3.0}
-
-
-def test_resampling_in_chunks_gives_the_same_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.statistics._ELEMENTS_AT_ONCE", 7)
     sums = resampled_counts(np.ones((3, 1)), "cv", 10)
     assert (sums == 3).all()
@@ -176,14 +172,6 @@ def test_every_score_is_a_share_within_its_interval_or_gives_the_reason(rows: li
         assert not math.isnan(value.value)
 
 
-@given(some_outcomes())
-def test_f1_is_the_harmonic_mean_of_precision_and_recall(rows: list[Outcome]) -> None:
-    for task in scores(rows, RESAMPLES).tasks:
-        p, r = task.precision.value, task.recall.value
-        if p and r:
-            assert task.f1.value == pytest.approx(2 / (1 / p + 1 / r))
-
-
 def test_parts_are_surveys_and_bins_of_signal_to_noise() -> None:
     lamost = outcomes("+-+-", "+-+-", survey="LAMOST", snr=12.0)
     desi = under("desi", outcomes("+-", "-+", survey="DESI", snr=3.0))
@@ -204,26 +192,10 @@ def test_parts_are_surveys_and_bins_of_signal_to_noise() -> None:
     assert found["S/N", "not known"].f1.value is None
 
 
-def test_a_single_group_is_not_listed() -> None:
-    assert groups(outcomes("+-", "+-", survey="LAMOST", snr=12.0)) == []
-
-
-@pytest.mark.parametrize(
-    ("better", "worse", "p"),
-    # By hand: 2 * (1 + 10) / 2**10; 2 / 2**5; no difference at all.
-    [(9, 1, 22 / 1024), (0, 5, 1 / 16), (0, 0, 1.0), (3, 3, 1.0), (1, 0, 1.0)],
-)
-def test_mcnemars_test_is_exact(better: int, worse: int, p: float) -> None:
-    assert mcnemar(better, worse) == pytest.approx(p)
-    assert mcnemar(worse, better) == mcnemar(better, worse)
-
-
 @given(st.integers(0, 300), st.integers(0, 300))
 def test_mcnemars_test_agrees_with_scipys_binomial_test(better: int, worse: int) -> None:
-    from scipy.stats import binomtest
-
-    if better + worse:
-        assert mcnemar(better, worse) == pytest.approx(binomtest(better, better + worse).pvalue)
+    expected = binomtest(better, better + worse).pvalue if better + worse else 1.0
+    assert mcnemar(better, worse) == pytest.approx(expected)
 
 
 def test_two_systems_are_compared_on_their_common_questions() -> None:
@@ -309,12 +281,6 @@ def test_the_answer_that_the_loop_reads_can_be_scored_instead() -> None:
     found = scores(rows, RESAMPLES)
     assert (found.f1.value, found.f1_by_loop.value) == (1.0, 0.0)
     assert found.answer_rate.value == 0.0
-
-
-def test_a_policy_that_failed_is_wrong_and_not_in_bad_form() -> None:
-    found = scores([failed(QUESTION), *outcomes("+", "+")], RESAMPLES)
-    assert found.tasks[0].without == 1
-    assert found.format_rate.value == 1.0
 
 
 def test_predictions_are_read_back_as_they_were_written(tmp_path) -> None:

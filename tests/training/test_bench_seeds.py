@@ -115,9 +115,7 @@ def test_runs_of_other_questions_are_not_one_row(runs: list[Path], tmp_path: Pat
         row_of_runs("mine", [row(runs[0]), other])
 
 
-def test_the_command_puts_the_runs_in_one_row(
-    runs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_puts_the_runs_in_one_row(runs, tmp_path, capsys):
     files = ["--csv", tmp_path / "t.csv", "--markdown", tmp_path / "t.md", "--no-published"]
     given = ["--row", f"mine={','.join(map(str, runs))}", *files]
     assert app.main(["bench", "table", *map(str, [runs[0], *given])]) == 0

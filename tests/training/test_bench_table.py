@@ -128,12 +128,6 @@ def test_the_text_table_has_all_rows_intervals_and_notes_on_the_data() -> None:
     assert not any(line.startswith("CarbonNet") for line in table.text(rows, False).splitlines())
 
 
-def test_on_the_published_benchmark_the_figures_are_comparable() -> None:
-    text = table.text([a_row("ours", outcomes(TRUTH, TRUTH), "SpecVI-Bench")])
-    assert "as many questions of each task" in text
-    assert "other data" not in text
-
-
 def test_missing_values_and_partial_means_are_explained_in_the_notes() -> None:
     few = a_row("few", outcomes("+-", "+-"))
     more = a_row("more", [*outcomes("+-", "+-"), *outcomes("--", "--", "wd")])
@@ -143,15 +137,15 @@ def test_missing_values_and_partial_means_are_explained_in_the_notes() -> None:
     assert "few: the mean F1 is that of cv" in notes
 
 
-def test_systems_without_a_question_in_common_are_not_compared() -> None:
+def test_systems_without_common_questions_and_odd_names() -> None:
     first, second = a_row("one", outcomes("+-", "+-")), a_row("other", under("x", outcomes("+-", "+-")))
     assert table.compared(first, second) == "one against other: found no question in common"
-
-
-def test_markdown_escapes_names() -> None:
     text = table.markdown([a_row("a|b <i>*c*", outcomes(TRUTH, TRUTH))])
     assert r"| a\|b &lt;i>\*c\* | 10 |" in text
     assert "| Spec-o3-7B (published) |" in text
+    text = table.text([a_row("ours", outcomes(TRUTH, TRUTH), "SpecVI-Bench")])
+    assert "as many questions of each task" in text
+    assert "other data" not in text
 
 
 def test_csv_has_one_line_per_system_and_task_and_one_for_the_mean() -> None:
@@ -348,23 +342,6 @@ def test_the_colour_of_an_answer_says_whether_it_is_right(page: str, gallery_run
     assert 'Answer: <span class="wrong">YES</span>' in page
 
 
-def test_a_long_gallery_is_folded_by_kind_and_task(
-    tmp_path: Path, page: str, gallery_run: Run, questions: list[Question]
-) -> None:
-    folds = [fold for fold in Page(page).all("details") if fold.get("class") == "fold"]
-    shown = chosen(gallery_run.outcomes, 3)
-    assert len(folds) == len({(kinds(one)[0], one.task) for one in shown}) > 5
-    assert not any("open" in fold for fold in folds)
-    several = sum(
-        kinds(outcome)[:1] == ("false positive",) and outcome.task == "cv" for outcome in gallery_run.outcomes
-    )
-    listed = sum(kinds(one)[0] == "false positive" and one.task == "cv" for one in shown)
-    count = f"{listed} of {several}" if listed < several else str(listed)
-    assert f"<summary>cv: false positive ({count})</summary>" in page
-    few = gallery.page(of_run(gallery_run), shown[:2], ["<article></article>"] * 2)
-    assert all("open" in fold for fold in Page(few).all("details") if fold.get("class") == "fold")
-
-
 def test_bad_form_is_shown_as_it_was_written(page: str, gallery_run: Run) -> None:
     bad = [outcome for outcome in chosen(gallery_run.outcomes, 3) if outcome.format_ok is False]
     assert bad
@@ -373,21 +350,16 @@ def test_bad_form_is_shown_as_it_was_written(page: str, gallery_run: Run) -> Non
     assert page.count("As it was written") == len(bad)
 
 
-def test_the_page_is_reproducible(page: str, gallery_run: Run, questions: list[Question]) -> None:
+def test_the_page_is_reproducible_and_needs_no_spectra(page: str, gallery_run: Run, questions: list[Question]) -> None:
     gallery.write(gallery_run, of_run(gallery_run), gallery.spectra_of(list(reversed(questions))), 3)
     assert (gallery_run.folder / gallery.FILE).read_text(encoding="utf-8") == page
-
-
-def test_without_the_spectra_the_text_remains(page: str, gallery_run: Run) -> None:
     assert gallery.write(gallery_run, of_run(gallery_run), gallery.spectra_of([]), 3) == page.count("<article")
     words = (gallery_run.folder / gallery.FILE).read_text(encoding="utf-8")
     assert "<img" not in words
     assert "This picture cannot be drawn again." in words
 
 
-def test_a_policy_that_failed_has_a_card_without_a_trace(
-    tmp_path: Path, questions: list[Question], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_policy_that_failed_has_a_card_without_a_trace(tmp_path, questions, monkeypatch):
     monkeypatch.setattr(batch, "PAUSE", 0.001)
     with Answers(tmp_path, questions[:24], SETTINGS) as answers:
         made = ask_all(questions[:24], InspectionOptions(Broken, retries=0), answers)

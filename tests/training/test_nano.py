@@ -12,7 +12,6 @@ from agent.conversation import Conversation
 from agent.loop import run
 from agent.simulate import CLASSES, KINDS, simulate, truth
 from agent.tool import overview as drawn
-from app import main
 from training.nano.features import FEATURES, LOST, OUTSIDE, overview, statement, statements
 from training.nano.scoring import Judged, counts
 from training.nano.spectra import SHORTEST, WHITE_DWARFS, Simulated, question, simulated, tasks
@@ -68,19 +67,23 @@ def test_the_overview_states_continuum_and_emission():
     assert overview(CLEAN["gm"]) == "The continuum is red."
 
 
-def test_every_statement_of_a_feature_is_a_phrase():
+def test_every_statement_of_a_feature_is_a_phrase_and_every_kind_has_words():
     known = set(statements())
     assert {statement(name, clean) for name in FEATURES for clean in CLEAN.values()} <= known
     assert known <= set(phrases())
     assert len(set(phrases())) == len(phrases())
+    assert set(NOUNS) == set(KINDS)
+    assert isinstance(simulated("sft", 1), Simulated)
 
 
-def test_a_spectrum_is_the_same_each_time_and_no_part_shares_one():
+def test_a_spectrum_is_the_same_each_time_keeps_a_part_and_is_in_one_part():
     one, again, other = simulated("sft", 11), simulated("sft", 11), simulated("validation", 11)
     assert one.spectrum.sha256 == again.spectrum.sha256
     assert one.clean.sha256 == again.clean.sha256
     assert one.spectrum.name != other.spectrum.name
     assert one.spectrum.wavelength.size == one.clean.wavelength.size
+    wavelength = simulated("sft", 379).spectrum.wavelength  # it starts red of where it would end
+    assert wavelength[-1] - wavelength[0] > SHORTEST
 
 
 def test_the_clean_spectrum_is_the_noisy_one_without_noise():
@@ -92,11 +95,6 @@ def test_the_clean_spectrum_is_the_noisy_one_without_noise():
         good = known.spectrum.ivar > 0
         pulls = (known.spectrum.flux - known.clean.flux)[good] * np.sqrt(known.spectrum.ivar[good])
         assert 0.7 < np.median(np.abs(pulls)) / 0.6745 < 1.3
-
-
-def test_a_spectrum_with_both_ends_cut_keeps_a_part():
-    wavelength = simulated("sft", 379).spectrum.wavelength  # it starts red of where it would end
-    assert wavelength[-1] - wavelength[0] > SHORTEST
 
 
 def test_each_task_has_its_share_of_yes_and_any_kind_among_the_others():
@@ -182,20 +180,9 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path):
         train(tmp_path, 0, SCALES["quick"], print)
 
 
-def test_the_command_explains_itself(capsys):
-    with pytest.raises(SystemExit):
-        main(["nano", "--help"])
-    assert "without it the same command continues" in capsys.readouterr().out
-
-
 def test_a_simulated_spectrum_by_another_spectrograph():
     from agent.simulate.instrument import SURVEYS
 
     seen = simulate("cv", "LAMOST", 20, 3, instrument=SURVEYS["DESI"])
     assert seen.wavelength[0] == pytest.approx(3600)
     assert seen.meta["state"] == simulate("cv", "LAMOST", 20, 3).meta["state"]
-
-
-def test_every_kind_has_words():
-    assert set(NOUNS) == set(KINDS)
-    assert isinstance(simulated("sft", 1), Simulated)

@@ -145,14 +145,11 @@ def test_a_log_is_valid_json_for_any_numbers(run: Run, run_settings: RunSettings
     assert run.logged() == [{"step": 1, "loss": None, "norm": 0.5, "what": "λ\u2028", "none": None}]
 
 
-def test_the_environment_is_recorded_without_the_host_name() -> None:
+def test_the_environment_is_recorded_without_the_host_name_by_the_first_process(monkeypatch):
     found = environment()
     assert found["packages"]["numpy"]
     assert found["processes"] == 1
     assert socket.gethostname() not in json.dumps(found)
-
-
-def test_only_the_first_process_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_first_process()
     monkeypatch.setenv("RANK", "3")
     assert not is_first_process()
@@ -162,12 +159,10 @@ def test_only_the_first_process_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     ("name", "part"),
     [
         ("model.visual.blocks.0.attn.qkv.weight", "vision"),
-        ("model.visual.patch_embed.proj.weight", "vision"),
         ("model.visual.merger.mlp.0.weight", "projector"),
         ("visual.merger.ln_q.weight", "projector"),
         ("model.language_model.layers.0.mlp.gate_proj.weight", None),
         ("base_model.model.model.language_model.layers.0.self_attn.q_proj.lora_A.default.weight", None),
-        ("lm_head.weight", None),
     ],
 )
 def test_parameters_are_assigned_to_parts_by_name(name: str, part: str | None) -> None:
@@ -198,9 +193,7 @@ def test_shipped_settings_are_found_by_name(tmp_path: Path, monkeypatch: pytest.
     assert config_file("none") == Path("none")
 
 
-def test_without_trl_the_command_prints_what_installs_it(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_trl_the_command_prints_what_installs_it(capsys, monkeypatch):
     import training.environment
 
     monkeypatch.setattr(training.environment, "find_spec", lambda name: None if name == "trl" else object())
@@ -243,14 +236,13 @@ def _problem(tmp_path: Path, text: str, *changes: str) -> str:
     return message
 
 
-def test_a_missing_setting_has_its_default(tmp_path: Path) -> None:
+def test_missing_settings_have_defaults_and_rates_may_lack_a_point(tmp_path: Path) -> None:
     assert _read(tmp_path, "name: x") == Outer("x")
-
-
-def test_a_rate_without_a_point_is_a_number_although_yaml_reads_text(tmp_path: Path) -> None:
     assert _read(tmp_path, "name: x\nrate: 1e-6").rate == 1e-6
     assert _read(tmp_path, "name: x", "rate=3e-5").rate == 3e-5
     assert _read(tmp_path, "name: x\nrate: 1").rate == 1.0
+    changed = _read(tmp_path, "name: x\ncount: 2", "count=3", "inner.kinds=[b, c]", "limit=null", "name=y=z")
+    assert changed == Outer("y=z", count=3, inner=Inner(kinds=("b", "c")))
 
 
 @pytest.mark.parametrize(
@@ -261,19 +253,10 @@ def test_a_rate_without_a_point_is_a_number_although_yaml_reads_text(tmp_path: P
             "name: x\ninner: {widht: 1}",
             "inner.widht: found an unknown field, expected one of width, kinds; did you mean width?",
         ),
-        ("name: x\nzzz: 1", "zzz: found an unknown field, expected one of name, rate"),
         ("count: 1", "name: found nothing, expected a value"),
         ("name: x\nrate: fast", "rate: found 'fast', expected a number"),
         ("name: x\nrate: true", "rate: found True, expected a number"),
-        ("name: x\ncount: 1.5", "count: found 1.5, expected a whole number"),
-        ("name: x\ncount: true", "count: found True, expected a whole number"),
-        ("name: x\ndry: 1", "dry: found 1, expected true or false"),
-        ("name: [x]", "name: found ['x'], expected a text"),
-        ("name: x\nway: left", "way: found 'left', expected 'up' or 'down'"),
-        ("name: x\nlimit: much", "limit: found 'much', expected a whole number"),
-        ("name: x\ninner: 3", "inner: found 3, expected a table of keys and values"),
         ("name: x\ninner: {kinds: a}", "inner.kinds: found 'a', expected a list"),
-        ("name: x\ninner: {kinds: [a, 1]}", "inner.kinds[1]: found 1, expected a text"),
         ("name: x\nextra: 3", "extra: found 3, expected a table of keys and values"),
         ("- a", "file: found list, expected settings as `key: value` lines"),
         ("", "file: found nothing, expected settings"),
@@ -289,11 +272,6 @@ def test_a_problem_is_reported_in_one_line_with_file_and_key(tmp_path: Path, tex
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"none\.yaml: file: found .*No such file"):
         read(tmp_path / "none.yaml", Outer)
-
-
-def test_a_change_on_the_command_line_wins_also_in_nested_settings(tmp_path: Path) -> None:
-    changed = _read(tmp_path, "name: x\ncount: 2", "count=3", "inner.kinds=[b, c]", "limit=null", "name=y=z")
-    assert changed == Outer("y=z", count=3, inner=Inner(kinds=("b", "c")))
 
 
 @pytest.mark.parametrize(
@@ -335,14 +313,11 @@ def test_written_settings_read_back_the_same(settings: SftSettings) -> None:
     assert from_mapping(to_mapping(settings), SftSettings, "x") == settings
 
 
-def test_a_path_with_a_next_line_character_reads_back_the_same() -> None:
+def test_written_settings_include_the_defaults_and_read_back() -> None:
     import yaml
 
     settings = SftSettings(ModelSettings("base"), "run\x85two")
     assert from_mapping(yaml.safe_load(to_yaml(settings)), SftSettings, "x") == settings
-
-
-def test_written_settings_include_the_defaults() -> None:
     written = to_mapping(SftSettings(ModelSettings("base"), "run"))
     assert written["learning_rate"] == 2e-5
     assert written["model"]["lora"]["rank"] == 64

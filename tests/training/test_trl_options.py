@@ -28,9 +28,7 @@ CONFIGS = Path(__file__).resolve().parents[2] / "training" / "configs"
         (GrpoSettings, "grpo_qwen2_5_vl_7b", "trl.use_liger_kernel=true", "bypasses the forward pass"),
     ],
 )
-def test_an_option_that_has_a_setting_is_refused_with_its_name(
-    kind: type, config: str, change: str, expected: str
-) -> None:
+def test_an_option_that_has_a_setting_is_refused_with_its_name(kind, config, change, expected):
     with pytest.raises(SettingsError) as caught:
         read(CONFIGS / f"{config}.yaml", kind, ["output=x", change])
     name = change.partition("=")[0]

@@ -31,7 +31,7 @@ from agent.policies.baseline.rule import Baseline
 from agent.trajectory import Trajectory
 from agent.trust.certificate import CertifiedPolicy, write
 from agent.trust.certify import Labelled, Requirements, certify
-from agent.trust.suspension import Suspension, add_scores, suspend, suspension_path
+from agent.trust.suspension import add_scores, suspension_path
 from reviewer.trust.cases import run_of
 from tests.support.certificates import NO, YES, certificate
 from tests.support.held import is_left
@@ -113,12 +113,16 @@ def test_the_model_sees_what_the_baseline_does_not_decide(here: Path, capsys: py
     assert ranks == list(range(1, 11))
 
 
-def test_the_text_has_the_counts_of_each_stage_and_says_where_no_bound_is_known(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_text_has_the_counts_of_each_stage_and_a_second_run_asks_nobody(here, capsys):
     with BadServer(talking(TURNS)) as server:
         assert inspect(server) == 0
-    text = capsys.readouterr().out
+        text, before, results = capsys.readouterr().out, table(), Path("r.jsonl").read_bytes()
+        assert inspect(server, "--json") == 0
+        assert begun(server) == 4
+    assert (table(), Path("r.jsonl").read_bytes()) == (before, results)
+    again = summary(capsys)
+    assert [stage["spectra"] for stage in again["stages"]] == [10, 4]
+    assert again["this_run"]["inspected"] == 0
     assert "10 spectra in r.jsonl: 5 YES, 5 NO, 0 left to a person (0.0 %)" in text
     assert "stage 1-baseline: 10 spectra: 1 YES, 5 NO, 4 passed on; this run: 10 spectra in" in text
     assert "stage 2-spec-o3: 4 spectra: 4 YES, 0 NO; this run: 4 spectra in" in text
@@ -126,21 +130,7 @@ def test_the_text_has_the_counts_of_each_stage_and_says_where_no_bound_is_known(
     assert "tokens: 800 read (320 of them cached), 56 written" in text
 
 
-def test_a_second_run_asks_nobody(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with BadServer(talking(TURNS)) as server:
-        assert inspect(server) == 0
-        before, results = table(), Path("r.jsonl").read_bytes()
-        assert inspect(server, "--json") == 0
-        assert begun(server) == 4
-    assert (table(), Path("r.jsonl").read_bytes()) == (before, results)
-    found = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert [stage["spectra"] for stage in found["stages"]] == [10, 4]
-    assert found["this_run"]["inspected"] == 0
-
-
-def test_a_spectrum_that_cannot_be_read_is_not_given_to_the_next_stage(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_spectrum_that_cannot_be_read_is_not_given_to_the_next_stage(here, capsys):
     (here / "sky" / "s9.csv").write_text("wavelength,flux\nno,numbers\n")
     with BadServer(talking(TURNS)) as server:
         assert inspect(server, "--json") == 1
@@ -227,9 +217,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 BASE = certificate(yes=replace(YES, threshold=0.72), no=replace(NO, threshold=0.01))
 
 
-def test_a_stage_with_a_certificate_decides_by_its_thresholds_only(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_stage_with_a_certificate_decides_by_its_thresholds_only(here, capsys):
     write(BASE, Path("base.json"))
     with BadServer(talking(TURNS)) as server:
         assert inspect(server, "--first-certificate", "base.json", "--json") == 0
@@ -248,16 +236,6 @@ def test_a_stage_with_a_certificate_decides_by_its_thresholds_only(
     assert last["certificate"] is None
 
 
-def test_a_suspended_certificate_of_any_stage_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(BASE, Path("base.json"))
-    suspend(Path("base.json"), Suspension(BASE.sha256, "new case 12", "scores", "The scores differ.", "now"))
-    with BadServer(talking(TURNS)) as server:
-        assert inspect(server, "--first-certificate", "base.json") == 2
-        assert not server.chats
-    assert "base.json: the certificate is suspended since new case 12" in capsys.readouterr().err
-    assert not Path("r.1-baseline.jsonl").exists()
-
-
 def test_a_certificate_that_is_suspended_by_the_run_ends_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(BASE, Path("base.json"))
     other = {f"{n:064x}": float(p) for n, p in enumerate(np.random.default_rng(5).beta(4, 1, 300))}
@@ -270,9 +248,7 @@ def test_a_certificate_that_is_suspended_by_the_run_ends_it(here: Path, capsys: 
     assert {(row["verdict"], row["stage"]) for row in table().values()} == {("ASK", "1-baseline")}
 
 
-def test_the_certificate_of_a_later_stage_must_be_made_after_the_same_stages(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_certificate_of_a_later_stage_must_be_made_after_the_same_stages(here, capsys):
     write(BASE, Path("base.json"))
     with BadServer(talking(TURNS)) as server:
         assert inspect(server, "--first-certificate", "base.json") == 0
@@ -308,27 +284,17 @@ def test_the_certificate_of_a_later_stage_must_be_made_after_the_same_stages(
     ("arguments", "message"),
     [
         (["--first", "baseline"], "--first needs --then"),
-        (["--then", "spec-o3"], "--then needs --first"),
         (["--first-certificate", "c.json"], "--first-certificate needs --first"),
         (["--first", "baseline", "--then", "replay", "--policy", "nano"], "--policy nano has no effect with --first"),
         (
             ["--first", "baseline,size=3", "--then", "replay"],
             "--first baseline,size=3: found 'size', expected a policy",
         ),
-        (["--first", "baseline,policy=nano", "--then", "replay"], "found 'policy', expected a policy and KEY=VALUE"),
         (["--first", "baseline,samples=0", "--then", "replay"], "--first: argument --samples: found '0'"),
-        (["--first", "baseline,samples=3", "--then", "replay"], "--samples: found 3, expected 1: baseline gives"),
-        (
-            ["--first", "baseline,server=http://x/v1", "--then", "replay"],
-            "--server has no effect with --policy baseline",
-        ),
-        (["--first", "base", "--then", "replay"], "--policy: found 'base', expected one of"),
         (["--first", "baseline", "--then", "baseline,certificate=none.json"], "none.json: No such file"),
     ],
 )
-def test_stages_that_cannot_be_used_are_refused(
-    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
+def test_stages_that_cannot_be_used_are_refused(here, capsys, arguments, message):
     assert app.main(["inspect", "sky", "--task", "cv", "--out", "r.jsonl", *arguments]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
     assert sorted(path.name for path in here.iterdir()) == ["sky"]

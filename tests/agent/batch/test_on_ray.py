@@ -304,9 +304,7 @@ def test_a_spectrum_that_ends_its_worker_takes_no_other_with_it(here: Path, addr
         (["--engine", "ray", "--address", "127.0.0.1:1"], "Ray at 127.0.0.1:1: found nothing there"),
     ],
 )
-def test_what_cannot_run_on_ray_is_refused(
-    here: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
-) -> None:
+def test_what_cannot_run_on_ray_is_refused(here, capsys, options, message):
     (here / "file.jsonl").touch()
     assert app.main(["inspect", "sky", "--task", "cv", "--out", "results", *options]) == 2
     assert message in capsys.readouterr().err

@@ -36,7 +36,7 @@ from agent.batch.candidates import (
     ranked,
     write_table,
 )
-from agent.batch.journal import Inspected, Journal
+from agent.batch.journal import Journal
 from agent.batch.labels import Labels, LabelsError
 from agent.batch.report import bundle, escaped, markdown, picture_names, picture_sheet, pictures, quoted, sheet_pictures
 from agent.batch.run import inspect_many, jobs_for
@@ -78,18 +78,9 @@ def order(*rows: Candidate) -> list[str]:
 def test_the_surest_yes_comes_first_and_rows_for_a_person_last_without_a_rank():
     rows = [row("YN", "split"), row("NNN", "no"), row("YYN", "two"), row("YYY", "three"), row("Y", "one")]
     assert order(*rows) == ["three", "one", "two", "no", "split"]
-    assert [found.rank for found in ranked(rows)] == [1, 2, 3, 4, None]
-
-
-def test_more_agreeing_samples_rank_higher():
+    assert [candidate.rank for candidate in ranked(rows)] == [1, 2, 3, 4, None]
     assert order(row("YYY", "three"), row("YYYYY", "five")) == ["five", "three"]
-
-
-def test_a_doubtful_no_comes_before_a_sure_one():
     assert order(row("NNN", "sure"), row("NNNY", "doubtful")) == ["doubtful", "sure"]
-
-
-def test_of_equals_the_better_data_come_first_then_the_name():
     assert order(row("Y", "b", snr=10.0), row("Y", "a", snr=10.0), row("Y", "c", snr=40.0)) == ["c", "a", "b"]
 
 
@@ -122,12 +113,9 @@ def test_a_row_summarises_its_samples():
 def test_every_column_is_a_field_and_is_described():
     columns = columns_for(certified=True, cascade=True)
     assert [column.name for column in columns] == [field.name for field in fields(Candidate)][:-1]
-    assert all(column.description for column in columns)
-
-
-@pytest.mark.parametrize("column", columns_for(certified=True, cascade=True), ids=lambda c: c.name)
-def test_ucds_are_in_the_ivoa_vocabulary(column):
-    parse_ucd(column.ucd, check_controlled_vocabulary=True)
+    for column in columns:
+        assert column.description
+        parse_ucd(column.ucd, check_controlled_vocabulary=True)
 
 
 ROWS = ranked(
@@ -211,14 +199,6 @@ def test_no_rows_make_an_empty_table(tmp_path, name):
     assert (tmp_path / name).stat().st_size > 0
 
 
-def test_the_table_is_replaced_in_one_step(tmp_path):
-    write_table(ROWS, tmp_path / "c.csv")
-    before = (tmp_path / "c.csv").read_bytes()
-    write_table(ROWS[:1], tmp_path / "c.csv")
-    assert len((tmp_path / "c.csv").read_bytes()) < len(before)
-    assert [p.name for p in tmp_path.iterdir()] == ["c.csv"]
-
-
 @pytest.mark.parametrize(
     ("name", "words"), [("c.docx", "ends in '.docx', expected .csv, .parquet, .vot"), ("no/c.csv", "no such folder")]
 )
@@ -247,12 +227,6 @@ def test_results_are_counted_and_missing_or_changed_spectra_need_a_person(tmp_pa
     assert rows["c.csv"].reasons == "The file differs from the one that was inspected."
     assert rows["b.csv"].yes + rows["b.csv"].no == 2
     assert all(row.seconds is not None and 0 < row.seconds < 60 for row in rows.values())
-
-
-def test_without_the_spectrum_file_only_the_verdict_is_missing(tmp_path):
-    inspected = Inspected("gone.fits", "", (trace("YES"),))
-    (made,) = candidates_from([inspected], tmp_path, CV, Limits())
-    assert (made.verdict, made.yes, made.name) == ("ASK", 1, STAR.name)
 
 
 def trace_of_actions(*actions: object, spectrum: Spectrum = STAR) -> Trajectory:
@@ -288,10 +262,8 @@ def without_data(lo: float, hi: float) -> Spectrum:
     [
         ("Y", "YES"),
         ("N", "NO"),
-        ("YY", "YES"),
         ("YYN", "YES"),
         ("NNNNY", "NO"),
-        ("YYYYNN", "YES"),
         ("YN", None),
         ("Y-", None),
         ("YYYNN", None),
@@ -310,7 +282,6 @@ def test_two_thirds_of_all_samples_decide_and_less_needs_a_person(verdicts, expe
 @pytest.mark.parametrize(
     ("verdicts", "sentence"),
     [
-        ("--", "No answer from 2 samples."),
         ("-", "No answer from 1 sample."),
         ("", "There are no samples."),
         ("YNYN-", "The samples are split: 2 YES, 2 NO, 1 without an answer."),
@@ -344,34 +315,36 @@ def scored(*scores: float | None) -> list[Trajectory]:
     return [replace(t, steps=(*t.steps[:-1], answer)) for t, answer in zip(traces, answers, strict=True)]
 
 
-def test_a_score_within_the_margin_needs_a_person_and_is_named():
+def test_scores_within_the_margin_need_a_person_and_are_in_the_table():
     found = consensus(scored(-0.4), STAR, CV)
     assert (found.verdict, found.leaning, found.score) == (None, "NO", -0.4)
     assert found.reasons == ("A narrow NO: the log odds of YES are −0.4; expected ±1 or beyond.",)
     assert consensus(scored(-0.4), STAR, CV, Limits(margin=0.3)).verdict == "NO"
     assert consensus(scored(1.5, 2.5), STAR, CV).verdict == "YES"
     assert consensus(scored(1.5, 2.5), STAR, CV).score == 2.0
-
-
-def test_a_policy_without_scores_has_no_margin():
     found = consensus(scored(None), STAR, CV)
     assert (found.score, found.verdict) == (None, "NO")
     assert to_json(found)["score"] is None
-
-
-def test_the_score_is_a_column_of_the_table_and_orders_rows_of_equal_votes():
     rows = [candidate(f"{s}", "", t, STAR, consensus(t, STAR, CV)) for s in (1.2, 3.4, -5.0) for t in [scored(s)]]
     assert [row.score for row in rows] == [1.2, 3.4, -5.0]
     assert order(*rows) == ["3.4", "1.2", "-5.0"]
     assert row("Y").score is None
 
 
-def test_a_noisy_spectrum_needs_a_person_for_any_samples():
+def test_data_that_allow_no_judgement_need_a_person():
     noisy = simulate("cv", "LAMOST", 1.5, 3)
     found = vote("YYYYY", noisy)
     assert (found.verdict, found.leaning) == (None, "YES")
     assert found.reasons == (f"S/N {typical_snr(noisy):.1f} per pixel (median of the spectrum); expected 3 or more.",)
     assert vote("YYYYY", noisy, snr=0.5).verdict == "YES"
+    wavelength = np.arange(3600.0, 9300.0, 80.0)
+    found = vote("Y", Spectrum(wavelength, np.ones_like(wavelength), np.full_like(wavelength, 1e4)))
+    assert "Sampled every 80 Å, so lines cannot be judged; expected 15 Å or less." in found.reasons
+    assert vote("Y", replace(STAR, snr={"r": 0.1})).verdict == "YES"
+    assert vote("Y", replace(STAR, ivar=STAR.ivar / 1e4, snr={"r": 100.0})).needs_person
+    found = vote("Y", replace(STAR, ivar=np.zeros(len(STAR))))
+    assert found.snr is None
+    assert "S/N undefined: no data in 3700–9099 Å." in found.reasons
 
 
 def test_a_draft_marked_cannot_tell_needs_a_person_and_says_why():
@@ -383,28 +356,6 @@ def test_a_draft_marked_cannot_tell_needs_a_person_and_says_why():
     assert consensus([replace(marked, steps=trace("YES").steps), *[trace("NO")] * 3], STAR, CV).verdict == "NO"
 
 
-def test_a_coarsely_sampled_spectrum_needs_a_person():
-    wavelength = np.arange(3600.0, 9300.0, 80.0)
-    found = vote("Y", Spectrum(wavelength, np.ones_like(wavelength), np.full_like(wavelength, 1e4)))
-    assert "Sampled every 80 Å, so lines cannot be judged; expected 15 Å or less." in found.reasons
-
-
-def test_a_blank_sky_has_signal_zero_and_not_a_negative_zero():
-    (reason, *_) = vote("Y", replace(STAR, flux=np.full(len(STAR), -1e-9))).reasons
-    assert reason.startswith("S/N 0.0 per pixel")
-
-
-def test_noise_is_measured_and_not_taken_from_the_catalogue():
-    assert vote("Y", replace(STAR, snr={"r": 0.1})).verdict == "YES"
-    assert vote("Y", replace(STAR, ivar=STAR.ivar / 1e4, snr={"r": 100.0})).needs_person
-
-
-def test_undefined_noise_is_reported_as_undefined():
-    found = vote("Y", replace(STAR, ivar=np.zeros(len(STAR))))
-    assert found.snr is None
-    assert "S/N undefined: no data in 3700–9099 Å." in found.reasons
-
-
 def test_a_primary_feature_without_valid_pixels_needs_a_person_and_is_named():
     found = vote("YYYYY", without_data(6500, 6630))
     assert found.reasons == (
@@ -412,16 +363,10 @@ def test_a_primary_feature_without_valid_pixels_needs_a_person_and_is_named():
     )
     assert vote("YYYYY", without_data(5850, 5900)).verdict == "YES"  # He I is secondary
     assert vote("YYYYY", without_data(6500, 6540)).verdict == "YES"
-
-
-def test_a_primary_feature_beyond_the_end_of_the_data_needs_a_person():
     red = STAR.wavelength > 5500
     cut = Spectrum(STAR.wavelength[red], STAR.flux[red], STAR.ivar[red])
     (reason,) = vote("YYYYY", cut).reasons
     assert reason.startswith("Hβ emission and Hβ absorption: 0 % of 4821–4904 Å")
-
-
-def test_coverage_is_judged_where_the_redshift_puts_the_feature():
     far = replace(STAR, redshift=0.8)
     names = [reason.partition(":")[0] for reason in vote("NNN", far).reasons]
     assert names == ["Hα emission and Hα breadth"]
@@ -446,13 +391,17 @@ def test_a_zoom_on_dead_pixels_counts_as_no_data_in_the_rest_frame_too():
     assert consensus([trace_of_actions((7000, 7300), "NO", spectrum=dead)], dead, CV).verdict == "NO"
 
 
-def test_the_interval_is_the_wilson_interval():
+def test_the_interval_is_the_wilson_interval_of_the_samples_with_an_answer():
     # Values of the closed form solved by hand: |p - x| = sqrt(x (1 - x) / n) at both ends.
     assert vote("--").interval is None
     for yes, n in ((0, 1), (1, 1), (3, 4), (5, 8), (40, 64)):
         for end in wilson(yes / n, n, z=1.0):
             assert abs(yes / n - end) == pytest.approx(math.sqrt(end * (1 - end) / n), abs=1e-12)
     assert wilson(1.0, 5, z=1.0) == (pytest.approx(5 / 6), 1.0)
+    found = vote("YYYN-")
+    assert found.yes_fraction == 0.75
+    assert found.interval == wilson(3 / 4, 4, z=1.0)
+    assert vote("--").yes_fraction is None
 
 
 @given(st.integers(0, 200), st.integers(0, 200))
@@ -461,13 +410,6 @@ def test_the_interval_holds_the_fraction_and_stays_within_0_and_1(yes, no):
         interval = wilson(yes / (yes + no), yes + no, z=1.0)
         assert 0 <= interval[0] <= yes / (yes + no) <= interval[1] <= 1
         assert interval[0] < interval[1]
-
-
-def test_the_fraction_counts_only_samples_with_an_answer():
-    found = vote("YYYN-")
-    assert found.yes_fraction == 0.75
-    assert found.interval == wilson(3 / 4, 4, z=1.0)
-    assert vote("--").yes_fraction is None
 
 
 def test_identical_samples_are_one_path():
@@ -480,11 +422,12 @@ def test_identical_samples_are_one_path():
     assert (answer.what, answer.verdict, answer.turn, answer.next) == ("answer", "YES", 3, ())
 
 
-def test_traces_split_where_their_windows_overlap_by_half_or_less():
+def test_traces_split_where_their_windows_or_answers_differ():
     alike, other = trace_of_actions((6510, 6610), "YES"), trace_of_actions((6575, 6675), "YES")
     found = consensus([trace_of_actions((6500, 6600), "YES"), alike, other], STAR, CV)
     assert found.parts_at == 1
     assert [(n.samples, n.window) for n in found.paths] == [((0, 1), (6500, 6610)), ((2,), (6575, 6675))]
+    assert vote("YYN").parts_at == 2
 
 
 def test_traces_split_at_the_turn_where_one_answers_and_another_zooms_or_stops():
@@ -496,10 +439,6 @@ def test_traces_split_at_the_turn_where_one_answers_and_another_zooms_or_stops()
     )
     assert found.parts_at == 2
     assert [n.what for n in found.paths[0].next] == ["answer", "look", "nothing"]
-
-
-def test_different_answers_split_too():
-    assert vote("YYN").parts_at == 2
 
 
 def test_windows_of_the_rest_frame_are_shown_as_observed():
@@ -540,13 +479,6 @@ def test_the_json_form_names_its_numbers():
     assert set(form["paths"][0]) == {"turn", "samples", "what", "window", "label", "verdict", "next"}
 
 
-def test_a_real_inspection_has_an_outcome():
-    star = simulate("cv", "SDSS", 20, 11)
-    found = consensus([run(star, CV, Baseline())], star, CV)
-    assert (found.verdict, found.parts_at) == ("YES", None)
-    assert found.paths[0].what == "look"
-
-
 def test_a_thought_without_an_action_is_no_answer():
     thinking = replace(trace_of_actions(), steps=(Think("s1", "Hm."),))
     assert consensus([thinking], STAR, CV).paths[0].what == "nothing"
@@ -558,20 +490,13 @@ TRACE = run(SPECTRUM, TASK, Baseline())
 
 NASTY = (
     "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
     "![a](http://evil.example/p.png)",
     "[a](javascript:alert(1))",
-    "[a]: http://evil.example",
     "<http://evil.example>",
     "http://evil.example and www.evil.example and a@evil.example",
-    "# heading",
-    "- list",
     "12. list",
-    "> quote",
     "```\ncode",
-    "    code",
     "---",
-    "===",
     "a | b\n--- | ---",
     "&lt;b&gt; &#60;",
     "*a* _b_ ~~c~~ `d` $e$",
@@ -678,12 +603,12 @@ def test_a_tool_that_refused_is_quoted():
     assert "neither YES nor NO" in text
 
 
-@pytest.mark.parametrize("words", NASTY)
-def test_foreign_text_is_only_text_in_the_report(words):
+def test_foreign_text_is_only_text_in_the_report():
     harmless = {token.type for token in tokens(markdown(trace_with_words("plain words"), SPECTRUM))}
     harmless |= {"softbreak", "hardbreak"}
-    found = tokens(markdown(trace_with_words(words), replace(SPECTRUM, name=words, survey=words, ids={words: words})))
-    assert {token.type for token in found} <= harmless
+    for words in NASTY:
+        foreign = replace(SPECTRUM, name=words, survey=words, ids={words: words})
+        assert {token.type for token in tokens(markdown(trace_with_words(words), foreign))} <= harmless
 
 
 VISIBLE = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"]))
@@ -714,10 +639,9 @@ def test_no_text_makes_markup(words):
         text.encode()
 
 
-@pytest.mark.parametrize("words", NASTY)
-def test_a_label_of_any_kind_fits_on_the_sheet(words):
-    sheet = picture_sheet(trace_with_words(words * 50), replace(SPECTRUM, name=words * 50))
-    assert sheet.width <= 2480
+def test_a_long_label_fits_on_the_sheet():
+    words = "a\x00b\x1b[31mc\u202ed | e\n" * 50
+    assert picture_sheet(trace_with_words(words), replace(SPECTRUM, name=words)).width <= 2480
 
 
 def test_the_zip_holds_everything_and_its_trace_can_be_imported(tmp_path):
@@ -746,16 +670,13 @@ def labels(folder: Path, text: str) -> Labels:
     return Labels.read(path, TASKS.get)
 
 
-@pytest.mark.parametrize(
-    ("word", "verdict"),
-    [("YES", "YES"), ("no", "NO"), ("1", "YES"), ("0", "NO"), ("True", "YES"), ("false", "NO"), (" Yes ", "YES")],
-)
-def test_a_label_may_be_written_in_several_ways(tmp_path, word, verdict):
-    assert labels(tmp_path, f"file,label\na.fits,{word}\n").of("a.fits") == verdict
+def test_a_label_may_be_written_in_several_ways(tmp_path):
+    words = {"YES": "YES", "no": "NO", "1": "YES", "0": "NO", "True": "YES", "false": "NO", " Yes ": "YES"}
+    answers = labels(tmp_path, "file,label\n" + "".join(f"{n}.fits,{word}\n" for n, word in enumerate(words)))
+    assert [answers.of(f"{n}.fits") for n in range(7)] == list(words.values())
 
 
-@pytest.mark.parametrize("column", ["file", "name", "path", "File", " PATH "])
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize(("column", "separator"), [("file", ","), ("name", ";"), (" PATH ", "\t")])
 def test_the_file_is_named_in_any_of_three_columns_and_matched_by_its_base_name(tmp_path, column, separator):
     found = labels(tmp_path, f"\ufeff{column}{separator}label\nplates/56414/a.fits{separator}YES\n")
     assert found.of("a.fits") == "YES"
@@ -763,24 +684,19 @@ def test_the_file_is_named_in_any_of_three_columns_and_matched_by_its_base_name(
     assert found.source == "labels.csv"
 
 
-def test_a_windows_path_is_matched_by_its_last_part(tmp_path):
-    assert labels(tmp_path, "path,label\nC:\\plates\\a.fits,NO\n").of("a.fits") == "NO"
-
-
-def test_a_target_has_its_own_label_or_that_of_its_file(tmp_path):
+def test_a_label_belongs_to_a_target_or_to_its_file(tmp_path):
     found = labels(tmp_path, "file,target,label\nb.fits,39628,YES\nb.fits,,NO\nc.fits,7,YES\n")
     assert (found.of("b.fits", "39628"), found.of("b.fits", "1")) == ("YES", "NO")
     assert (found.of("c.fits", "8"), found.of("c.fits")) == (None, None)
     assert found.unused == ["c.fits#7"]
+    assert labels(tmp_path, "path,label\nC:\\plates\\a.fits,NO\n").of("a.fits") == "NO"
+    assert len(labels(tmp_path, "file,label\na.fits,1\nother/a.fits,yes\n")) == 1
 
 
-def test_rows_of_other_classes_are_skipped(tmp_path):
+def test_rows_of_other_classes_are_skipped_and_unused_ones_listed_in_order(tmp_path):
     found = labels(tmp_path, "file,label,task\na.fits,1,cv\nb.fits,1,wd\na.fits,0,wd\nc.fits,0,Cataclysmic\n")
     assert [found.of(name) for name in ("a.fits", "b.fits", "c.fits")] == ["YES", None, "NO"]
     assert len(found) == 2
-
-
-def test_unused_labels_are_listed_in_the_files_order(tmp_path):
     found = labels(tmp_path, "file,label\nc.fits,1\na.fits,0\n\nb.fits,1\n")
     found.of("a.fits")
     assert found.unused == ["c.fits", "b.fits"]
@@ -803,10 +719,6 @@ def test_a_problem_is_reported_with_its_row_and_column(tmp_path, text, words):
     with pytest.raises(LabelsError) as refused:
         labels(tmp_path, text)
     assert words in str(refused.value)
-
-
-def test_a_repeated_label_counts_once(tmp_path):
-    assert len(labels(tmp_path, "file,label\na.fits,1\nother/a.fits,yes\n")) == 1
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):

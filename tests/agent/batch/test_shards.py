@@ -226,9 +226,7 @@ class TestCatalogue:
             assert list(dict.fromkeys(found)) == expected, given
         assert ("../spectra/one/a.dat", "") in found
 
-    def test_a_missing_file_does_not_decide_where_the_others_are(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_missing_file_does_not_decide_where_the_others_are(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         (tmp_path / "sky").mkdir()
         (tmp_path / "lists").mkdir()
@@ -284,9 +282,7 @@ class TestCatalogue:
             ("text.txt", b"file\n\xff\xfe\n", "no text"),
         ],
     )
-    def test_a_list_that_cannot_be_read_is_refused(
-        self, tmp_path: Path, name: str, content: bytes, message: str
-    ) -> None:
+    def test_a_list_that_cannot_be_read_is_refused(self, tmp_path, name, content, message):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(SourceError, match=message):
             list(chunks_from([f"@{tmp_path / name}"], tmp_path))

@@ -73,7 +73,6 @@ def test_every_other_file_is_named_with_the_reason(folder):
     [
         ("coadd-1-2.fits", desi(), "redrock-1-2.fits", redrock()),
         ("coadd-1-2.fits.gz", desi(), "zbest-1-2.fits", redrock(name="ZBEST")),
-        ("spectra-1-2.fits", desi(), "redrock-1-2.fits", redrock()),
         ("spPlate-1-2.fits", plate(), "spZbest-1-2.fits", zbest()),
     ],
 )
@@ -105,14 +104,7 @@ PARTS = ("int_ids_j1948", "ugem_halpha_text", "ing_oke1974_text", "wiserep_pesst
 
 def test_every_file_of_the_real_collection_is_taken_or_named(tmp_path, shared):
     folder = tmp_path / "spectra"
-    for part in (
-        "int_ids_j1948",
-        "ugem_halpha_text",
-        "ing_oke1974_text",
-        "wiserep_pessto",
-        "osc_boneyard",
-        "faststars",
-    ):
+    for part in PARTS:
         shutil.copytree(shared / "spectra" / part, folder / part)
     found, skipped = scan(folder)
     there = [path for path in folder.rglob("*") if path.is_file()]

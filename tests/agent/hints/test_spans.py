@@ -73,11 +73,7 @@ def test_a_number_that_is_of_no_line_for_certain_has_no_status(reader, text):
 
 def test_lines_and_wavelengths_have_a_place_and_no_status(reader):
     found = spans_of(reader, "A 🜚 star: Hβ and He II 4686 in emission, a trough at 5170 Å.")
-    assert found == [
-        ("Hβ", "line", "unknown"),
-        ("He II 4686", "line", "unknown"),
-        ("5170 Å", "wavelength", "unknown"),
-    ]
+    assert found == [("Hβ", "line", "unknown"), ("He II 4686", "line", "unknown"), ("5170 Å", "wavelength", "unknown")]
 
 
 def test_places_are_on_the_axis_of_the_data():

@@ -76,7 +76,7 @@ def test_shape_vector(odd: Spectrum) -> None:
     assert vector is None or not np.isinf(vector).any()
 
 
-@pytest.mark.parametrize("window", [(6500.0, 6600.0), (6500.0, 6500.0), (1e-300, 1e300), (6563.0, 1e9), (1e-9, 1e-8)])
+@pytest.mark.parametrize("window", [(6500.0, 6600.0), (6500.0, 6500.0), (1e-300, 1e300)])
 @pytest.mark.parametrize("frame", ["observed", "rest"])
 def test_between_points(odd: Spectrum, window: tuple[float, float], frame: str) -> None:
     z = odd.redshift or 0.0

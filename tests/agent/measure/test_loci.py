@@ -37,9 +37,6 @@ def test_a_task_without_planes_of_its_own_has_those_of_others_or_none() -> None:
     assert b.planes == ()
     assert [plane.owner for plane in planes(b, TASKS)] == ["wd", "o", "o"]
     assert planes(replace(b, planes_of=()), TASKS) == ()
-
-
-def test_titles_differ() -> None:
     titles = [plane.title for task in TASKS.values() for plane in task.planes]
     assert len(set(titles)) == len(titles)
 
@@ -54,24 +51,15 @@ def test_giants_and_dwarfs_lie_apart_in_the_cah_tio_plane() -> None:
     assert np.mean(late[0][:, 0] > np.polyval(line, late[0][:, 1]) + 0.15) > 0.9
 
 
-def test_s_stars_have_deeper_zro_than_m_giants_of_their_tio() -> None:
+def test_classes_lie_apart_in_their_planes() -> None:
     found = by_kind(plane_of("ss", "ZrO"))
     assert found["S"][:, 1].max() < found["M giant"][:, 1].min()
-
-
-def test_white_dwarfs_have_broader_h_beta_than_main_sequence_stars() -> None:
     found = by_kind(plane_of("wd", "Hβ"))
     assert len(found["WD"]) >= 3
     assert np.median(found["WD"][:, 1]) > np.max(found["B"][:, 1])
-
-
-def test_carbon_stars_have_deeper_c2_than_all_others() -> None:
     found = by_kind(planes_of("cc")[0])
     deepest = min(places[:, 0].min() for kind, places in found.items() if kind not in ("carbon", "M dwarf"))
     assert np.median(found["carbon"][:, 0]) < deepest
-
-
-def test_o_stars_have_more_he_ii_than_b_stars() -> None:
     found = by_kind(plane_of("o", "4542"))
     assert np.median(found["O"][:, 1]) > np.percentile(found["B"][:, 1], 90)
 

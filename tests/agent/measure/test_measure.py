@@ -57,14 +57,9 @@ SECOND_SOURCE = {
 }
 
 
-@pytest.mark.parametrize("name", SECOND_SOURCE)
-def test_a_line_agrees_with_a_second_source_in_air_and_in_vacuum(name: str) -> None:
-    air, vacuum = SECOND_SOURCE[name]
-    assert LINES[name].at("air") == pytest.approx(air, abs=0.06)
-    assert LINES[name].at("vacuum") == pytest.approx(vacuum, abs=0.06)
-
-
-def test_every_major_line_has_a_second_source() -> None:
+def test_major_lines_agree_with_a_second_source_in_air_and_in_vacuum() -> None:
+    for name, wavelengths in SECOND_SOURCE.items():
+        assert (LINES[name].at("air"), LINES[name].at("vacuum")) == pytest.approx(wavelengths, abs=0.06), name
     assert {line.name for line in lines() if line.major} <= set(SECOND_SOURCE)
 
 
@@ -84,23 +79,13 @@ def test_hydrogen_follows_the_rydberg_formula() -> None:
         assert line.at("vacuum") == pytest.approx(1e8 / (109677.58 * (m**-2 - n**-2)), abs=0.12), line.name
 
 
-@pytest.mark.parametrize("line", lines(), ids=lambda line: line.name)
-def test_the_number_in_a_name_is_the_wavelength_in_the_usual_medium(line: Line) -> None:
-    """Air above 2000 Å, but vacuum where the entry says vacuum: a value converted twice would be off by 0.8 Å
-    or more."""
-    number = re.search(r"\d{4}", line.name)
-    if number is None:
-        return
-    quoted = line.at(line.medium)
-    assert abs(quoted - int(number[0])) <= 1.0
-    if line.medium == "vacuum":
-        assert line.at("vacuum") == line.wavelength
-
-
-def test_magnesium_2800_is_not_converted_twice() -> None:
-    """A viewer in wide use flags the vacuum values as air and shifts them by 0.82 Å (88 km/s)."""
-    assert LINES["Mg II 2796"].medium == "vacuum"
-    assert LINES["Mg II 2796"].at("vacuum") == 2796.352
+def test_the_number_in_a_name_is_the_wavelength_in_the_usual_medium() -> None:
+    """Air above 2000 Å, but vacuum where the entry says vacuum: a value converted twice is off by 0.8 Å or more."""
+    for line in lines():
+        if number := re.search(r"\d{4}", line.name):
+            assert abs(line.at(line.medium) - int(number[0])) <= 1.0, line.name
+        if line.medium == "vacuum":
+            assert line.at("vacuum") == line.wavelength
 
 
 def test_conversion_agrees_with_specutils() -> None:
@@ -112,13 +97,8 @@ def test_conversion_agrees_with_specutils() -> None:
         assert np.abs(air_to_vacuum(air) - theirs).max() < tolerance
         theirs = utilities.vac_to_air(air * units.AA, method=method).value
         assert np.abs(vacuum_to_air(air) - theirs).max() < tolerance
-
-
-@given(st.floats(2001.0, 25000.0))
-def test_conversion_to_air_and_back_changes_nothing(wavelength: float) -> None:
-    assert air_to_vacuum(vacuum_to_air(wavelength)) == pytest.approx(wavelength, abs=1e-6)
-    both = np.array([wavelength, wavelength + 1.0])
-    assert vacuum_to_air(both)[0] == vacuum_to_air(wavelength)
+    assert np.abs(air_to_vacuum(vacuum_to_air(air)) - air).max() < 1e-6
+    assert vacuum_to_air(air)[0] == vacuum_to_air(float(air[0]))
 
 
 @given(st.floats(100.0, 1999.9))
@@ -126,12 +106,11 @@ def test_below_2000_angstrom_air_is_vacuum(wavelength: float) -> None:
     assert vacuum_to_air(wavelength) == wavelength == air_to_vacuum(wavelength)
 
 
-@pytest.mark.parametrize("entry", [*lines(), *bands()], ids=lambda entry: entry.name)
-def test_every_entry_has_a_source_a_species_and_a_unique_name(entry: Line | Band) -> None:
-    assert len(entry.source) > 10
-    assert entry.species
-    names = [name for e in (*lines(), *bands()) for name in (e.name, *e.aliases)]
-    assert all(names.count(name) == 1 for name in (entry.name, *entry.aliases))
+def test_every_entry_has_a_source_a_species_and_a_unique_name() -> None:
+    entries: tuple[Line | Band, ...] = (*lines(), *bands())
+    assert all(len(entry.source) > 10 and entry.species for entry in entries)
+    names = [name for entry in entries for name in (entry.name, *entry.aliases)]
+    assert len(names) == len(set(names))
 
 
 def test_a_band_starts_at_its_head_and_fades_to_its_shaded_side() -> None:
@@ -192,9 +171,7 @@ def test_sky_bands_are_the_same_for_all_and_arm_joins_belong_to_their_survey() -
         ("TiO8440", ((8442.3193, 8472.3274), (8402.3085, 8422.3139))),
     ],
 )
-def test_indices_agree_with_the_vacuum_windows_of_pyhammer(
-    name: str, vacuum: tuple[tuple[float, float], tuple[float, float]]
-) -> None:
+def test_indices_agree_with_the_vacuum_windows_of_pyhammer(name, vacuum):
     """Second source: Kesseli et al. 2017 (ApJS 230, 16), whose program lists the same indices in vacuum."""
     band, continuum = indices()[name].at("vacuum")
     assert band == pytest.approx(vacuum[0], abs=0.03)
@@ -229,7 +206,7 @@ def test_group_names_give_their_species() -> None:
 
 SIDES = ((6400.0, 6500.0), (6620.0, 6720.0))
 WINDOW = (6500.0, 6620.0)
-HALPHA = next(line for line in lines() if line.name == "Hα")
+HALPHA = LINES["Hα"]
 GRID = np.arange(6380.0, 6740.0, 1.5)
 ROOT_TWO_PI = np.sqrt(2 * np.pi)
 
@@ -265,17 +242,9 @@ def value(found: object) -> Measured:
     tilt=st.floats(-0.002, 0.002),
 )
 @settings(max_examples=50, deadline=None)
-def test_the_equivalent_width_of_a_gaussian_is_its_area_on_any_sloped_continuum(
-    depth: float, sigma: float, centre: float, tilt: float
-) -> None:
+def test_the_equivalent_width_of_a_gaussian_is_its_area_on_any_sloped_continuum(depth, sigma, centre, tilt):
     found = value(measure.equivalent_width(gaussian_line(depth, centre, sigma, tilt), WINDOW, SIDES))
     assert found.value == pytest.approx(depth * sigma * ROOT_TWO_PI, rel=2e-3, abs=1e-3)
-
-
-def test_absorption_is_positive_and_emission_negative() -> None:
-    assert value(measure.equivalent_width(gaussian_line(0.4), WINDOW, SIDES)).value > 0
-    assert value(measure.equivalent_width(gaussian_line(-0.4), WINDOW, SIDES)).value < 0
-    assert value(measure.depth(gaussian_line(0.4), WINDOW, SIDES)).value > 0
 
 
 @cache
@@ -308,17 +277,9 @@ def test_errors_agree_with_the_scatter(what: str, truth: float, sign: float, snr
     """Pulls of 300 realisations: mean within 0.25 of 0 (0.06 expected) and spread within 20 % of 1 (4 %
     expected)."""
     scale = sign if what in ("equivalent_width", "depth") else 1.0
-    found = pulls(what, truth * scale, sign, snr)
-    assert abs(found.mean()) < 0.25
-    assert 0.8 < found.std() < 1.2
-
-
-def test_an_absent_line_measures_zero_within_its_error() -> None:
-    found = [value(measure.equivalent_width(gaussian_line(0.0, snr=15, seed=s), WINDOW, SIDES)) for s in range(200)]
-    pull = np.array([f.value / f.error for f in found])
+    pull = pulls(what, truth * scale, sign, snr)
     assert abs(pull.mean()) < 0.25
     assert 0.8 < pull.std() < 1.2
-    assert np.abs(pull).max() < 4.5
 
 
 def test_noise_is_seldom_fitted_as_a_line() -> None:
@@ -431,31 +392,18 @@ def test_a_pixel_with_a_huge_error_gives_a_huge_error_not_an_overflow() -> None:
     measure.flux_ratio(spectrum, WINDOW, SIDES)
 
 
-def doubled(snr: float, seed: int, separation: float = 24.0) -> Spectrum:
-    flux = np.full(GRID.shape, 100.0)
-    for centre in (6562.8 - separation / 2, 6562.8 + separation / 2):
-        flux = flux + 100 * np.exp(-0.5 * ((GRID - centre) / 7.0) ** 2)
-    noise = 100 / snr
-    flux = flux + noise * np.random.default_rng(seed).standard_normal(GRID.size)
-    return Spectrum(GRID, flux, np.full(GRID.shape, noise**-2), medium="air", frame="rest")
-
-
 def test_a_double_peak_is_found_with_its_separation() -> None:
-    found = [measure.two_maxima(doubled(15, s), HALPHA) for s in range(60)]
-    seen = [f for f in found if isinstance(f, measure.TwoMaxima)]
-    assert len(seen) > 50
+    peaks = ((6550.8, 100.0, 7.0), (6574.8, 100.0, 7.0))
+    fits = [measure.two_maxima(with_gaussians(*peaks, snr=15, seed=seed), HALPHA) for seed in range(30)]
+    seen = [fit for fit in fits if isinstance(fit, measure.TwoMaxima)]
+    assert len(seen) > 25
     separation = np.median([f.separation.value for f in seen])
     assert separation == pytest.approx(24 / 6562.8 * 299792.458, rel=0.25)
 
 
-@pytest.mark.parametrize("snr", [5.0, 15.0, 50.0])
-def test_a_single_gaussian_is_seldom_called_double(snr: float) -> None:
-    found = [measure.two_maxima(gaussian_line(-1.5, sigma=12, snr=snr, seed=s), HALPHA) for s in range(120)]
-    assert sum(isinstance(f, measure.TwoMaxima) for f in found) <= 1
-
-
-def line_named(name: str) -> Line:
-    return next(line for line in lines() if line.name == name)
+def test_a_single_gaussian_is_seldom_called_double() -> None:
+    lines = (gaussian_line(-1.5, sigma=12, snr=snr, seed=seed) for snr in (5.0, 15.0, 50.0) for seed in range(50))
+    assert sum(isinstance(measure.two_maxima(line, HALPHA), measure.TwoMaxima) for line in lines) <= 1
 
 
 def with_gaussians(*parts: tuple[float, float, float], snr: float = 40.0, seed: int = 1) -> Spectrum:

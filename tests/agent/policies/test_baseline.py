@@ -29,24 +29,20 @@ def draft():
     return run(CV, TASKS["cv"], Baseline())
 
 
-def test_the_drafter_is_named_baseline(draft):
+def test_the_trace_is_complete_well_formed_and_names_the_baseline(draft):
     assert draft.drafter.kind == "baseline"
     assert draft.drafter.name == NAME == "rule-based baseline"
     assert {"version", "scorecards_sha256", "renderer", "prompt_sha256"} <= set(draft.drafter.settings)
-
-
-def test_the_trace_is_complete_and_well_formed(draft):
     assert draft.problems() == []
     assert draft.faults == ()
     assert 1 <= len(draft.zooms) <= MAX_WINDOWS
     assert all(zoom.ok and zoom.picture for zoom in draft.zooms)
-
-
-def test_every_window_holds_a_feature_of_the_task_file(draft):
     features = [f.in_medium("vacuum") for f in TASKS["cv"].features]
     for zoom in draft.zooms:
         low, high = zoom.window
         assert any(low - 1 <= f.span[0] and f.span[1] <= high + 1 for f in features), zoom.label
+    assert draft.answer.score == pytest.approx(assess(CV, TASKS["cv"]).score, abs=1e-4)
+    assert Trajectory.from_json(draft.to_json()) == draft
 
 
 def test_the_numbers_in_the_text_are_the_measured_numbers(draft):
@@ -77,14 +73,11 @@ def test_with_few_turns_the_baseline_answers_in_time():
     assert run(CV, TASKS["cv"], Baseline(), max_turns=1).zooms == ()
 
 
-def test_windows_are_in_the_frame_and_medium_of_the_tool():
+def test_zooms_are_in_the_tools_frame_and_shared_by_overlapping_features():
     spectrum = simulate("hii", "SDSS", 30, 3, redshift=0.05)
     zoom = plan_zooms(assess(spectrum, TASKS["cv"]))[0]
     assert zoom.window[0] < 6564.6 < zoom.window[1]
     assert "rest frame for z = 0.05000)" in rule.opening(spectrum, rest(spectrum))
-
-
-def test_overlapping_features_share_a_zoom():
     zooms = plan_zooms(assess(CV, TASKS["cv"]))
     assert len({zoom.window for zoom in zooms}) == len(zooms)
     assert any(len(zoom.findings) > 1 for zoom in zooms)
@@ -126,13 +119,10 @@ def test_a_number_is_written_with_its_error_to_the_same_decimals(value, error):
     assert float(shown.replace("−", "-")) == pytest.approx(value, abs=0.51 * 10**-decimals)
 
 
-def test_a_scorecard_names_exactly_the_features_of_its_task():
-    """A renamed feature would silently fall back to the plain points of its role."""
+def test_scorecards_name_the_features_of_their_task_and_nothing_absent_speaks_for_a_class():
+    # A renamed feature would silently fall back to the plain points of its role.
     for key, card in scorecards().items():
         assert set(card.points) == {f.name for f in TASKS[key].features}, key
-
-
-def test_nothing_that_is_absent_speaks_for_a_class():
     for key, card in scorecards().items():
         assert card.start <= -1.6, key
         for feature in TASKS[key].features:
@@ -181,11 +171,6 @@ def test_without_a_primary_feature_the_sum_counts_as_0_at_most():
     assert "but no primary feature is present, so the total counts as 0; YES needs more than 0: NO." in weighing
 
 
-def test_the_score_travels_with_the_answer(draft):
-    assert draft.answer.score == pytest.approx(assess(CV, TASKS["cv"]).score, abs=1e-4)
-    assert Trajectory.from_json(draft.to_json()) == draft
-
-
 def test_the_opening_says_what_the_data_do_not_allow():
     def opening(step, start=3700.0, stop=9300.0, **other):
         wavelength = np.arange(start, stop, step)
@@ -206,10 +191,6 @@ def confuser_of_a_cv():
     return rule.judged(finding, rest(CV), TASKS["cv"], shape=False)
 
 
-def test_an_absent_confuser_is_described_as_what_would_count_against_the_class():
-    assert ", would count against it below −3 Å; it is not (" in confuser_of_a_cv()
-
-
 @pytest.mark.parametrize(
     ("name", "denied"),
     [
@@ -224,17 +205,15 @@ def test_an_absent_feature_is_denied_in_plain_english(name, denied):
     assert rule.absent(name) == denied
 
 
-def test_a_class_is_named_with_the_right_article_and_a_short_name():
+def test_sentences_have_the_right_article_and_deny_twice_with_either():
     assert "whether this is an M-type Giant (gM)." in run(CV, TASKS["gm"], Baseline(), max_turns=1).steps[0].text
     assert "whether this is a B-type Star." in run(CV, TASKS["b"], Baseline(), max_turns=1).steps[0].text
     assert [rule.short_name(TASKS[key]) for key in ("cv", "gm", "a")] == ["CV", "gM", "A-type Star"]
-
-
-def test_two_denials_are_joined_with_either():
     found = assess(CV, TASKS["cv"])
     one, two = (replace(f, presence=0.1, points=p) for f, p in zip(found.measured, (-2.0, 1.0), strict=False))
     text = rule.explanation(replace(found, findings=(one, two)))
     assert re.search(r"^No Hα emission \(.*\); but no Hβ emission \(.*\) either\. By the scorecard", text)
+    assert ", would count against it below −3 Å; it is not (" in confuser_of_a_cv()
 
 
 @pytest.mark.parametrize(("exponent", "text"), [(-1.34, "λ⁻¹·³"), (0.0, "λ⁰·⁰"), (-0.04, "λ⁰·⁰"), (12.0, "λ¹²·⁰")])

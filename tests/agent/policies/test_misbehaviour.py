@@ -1,7 +1,6 @@
 """Errors of a model or its server are recorded in the trace: whole inspections, and none raises."""
 
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -15,7 +14,7 @@ from agent.simulate import simulate
 from agent.tasks import load
 from agent.trajectory.steps import Think, Zoom
 from tests.agent.test_loop import Script
-from tests.support.model_server import WEB_PAGE, BadServer, Cut, Endless, Say, Stall, answer, look, problem, talking
+from tests.support.model_server import BadServer, Cut, Endless, Say, Stall, answer, look, problem, talking
 
 SPECTRUM = simulate("cv", "LAMOST", 30, 3)
 TASK = load()["cv"]
@@ -31,25 +30,11 @@ def inspected(server: BadServer, sampling: Sampling | None = None, max_turns: in
     return last
 
 
-Inspect = Callable[..., Ended]
-
-
-@pytest.fixture(params=["in this process", "over HTTP"])
-def ended(request: pytest.FixtureRequest) -> Inspect:
-    """Run an inspection whose model writes these turns, the last again and again; return how it ended."""
-
-    def in_this_process(*turns: str, max_turns: int = 8) -> Ended:
-        *_, last = inspect(SPECTRUM, TASK, Script(turns), max_turns)
-        assert isinstance(last, Ended)
-        return last
-
-    def over_http(*turns: str, max_turns: int = 8) -> Ended:
-        with BadServer(talking(turns)) as server:
-            last = inspected(server, max_turns=max_turns)
-        assert last.usage.requests > 0
-        return last
-
-    return over_http if request.param == "over HTTP" else in_this_process
+def ended(*turns: str) -> Ended:
+    """How an inspection ends whose model writes these turns, the last again and again."""
+    *_, last = inspect(SPECTRUM, TASK, Script(turns))
+    assert isinstance(last, Ended)
+    return last
 
 
 def calling(window: str) -> str:
@@ -59,24 +44,7 @@ def calling(window: str) -> str:
 # Errors of the model
 
 
-def test_a_call_in_broken_json_is_read_as_far_as_possible(ended: Inspect):
-    broken = calling("[6400, 6700]").replace("}}\n</tool_call>", "\n</tool_call>")
-    end = ended(broken, answer("YES"))
-    assert end.reason == "answered"
-    assert end.trajectory.zooms[0].arguments == {"label": "Hα", "wavelength_range": [6400, 6700]}
-    assert end.trajectory.zooms[0].ok
-    assert end.trajectory.faults == ("turn 1: broken JSON in a tool call: its window and label were read",)
-
-
-@pytest.mark.parametrize("call", ['{"name": spectral', "{{{"])
-def test_a_call_that_cannot_be_read_ends_the_inspection(ended: Inspect, call: str):
-    end = ended(f"<think>Look.</think><tool_call>{call}</tool_call>")
-    assert (end.reason, end.detail) == ("no call and no answer", "turn 1 had no tool call and no answer")
-    assert end.trajectory.steps == (Think("s1", "Look."),)
-    assert end.trajectory.faults == (f"turn 1: a tool call that cannot be read: {call!r}",)
-
-
-def test_a_call_of_another_tool_gets_an_error_and_the_inspection_continues(ended: Inspect):
+def test_a_call_of_another_tool_gets_an_error_and_the_inspection_continues():
     end = ended(calling("[6400, 6700]").replace("spectral_visualization_tool", "simbad"), answer("NO"))
     zoom = end.trajectory.zooms[0]
     assert (zoom.ok, zoom.picture) == (False, None)
@@ -85,10 +53,8 @@ def test_a_call_of_another_tool_gets_an_error_and_the_inspection_continues(ended
     assert end.reason == "answered"
 
 
-@pytest.mark.parametrize(
-    "window", ["[20000, 21000]", "[6700, 6400]", "[NaN, 6700]", "[6400]", '["Hα", 6700]', "[1e999, 2e999]"]
-)
-def test_a_window_that_cannot_be_drawn_gets_an_error_and_the_inspection_continues(ended: Inspect, window):
+@pytest.mark.parametrize("window", ["[20000, 21000]", "[NaN, 6700]", "[6400]"])
+def test_a_window_that_cannot_be_drawn_gets_an_error_and_the_inspection_continues(window):
     end = ended(calling(window), calling("[6400, 6700]"), answer("YES"))
     wrong, right = end.trajectory.zooms
     assert (wrong.ok, right.ok) == (False, True)
@@ -107,44 +73,17 @@ def test_the_model_gets_its_error_as_text_without_a_picture():
     assert "[6700, 6400] is invalid" in message["content"][1]["text"]
 
 
-def test_of_ten_windows_in_one_turn_the_first_is_drawn(ended: Inspect):
-    ten = "\n".join(calling(f"[{lo}, {lo + 200}]") for lo in range(4000, 6000, 200))
-    end = ended(ten, answer("YES"))
-    assert [zoom.arguments["wavelength_range"] for zoom in end.trajectory.zooms] == [[4000, 4200]]
-    assert end.trajectory.faults == ("turn 1: 10 tool calls in one turn: the first was taken",)
-
-
-def test_text_without_tags_is_kept_as_a_thought(ended: Inspect):
+def test_text_without_tags_is_kept_as_a_thought():
     end = ended("This is a cataclysmic variable.")
     assert end.reason == "no call and no answer"
     assert end.trajectory.steps == (Think("s1", "This is a cataclysmic variable."),)
     assert end.trajectory.faults == ("turn 1: no <think> tags",)
 
 
-def test_of_two_answers_the_last_is_taken(ended: Inspect):
-    end = ended(answer("YES") + r"<answer>\boxed{NO} On second thoughts.</answer>")
-    assert (end.reason, end.trajectory.answer.verdict) == ("answered", "NO")
-    assert end.trajectory.faults == ("turn 1: 2 answers in one turn: the last was taken",)
-
-
-def test_an_empty_reply_ends_the_inspection(ended: Inspect):
+def test_an_empty_reply_ends_the_inspection():
     end = ended("")
     assert (end.reason, end.trajectory.steps) == ("no call and no answer", ())
     assert end.usage.requests <= 1
-
-
-def test_a_model_that_never_stops_zooming_is_ended_at_the_turn_limit(ended: Inspect):
-    end = ended(look(6400, 6700), max_turns=3)
-    assert (end.reason, len(end.trajectory.zooms)) == ("turn limit", 3)
-    assert [zoom.ok for zoom in end.trajectory.zooms] == [True, True, False]
-
-
-def test_endless_text_is_cut_at_the_token_limit():
-    with BadServer([Endless("<think>and on ", obedient=True)]) as server:
-        end = inspected(server, Sampling(max_tokens=50))
-        assert server.wait(lambda: server.open == 0)
-    assert end.reason == "no call and no answer"
-    assert "turn 1: cut at its limit of 50 tokens" in end.trajectory.faults
 
 
 def test_endless_text_of_a_server_without_limit_is_cut_and_the_connection_closed():
@@ -162,9 +101,7 @@ def test_endless_text_of_a_server_without_limit_is_cut_and_the_connection_closed
     ("behaviour", "expected"),
     [
         (Cut("<think>Half a thou"), "broke off in the middle of its answer"),
-        (problem(503, "loading"), "failed (503): loading."),
         (problem(429, "slow down"), "is overloaded (429): slow down."),
-        (WEB_PAGE, "it is no model server"),
     ],
 )
 def test_a_server_error_ends_the_inspection_and_keeps_the_steps_so_far(behaviour, expected):

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import zip_longest
 from math import log
 
 import numpy as np
@@ -118,15 +117,6 @@ def test_another_conversation_finds_the_system_turn_read_already(model):
     assert usage_of(list(model.write(without, SHORT))).cached < system
 
 
-def test_two_conversations_at_once_do_not_mix(original, model):
-    alone = [text_of(NanoModel.load(original).write(script(conversation(seed=seed)), SHORT)) for seed in (1, 2)]
-    turns = [model.write(script(conversation(seed=seed)), SHORT) for seed in (1, 2)]
-    pieces = list(zip_longest(*turns))
-    assert len(pieces) > 5
-    assert [text_of(each) for each in zip(*pieces, strict=True)] == alone
-    assert alone[0] != alone[1]
-
-
 def test_many_threads_write_the_same_as_one(original, model):
     """More conversations than are kept, several at a time; afterwards numpy has its threads back."""
     before = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
@@ -162,14 +152,11 @@ def test_top_p_leaves_only_the_most_likely_tokens(model):
     assert text_of(model.write(script(conversation()), narrow)) == greedy
 
 
-def test_a_turn_is_cut_at_its_limit_with_a_remark(model):
+def test_a_turn_ends_by_itself_or_is_cut_at_its_limit_with_a_remark(model):
     made_to_write(model, [5] * 10)
     pieces = list(model.write(script(conversation()), Sampling(max_tokens=10)))
     assert Remark("cut at its limit of 10 tokens") in pieces
     assert usage_of(pieces).completion == 10
-
-
-def test_a_turn_that_ends_by_itself_has_no_remark(model):
     end = min(model.vocabulary.ends)
     made_to_write(model, [*model.vocabulary.ids(ANSWER), end])
     pieces = list(model.write(script(conversation()), Sampling(max_tokens=100)))
@@ -288,10 +275,12 @@ def test_the_score_counts_whole_phrases(tmp_path):
     assert odds_of(model, ids, {yes: log(0.25)}) == [pytest.approx(log(0.25), abs=1e-4)]
 
 
-def test_a_phrase_for_one_class_only_gives_no_score(tmp_path):
+def test_without_both_classes_or_an_answer_there_is_no_score(tmp_path, model):
     phrases = ("<answer>\\boxed{YES}", "</answer>", "<answer>")
     model = NanoModel.load(write(tmp_path / "one", phrases=phrases))
     assert odds_of(model, [*model.vocabulary.ids("<answer>\\boxed{YES}")], {}, "<answer>\\boxed{YES}") == []
+    assert odds_of(model, model.vocabulary.ids("<think>YES or NO?</think>"), {}) == []
+    assert odds_of(model, model.vocabulary.ids("<answer>\\boxed{MAYBE}</answer>"), {}) == []
 
 
 def test_the_score_belongs_to_the_box_in_the_answer(model):
@@ -301,11 +290,6 @@ def test_the_score_belongs_to_the_box_in_the_answer(model):
     found = odds_of(model, model.vocabulary.ids(text), {n: -3.0}, text)
     assert len(found) == 1
     assert found[0] > 2
-
-
-def test_a_turn_without_an_answer_has_no_score(model):
-    assert odds_of(model, model.vocabulary.ids("<think>YES or NO?</think>"), {}) == []
-    assert odds_of(model, model.vocabulary.ids("<answer>\\boxed{MAYBE}</answer>"), {}) == []
 
 
 def test_the_trace_has_the_score_and_the_weights(model, use, original):

@@ -7,21 +7,14 @@ from pathlib import Path
 
 import pytest
 from astropy.table import Table
-from fastapi.testclient import TestClient
 
 from agent.policies.nano.policy import NAME
-from agent.policies.roster import Roster
 from agent.simulate import simulate
-from reviewer.server import build
-from reviewer.store import Store
-from reviewer.web.auth import COOKIE
 from tests.support.cli import run
 from tests.support.nano_model import write
 
 pytest.importorskip("tokenizers")
 pytest.importorskip("safetensors")
-
-PASSWORD = "correct horse"
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +28,10 @@ def table(path: Path, seed: int) -> Path:
     return path
 
 
-@pytest.mark.parametrize("processes", [(), ("--processes", 2)])
-def test_spectra_are_inspected_from_the_command_line(folder, tmp_path, processes):
+def test_spectra_are_inspected_from_the_command_line_in_processes(folder, tmp_path):
     for seed in (1, 2):
         table(tmp_path / f"{seed}.csv", seed)
-    options = ("--task", "cv", "--policy", "nano", "--model", folder, "--max-tokens", 8, "--json", *processes)
+    options = ("--task", "cv", "--policy", "nano", "--model", folder, "--max-tokens", 8, "--json", "--processes", 2)
     done = run("inspect", *options, "--out", "results.jsonl", "1.csv", "2.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
@@ -49,41 +41,3 @@ def test_spectra_are_inspected_from_the_command_line(folder, tmp_path, processes
     drafters = [line["drafter"] for line in lines]
     assert [drafter["name"] for drafter in drafters] == [NAME] * 2
     assert len(drafters[0]["settings"]["weights_sha256"]) == 64
-
-
-def test_a_folder_that_cannot_be_used_ends_the_command_in_a_sentence(folder, tmp_path):
-    for file in folder.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    table(tmp_path / "1.csv", 1)
-    options = ("--task", "cv", "--policy", "nano", "--model", tmp_path, "--out", "results.jsonl", "1.csv")
-    done = run("inspect", *options, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "config.json: model_type: found nothing, expected" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_the_live_tab_lists_it_and_runs_it(folder, tmp_path):
-    store = Store.open(tmp_path / "annotations.db")
-    app = build(store, local=True, roster=Roster((), nano=folder))
-    try:
-        store.accounts.add_person("AB", "Person AB", ["reviewer"], password=PASSWORD)
-        client = TestClient(app, base_url="http://127.0.0.1")
-        client.cookies.set(COOKIE, store.accounts.sign_in("AB", PASSWORD).token)
-        listed = {one["key"]: one for one in client.get("/api/v1/live/policies").json()}
-        assert listed["nano"]["title"] == NAME
-        assert listed["nano"]["samples_ok"]
-        assert client.get("/api/v1/live/health", params={"policy": "nano"}).json()["ok"]
-        file = ("one.csv", table(tmp_path / "one.csv", 1).read_bytes())
-        (row,) = client.post("/api/v1/live/files", files={"files": file}).json()["added"]
-        sent = {"task": "cv", "policy": "nano", "bench": row["id"], "max_tokens": 8}
-        begun = client.post("/api/v1/live/runs", json=sent).json()["run"]
-        with client.stream("GET", f"/api/v1/live/runs/{begun}/events") as stream:
-            events = [json.loads(line[6:]) for line in stream.iter_lines() if line.startswith("data: ")]
-        assert events[-1] == {"kind": "over", "state": "done"}
-        (trace,) = client.get(f"/api/v1/live/runs/{begun}").json()["traces"]
-        assert trace["drafter"]["name"] == NAME
-        assert any("cut at its limit of 8 tokens" in fault for fault in trace["faults"])
-    finally:
-        app.state.live.close()
-        store.close()

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.conversation import Conversation, Exchange, Piece, Remark, Stop
-from agent.loop import Ended, Started, Text, ToolCall, inspect
+from agent.loop import Ended, Started, Text, inspect
 from agent.policies import Sampling
 from agent.policies.baseline.rule import Baseline
 from agent.policies.native import (
@@ -35,7 +35,7 @@ from agent.tool import TOOL_BLOCK, TOOL_NAME, TOOL_SCHEMA, overview
 from agent.tool import call as tool_call
 from agent.trajectory import Answer, Drafter, Think, Zoom
 from agent.trajectory.tags import parse
-from tests.support.model_server import BadServer, Cut, Say, Stall, problem
+from tests.support.model_server import BadServer, Say, Stall, problem
 
 SPECTRUM = simulate("cv", "LAMOST", 30, 3)
 TASK = load()["cv"]
@@ -57,21 +57,20 @@ def called(arguments: str = WINDOW) -> str:
     return f'\n<tool_call>\n{{"name": "{TOOL_NAME}", "arguments": {arguments}}}\n</tool_call>'
 
 
-def test_text_before_a_call_is_a_thought_and_the_arguments_are_unchanged():
+def test_a_reply_becomes_one_thought_and_its_call():
     assert streamed_text(Delta("Hα first."), call()) == f"<think>Hα first.</think>{called()}"
-
-
-def test_text_in_tags_is_left_unchanged():
     text = "\n<think>Hα\nfirst. </think>\n\n"
     assert streamed_text(Delta(text), call()) == text + called()
     assert streamed_text(Delta(ANSWER)) == ANSWER
-
-
-def test_reasoning_and_text_before_a_call_go_inside_the_thought():
     assert streamed_text(Delta(reasoning="Hm."), call()) == f"<think>Hm.</think>{called()}"
     both = streamed_text(Delta(reasoning="Hm."), Delta("Hα first."), call())
     assert both == f"<think>Hm.\n\nHα first.</think>{called()}"
     assert streamed_text(Delta(reasoning="Hm."), Delta("\n\n" + ANSWER)) == f"<think>Hm.</think>\n\n{ANSWER}"
+    # Some chat templates write <think> themselves, so that the reply begins inside it.
+    assert streamed_text(Delta("Hα first.</think>\n\n"), call()) == f"<think>Hα first.</think>\n\n{called()}"
+    assert streamed_text(Delta("\n\n"), call()) == called()
+    assert streamed_text(Delta(reasoning=" "), Delta(" ")) == ""
+    assert streamed_text(call(WINDOW[:5]), call(WINDOW[5:])) == called()
 
 
 def test_an_answer_without_think_tags_ends_the_thought_before_it():
@@ -81,16 +80,6 @@ def test_an_answer_without_think_tags_ends_the_thought_before_it():
     boxed = streamed_text(Delta(r"It is clear. \boxed{NO} flat"))
     assert boxed == r"<think>It is clear. </think>\boxed{NO} flat"
     assert parse(boxed).answer.verdict == "NO"
-
-
-def test_a_thought_that_the_server_opened_is_closed_where_the_model_closes_it():
-    """Some chat templates write <think> themselves, so that the reply begins inside it."""
-    assert streamed_text(Delta("Hα first.</think>\n\n"), call()) == f"<think>Hα first.</think>\n\n{called()}"
-
-
-def test_white_space_alone_is_no_thought():
-    assert streamed_text(Delta("\n\n"), call()) == called()
-    assert streamed_text(Delta(reasoning=" "), Delta(" ")) == ""
 
 
 def test_an_answer_inside_the_reasoning_is_no_answer():
@@ -110,10 +99,6 @@ def test_several_calls_are_all_written_in_any_order_of_their_pieces():
         text = streamed_text(*deltas)
         assert text == called() + called('{"wavelength_range": [1, 2]}')
         assert "2 tool calls in one turn: the first was taken" in parse(text).faults
-
-
-def test_a_name_sent_with_every_piece_is_written_once():
-    assert streamed_text(call(WINDOW[:5]), call(WINDOW[5:])) == called()
 
 
 @pytest.mark.parametrize(
@@ -170,14 +155,11 @@ def test_no_text_is_lost_and_at_most_one_pair_of_tags_is_added(text):
     assert written.count("</think>") - text.count("</think>") in (0, 1)
 
 
-def test_a_turn_becomes_its_original_message():
+def test_a_turn_becomes_its_original_message_with_the_executed_call():
     message = assistant_message(f"<think>Hα first.</think>{called()}", "call00001")
     assert message["content"] == "<think>Hα first.</think>"
     (tool_call,) = message["tool_calls"]
     assert tool_call == {"id": "call00001", "type": "function", "function": {"name": TOOL_NAME, "arguments": WINDOW}}
-
-
-def test_of_several_calls_the_executed_one_is_kept():
     text = streamed_text(call("{{{"), call(index=1, id="b"), call('{"wavelength_range": [1, 2]}', index=2, id="c"))
     (tool_call,) = assistant_message(text, "x")["tool_calls"]
     assert tool_call["function"]["arguments"] == WINDOW
@@ -332,11 +314,7 @@ def test_each_request_begins_with_the_whole_of_the_one_before():
     assert second.startswith(first)
     assert third.startswith(second)
     assert all(chat.body["tools"] == [TOOL_SCHEMA] for chat in server.chats)
-
-
-def test_the_tools_answer_is_a_tool_turn_and_its_picture_a_user_turn():
-    with BadServer(talking, models=[MODEL]) as server:
-        last(server)
+    # The tool's answer is a tool turn, and its picture a user turn.
     system, question, assistant, tool, picture = server.chats[1].body["messages"]
     assert system["content"].endswith(instructions(8))
     assert [block["type"] for block in question["content"]] == ["image_url", "text"]
@@ -353,15 +331,6 @@ def test_an_error_of_the_tool_has_no_picture():
     messages = Native(Endpoint("http://127.0.0.1:9/v1", MODEL)).messages(conversation)
     assert [message["role"] for message in messages] == ["system", "user", "assistant", "tool"]
     assert messages[-1]["content"].startswith("Error: The specified wavelength range")
-
-
-def test_the_turn_streams():
-    with BadServer(talking, models=[MODEL]) as server:
-        events = list(inspect(SPECTRUM, TASK, Native(Endpoint(server.url, MODEL))))
-    pieces = [event.text for event in events if isinstance(event, Text) and event.turn == 3]
-    assert "".join(pieces) == ANSWER
-    assert len(pieces) == 4
-    assert sum(isinstance(event, ToolCall) for event in events) == 2
 
 
 def test_a_given_label_is_in_the_system_turn_and_the_settings_not_in_the_prompt():
@@ -447,20 +416,6 @@ def test_a_reasoning_model_that_takes_no_temperature_is_called_without_it():
     assert any("temperature" in fault for fault in end.trajectory.faults)
 
 
-def test_a_turn_cut_at_its_limit_or_by_a_filter_is_a_fault():
-    for finish, fault in (("length", "cut at its limit of 2048 tokens"), ("content_filter", "content filter")):
-        with BadServer([Say("<think>On and on", finish=finish)], models=[MODEL]) as server:
-            end = last(server)
-        assert end.reason == "no call and no answer"
-        assert any(fault in found for found in end.trajectory.faults)
-
-
-def test_text_written_before_the_server_failed_is_kept():
-    with BadServer([Cut("Half a thought")], models=[MODEL]) as server:
-        end = last(server)
-    assert (end.reason, end.trajectory.steps[0]) == ("policy failed", Think("s1", "Half a thought"))
-
-
 def test_stop_frees_the_servers_slot():
     stop = Stop()
     with BadServer([Stall("Half a thought")], models=[MODEL]) as server:
@@ -498,9 +453,7 @@ TOOL_CALL_TURN = '<think>a</think><tool_call>{"name": "spectral_visualization_to
 
 def test_without_the_tool_there_is_one_turn_and_no_mention_of_a_tool() -> None:
     policy = OneReply(r"<think>a</think><answer>\boxed{NO} b</answer>")
-    started, *_, ended = inspect(
-        simulate("cv", "LAMOST", 20.0, seed=1), load()["cv"], policy, max_turns=8, with_tool=False
-    )
+    started, *_, ended = inspect(SPECTRUM, TASK, policy, max_turns=8, with_tool=False)
     assert isinstance(started, Started)
     assert isinstance(ended, Ended)
     assert started.max_turns == 1
@@ -513,19 +466,14 @@ def test_without_the_tool_there_is_one_turn_and_no_mention_of_a_tool() -> None:
     assert "call the tool" not in native[0]["content"]
 
 
-def test_without_the_tool_a_call_is_not_run() -> None:
-    *_, ended = inspect(
-        simulate("cv", "LAMOST", 20.0, seed=1), load()["cv"], OneReply(TOOL_CALL_TURN), max_turns=8, with_tool=False
-    )
+def test_without_the_tool_a_call_is_not_run_and_the_baseline_answers_at_once() -> None:
+    *_, ended = inspect(SPECTRUM, TASK, OneReply(TOOL_CALL_TURN), max_turns=8, with_tool=False)
     assert isinstance(ended, Ended)
     assert ended.reason == "turn limit"
     (zoom,) = (step for step in ended.trajectory.steps if isinstance(step, Zoom))
     assert not zoom.ok
     assert zoom.picture is None
-
-
-def test_without_the_tool_the_baseline_answers_at_once() -> None:
-    *_, ended = inspect(simulate("cv", "LAMOST", 20.0, seed=1), load()["cv"], Baseline(), with_tool=False)
+    *_, ended = inspect(SPECTRUM, TASK, Baseline(), with_tool=False)
     assert isinstance(ended, Ended)
     assert ended.reason == "answered"
     assert not ended.trajectory.zooms

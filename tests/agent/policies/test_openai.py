@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import socket
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,7 +18,7 @@ from agent.policies.openai.client import ChatApi, connections, run_coroutine
 from agent.policies.openai.endpoint import Delta, Endpoint, RequestLimits
 from agent.policies.openai.errors import ServerFailure, retry_after, unreachable
 from agent.policies.openai.health import check_server
-from agent.policies.openai.stream import CallPiece, ServerEvents
+from agent.policies.openai.stream import ServerEvents
 from tests.support.model_server import (
     DONE,
     HASTY,
@@ -35,7 +34,6 @@ from tests.support.model_server import (
     Status,
     chunk,
     problem,
-    talking,
     text,
     turn,
     usage,
@@ -73,7 +71,6 @@ CALLS = [
         Say("It is a star.", reasoning="Narrow Hα.", finish="length"),
         Say("Calling.", deltas=CALLS, finish="tool_calls"),
         Say("Half", finish="content_filter", usage=None),
-        Say("Hα", usage=(3, 0, 1)),
         Say(f"The key is {KEY}, I think.", reasoning=KEY),
     ],
 )
@@ -91,10 +88,7 @@ def test_a_whole_turn_is_the_same_as_a_streamed_one_and_takes_one_piece(answer):
 @pytest.mark.parametrize(
     "bad",
     [
-        Status(400),
-        Status(401),
         problem(400, "This model's maximum context length is 4096 tokens."),
-        problem(404, "no such model"),
         WEB_PAGE,
         Status(503),
         Cut(),
@@ -124,8 +118,8 @@ def test_a_whole_turn_has_its_own_time_limit():
     with BadServer([Say("Yes."), Stall("Hm")]) as server:
         # The first turn of a process imports openai, which may take longer than the limit.
         turn(Endpoint(server.url, "spec-o3"), whole=True)
-        endpoint = Endpoint(server.url, "spec-o3", None, replace(HASTY, first=0.0, whole=2.0))
-        with pytest.raises(PolicyError, match="had not answered after 2 s"):
+        endpoint = Endpoint(server.url, "spec-o3", None, replace(HASTY, first=0.0, whole=0.5))
+        with pytest.raises(PolicyError, match=r"had not answered after 0\.5 s"):
             turn(endpoint, whole=True)
         assert server.wait(lambda: server.left == 1 and server.open == 0)
 
@@ -136,9 +130,8 @@ def test_a_broken_whole_answer_is_requested_again():
         assert len(server.chats) == 2
 
 
-@pytest.mark.parametrize("answer", [Stall(), Stall("<think>Hm")])
-def test_stop_ends_a_whole_turn_and_closes_the_connection(answer):
-    with BadServer([answer]) as server:
+def test_stop_ends_a_whole_turn_and_closes_the_connection():
+    with BadServer([Stall("<think>Hm")]) as server:
         stop = Stop()
         with ThreadPoolExecutor() as pool:
             deltas = Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), stop, whole=True)
@@ -170,25 +163,11 @@ def test_without_a_model_name_the_first_served_model_is_used():
     assert server.chats[0].body["model"] == "first"
 
 
-def test_tool_calls_are_passed_on_as_they_are_streamed():
-    tools = [{"type": "function", "function": {"name": "look"}}]
-    start = {"index": 0, "id": "call_1", "function": {"name": "look", "arguments": ""}}
-    rest = {"index": 0, "function": {"arguments": '{"a": 1}'}}
-    with BadServer([Say(deltas=[{"tool_calls": [start]}, {"tool_calls": [rest]}])]) as server:
-        deltas = list(Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), Stop(), tools))
-    calls = [call for delta in deltas for call in delta.calls]
-    assert calls == [CallPiece(0, "call_1", "look", ""), CallPiece(0, "", "", '{"a": 1}')]
-    assert server.chats[0].body["tools"] == tools
-
-
-def test_token_counts_sent_with_every_piece_are_not_added_up():
+def test_token_counts_are_not_added_up_and_the_request_is_counted_without_them():
     events = [usage(100, 0, 1), chunk({"content": "Yes."}), usage(100, 0, 2), chunk({}, "stop"), DONE]
     with BadServer([Raw(events)]) as server:
         counted = [delta.usage for delta in turn(Endpoint(server.url, "spec-o3")) if delta.usage]
     assert counted == [Usage(1, 100, 0, 2)]
-
-
-def test_without_token_counts_the_request_is_still_counted():
     with BadServer([Say("Yes.", usage=None)]) as server:
         assert turn(Endpoint(server.url, "spec-o3"))[-1] == Delta(usage=Usage(requests=1))
 
@@ -250,9 +229,7 @@ def test_events_do_not_depend_on_how_the_bytes_are_split(events, data):
 # Stopping and closing
 
 
-@pytest.mark.parametrize(
-    "answer", [Stall(), Stall("<think>Hm"), Endless(obedient=False), Endless(obedient=False, delay=0.01)]
-)
+@pytest.mark.parametrize("answer", [Stall(), Stall("<think>Hm"), Endless(obedient=False)])
 def test_stop_ends_the_turn_and_closes_the_connection(answer):
     with BadServer([answer]) as server:
         stop = Stop()
@@ -291,14 +268,6 @@ def test_a_stop_that_is_already_set_sends_no_request():
         assert list(Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), stop)) == []
 
 
-def test_two_hundred_concurrent_turns_are_all_complete():
-    with BadServer(talking(["It is a star."], delay=0.01)) as server:
-        endpoint = Endpoint(server.url, "spec-o3")
-        with ThreadPoolExecutor(200) as pool:
-            texts = list(pool.map(lambda _: text(turn(endpoint)), range(200)))
-    assert texts == ["It is a star."] * 200
-
-
 # Retries
 
 
@@ -324,31 +293,13 @@ def test_a_turn_that_has_begun_is_never_retried():
     assert len(server.chats) == 1
 
 
-def test_the_client_waits_for_a_server_that_starts_late():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        port = held.getsockname()[1]
-    patient = RequestLimits(tries=50, pause=0.02, longest_pause=0.1)
-    late = BadServer([Say("Yes.")], port=port)
-    starting = threading.Timer(0.2, late.__enter__)
-    starting.start()
-    try:
-        assert text(turn(Endpoint(f"http://127.0.0.1:{port}/v1", "spec-o3", None, patient))) == "Yes."
-    finally:
-        starting.join()
-        late.close()
-
-
-def test_the_wait_requested_by_a_server_is_used_up_to_a_limit():
+def test_the_wait_before_a_retry_is_that_of_the_server_up_to_a_limit():
     patience = RequestLimits(pause=0.5, longest_pause=30.0)
     assert patience.before_next(1, requested=12.0) == 12.0
     assert patience.before_next(1, requested=3600.0) == 30.0
     assert 0.25 <= patience.before_next(1) <= 0.5
     assert 15.0 <= patience.before_next(20) <= 30.0
     assert 15.0 <= patience.before_next(5000) <= 30.0
-
-
-def test_retry_after_may_be_in_seconds_milliseconds_or_a_date():
     assert retry_after({"retry-after": "2"}) == 2.0
     assert retry_after({"retry-after-ms": "150", "retry-after": "2"}) == 0.15
     assert retry_after({"retry-after": "Mon, 01 Jan 2024 00:00:00 GMT"}) == 0.0
@@ -374,31 +325,22 @@ def failure(*answers, patience: RequestLimits = HASTY) -> str:
     return message.replace(server.url, "URL")
 
 
-def test_no_server():
+def test_what_is_no_server_is_reported():
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
         with pytest.raises(PolicyError, match=r"No server at .* Start one: spec-o3 serve .*Tried 3 times"):
             turn(Endpoint(url, "spec-o3", None, HASTY))
-
-
-def test_no_such_machine():
     with pytest.raises(PolicyError, match=r"There is no machine named no-such-host\.invalid"):
         # The time to connect includes that to resolve the name.
         turn(Endpoint("http://no-such-host.invalid:8000/v1", "spec-o3", None, replace(HASTY, connect=60.0)))
-
-
-def test_https_where_there_is_none():
     with BadServer() as server, pytest.raises(PolicyError, match="No safe connection to https"):
         turn(Endpoint(server.url.replace("http", "https"), "spec-o3", None, HASTY))
 
 
-def test_no_first_text_in_time():
+def test_silence_is_reported_with_its_length():
     message = failure(Stall(), patience=RequestLimits(first=0.2))
     assert message.startswith("URL had not begun to answer after 0.2 s")
-
-
-def test_silence_in_the_middle():
     message = failure(Stall("It is"), patience=RequestLimits(between=0.2))
     assert message.startswith("URL stopped in the middle of its answer: nothing for 0.2 s.")
 
@@ -455,17 +397,11 @@ def test_a_conversation_that_is_too_long_without_numbers():
     assert error.startswith("The conversation has grown too long for the model. Allow fewer turns")
 
 
-def test_a_key_that_is_not_accepted_is_not_repeated():
+def test_a_key_is_asked_for_but_never_repeated():
     error = failure(problem(401, f"Incorrect API key provided: {KEY}."))
     assert error == "URL rejected the API key (401). servers.toml says where its key is."
-
-
-def test_a_missing_key():
     with BadServer(api_key=KEY) as server, pytest.raises(PolicyError, match="needs an API key, and none was sent"):
         turn(Endpoint(server.url, "spec-o3", None, HASTY))
-
-
-def test_a_key_without_permission_is_redacted_in_the_message():
     error = failure(problem(403, f"Project of {KEY} has no access."))
     assert error == "URL does not let this API key use spec-o3 (403): Project of [key] has no access."
 
@@ -481,11 +417,14 @@ def test_a_key_that_the_server_repeats_in_a_whole_answer_is_redacted_by_the_clie
     assert "[key]" in received
 
 
-def test_an_unknown_model_is_reported_with_the_served_models():
+def test_a_model_that_is_not_served_is_reported_with_those_that_are():
     unknown = problem(404, "The model `x` does not exist.")
     with BadServer([unknown], models=["a", "b"]) as server, pytest.raises(PolicyError) as raised:
         turn(Endpoint(server.url, "x", None, HASTY))
     assert str(raised.value) == f"{server.url} does not serve x. It serves a, b."
+    with BadServer(models=["a", "b"]) as server:
+        health = Endpoint(server.url, "c").check()
+    assert (health.ok, health.sentence) == (False, f"{server.url} does not serve c. It serves a, b.")
 
 
 @pytest.mark.parametrize(
@@ -519,18 +458,6 @@ def test_each_failure_is_reported_in_a_sentence(answer, expected):
     assert expected in failure(answer)
 
 
-def test_the_number_of_tries_is_reported():
-    assert re.search(r"\(Tried 3 times in \d+ s\.\)$", failure(Status(503)))
-
-
-def test_a_server_that_went_away_between_two_turns():
-    with BadServer([Say("Yes.")]) as server:
-        endpoint = Endpoint(server.url, "spec-o3", None, HASTY)
-        turn(endpoint)
-    with pytest.raises(PolicyError, match="No server at"):
-        turn(endpoint)
-
-
 def test_the_health_check_reports_the_server_and_its_load():
     stop = Stop()
     with BadServer([Stall()], models=["Maxwell-Jia/spec-o3-7b"]) as server, ThreadPoolExecutor() as pool:
@@ -547,12 +474,6 @@ def test_the_health_check_reports_the_server_and_its_load():
     assert (health.running, health.waiting) == (1, 0)
 
 
-def test_the_health_check_finds_a_model_that_is_not_served():
-    with BadServer(models=["a", "b"]) as server:
-        health = Endpoint(server.url, "c").check()
-    assert (health.ok, health.sentence) == (False, f"{server.url} does not serve c. It serves a, b.")
-
-
 @pytest.mark.parametrize(
     ("server", "expected"),
     [
@@ -566,14 +487,6 @@ def test_the_health_check_reports_what_is_wrong(server, expected):
         health = Endpoint(server.url).check()
     assert not health.ok
     assert expected in health.sentence
-
-
-def test_a_missing_server_is_reported_with_the_command_to_start_one():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
-        health = Endpoint(url).check()
-    assert health.sentence == f"No server at {url}. Start one: spec-o3 serve --model Maxwell-Jia/spec-o3-3b"
 
 
 def test_for_a_remote_server_no_start_command_is_suggested():

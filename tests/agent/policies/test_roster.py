@@ -26,7 +26,7 @@ from agent.simulate import simulate
 from agent.tasks import load
 from agent.tool import overview
 from agent.trajectory.steps import Answer
-from agent.trajectory.tags import parse, turn_text
+from agent.trajectory.tags import turn_text
 from tests.support.cli import parsed
 from tests.support.model_server import BadServer
 from tests.support.strategies import trajectories
@@ -76,6 +76,10 @@ def test_a_file_lists_servers_with_their_defaults(file):
     assert big.sampling() == Sampling(temperature=0.7, max_tokens=900)
     assert (gpt.url, gpt.dialect, gpt.title) == ("https://api.openai.com/v1", "native", "gpt")
     assert gpt.sampling() == NATIVE
+    big, _ = read_servers(file(GOOD.replace('url = "http://gpu.example.org:8000/v1/"', 'urls = ["http://a:1"]')))
+    assert big.url == "http://a:1/v1"
+    with pytest.raises(RosterError, match="one \\[\\[server\\]\\] table per server, in double brackets"):
+        read_servers(file('[server]\nkey = "a"\nurl = "http://h/v1"\n'))
 
 
 @pytest.mark.parametrize(
@@ -87,12 +91,10 @@ def test_a_file_lists_servers_with_their_defaults(file):
         ('key = "gpt"', 'key = "My GPT"', "server 2, key: found 'My GPT'"),
         ('key = "gpt"', "key = 4", "server 2, key: found 4, expected a text"),
         ("https://api.openai.com", "api.openai.com", "server gpt, url: found 'api.openai.com'"),
-        ("https://api.openai.com", "ftp://api.openai.com", "server gpt, url: found 'ftp://"),
         ("https://api.openai.com", "http://host:99999/v1", "server gpt, url: found 'http://host:99999"),
         ("https://api.openai.com", "http://ho st/v1", "server gpt, url: found 'http://ho st/v1'"),
         ('url = "https://api.openai.com"', "", "server gpt, url: found nothing"),
         ('url = "https://api.openai.com"', "urls = []", "server gpt, urls: found [], expected a list with one address"),
-        ('url = "https://api.openai.com"', "urls = [4]", "server gpt, urls: found [4]"),
         ('url = "https://api.openai.com"', 'urls = ["b"]', "server gpt, urls: found 'b', expected an addr"),
         (
             'url = "https://api.openai.com"',
@@ -120,16 +122,6 @@ def test_a_problem_in_a_file_names_the_file_and_the_field(file, old, new, compla
         read_servers(path)
     assert str(refused.value).startswith(f"{path}: ")
     assert complaint in str(refused.value)
-
-
-def test_a_list_with_one_address_is_an_older_spelling(file):
-    big, _ = read_servers(file(GOOD.replace('url = "http://gpu.example.org:8000/v1/"', 'urls = ["http://a:1"]')))
-    assert big.url == "http://a:1/v1"
-
-
-def test_a_single_table_instead_of_a_list_is_refused(file):
-    with pytest.raises(RosterError, match="one \\[\\[server\\]\\] table per server, in double brackets"):
-        read_servers(file('[server]\nkey = "a"\nurl = "http://h/v1"\n'))
 
 
 @pytest.mark.parametrize(
@@ -177,11 +169,6 @@ def test_the_file_is_found_by_name_in_the_environment_or_in_the_database_folder(
     other = tmp_path / "other.toml"
     other.write_text('[[server]]\nkey = "o"\nurl = "http://h/v1"\n')
     assert Roster.load(other, database_folder=tmp_path).server("big") is None
-
-
-def test_deterministic_policies_allow_one_sample_only(file):
-    samples = {entry.key: entry.samples_ok for entry in Roster.load(file(GOOD)).entries()}
-    assert samples == {"baseline": False, "spec-o3": True, "big": True, "gpt": True, "replay": False}
 
 
 def test_each_key_gives_its_policy(file, monkeypatch):
@@ -240,7 +227,7 @@ def test_a_key_from_a_private_file_is_sent_and_is_in_no_trace(file, tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])
+@pytest.mark.parametrize("mode", [0o640, 0o604])
 def test_a_key_that_others_can_read_is_refused(tmp_path, mode):
     server = Server(key="a", url=URL, api_key_file=key_file(tmp_path, mode))
     roster = Roster([server])
@@ -275,12 +262,6 @@ def test_a_servers_health_is_cached_for_many_callers():
     assert server.url in gone.sentence
 
 
-def test_the_baseline_and_replay_are_always_healthy():
-    roster = Roster.load()
-    assert roster.health("baseline").ok
-    assert roster.health("replay").ok
-
-
 def test_an_address_is_completed_and_checked():
     assert checked_url(" http://localhost:8000 ", "--server", "address") == "http://localhost:8000/v1"
     assert checked_url("https://h/api/v3/", "--server", "address") == "https://h/api/v3"
@@ -290,10 +271,6 @@ def test_an_address_is_completed_and_checked():
 def chosen(*options: str, samples: int = 1):
     arguments = parsed(PolicyOptions, *options)
     return choice_from(arguments, roster_from(arguments), samples)
-
-
-def test_without_options_the_policy_is_the_baseline():
-    assert isinstance(chosen()(), Baseline)
 
 
 def test_options_set_the_address_of_a_model_and_its_sampling(file):
@@ -336,15 +313,14 @@ def test_a_key_file_is_not_used_for_another_address(file, tmp_path):
     [
         ("--policy gpt-9", "--policy: found 'gpt-9', expected one of baseline, local, nano, openai, replay, spec-o3"),
         ("--temperature 1", "--temperature has no effect with --policy baseline, which takes no options"),
-        ("--logprobs", "--logprobs has no effect with --policy baseline, which takes no options"),
         ("--policy spec-o3 --adapter x", "--adapter has no effect with --policy spec-o3"),
-        ("--policy local --server http://h/v1", "--server has no effect with --policy local"),
         ("--policy local", "--policy local needs --model"),
+        ("--policy nano --adapter x", "--adapter has no effect with --policy nano"),
+        ("--policy nano --model none", "found no such folder, expected the folder of a nano model"),
         ("--policy local --model ./nowhere", "no such folder"),
         ("--policy replay", "none was given"),
         ("--policy replay --trajectory nowhere.json", "--trajectory nowhere.json: .*No such file"),
         ("--policy spec-o3 --server h:8000", "--server: address: found 'h:8000'"),
-        ("--policy spec-o3 --temperature 3", "temperature: found 3.0, expected a number from 0 to 2"),
         ("--policy spec-o3 --api-key-file nowhere", "api_key_file: found .*No such file"),
         ("--servers nowhere.toml", "nowhere.toml: file: found .*No such file"),
     ],
@@ -355,12 +331,15 @@ def test_options_that_make_no_sense_are_refused_with_a_message(options, complain
         chosen(*options.split())
 
 
-def test_samples_that_cannot_differ_are_refused():
+def test_samples_that_cannot_differ_are_refused(file):
     with pytest.raises(CannotRun, match="--samples: found 5, expected 1: baseline gives the same answer each time"):
         chosen(samples=5)
     with pytest.raises(CannotRun, match="5 at temperature 0 are identical; set --temperature"):
         chosen("--policy", "spec-o3", samples=5)
     assert chosen("--policy", "spec-o3", "--temperature", "0.7", samples=5).key == "spec-o3"
+    assert isinstance(chosen()(), Baseline)
+    samples = {entry.key: entry.samples_ok for entry in Roster.load(file(GOOD)).entries()}
+    assert samples == {"baseline": False, "spec-o3": True, "big": True, "gpt": True, "replay": False}
 
 
 def test_a_trace_in_a_file_is_replayed(tmp_path):
@@ -369,6 +348,7 @@ def test_a_trace_in_a_file_is_replayed(tmp_path):
     path.write_text(json.dumps(original.to_json()), encoding="utf-8")
     arguments = parsed(PolicyOptions, "--policy", "replay", "--trajectory", path)
     again = run(SPECTRUM, TASK, choice_from(arguments, roster_from(arguments))())
+    assert len(again.zooms) > 1
     assert replace(again, drafter=original.drafter) == original
 
 
@@ -376,20 +356,10 @@ ORIGINAL = run(SPECTRUM, TASK, Baseline())
 OVERVIEW = overview(SPECTRUM)
 
 
-def test_a_replay_draws_every_picture_again_and_they_are_the_same():
-    again = run(SPECTRUM, TASK, Replay(ORIGINAL))
-    assert again.steps == ORIGINAL.steps
-    assert again.overview == ORIGINAL.overview
-    assert len(again.zooms) > 1
-
-
-def test_a_replay_keeps_the_original_drafter_and_is_marked_as_replayed():
+def test_a_replay_keeps_the_drafter_and_ends_where_the_trace_ends():
     drafter = run(SPECTRUM, TASK, Replay(ORIGINAL)).drafter
     assert (drafter.kind, drafter.name) == (ORIGINAL.drafter.kind, ORIGINAL.drafter.name)
     assert dict(drafter.settings) == {**ORIGINAL.drafter.settings, "replayed": True}
-
-
-def test_a_trace_without_an_answer_ends_without_one_again():
     cut = ORIGINAL.with_steps(tuple(s for s in ORIGINAL.steps if not isinstance(s, Answer))[:-1])
     *_, end = inspect(SPECTRUM, TASK, Replay(cut))
     assert isinstance(end, Ended)
@@ -406,11 +376,6 @@ def test_any_stored_trace_is_replayed_turn_by_turn(trajectory):
         conversation = Conversation(SPECTRUM, TASK, OVERVIEW, 8, exchanges)
         assert "".join(Replay(trajectory).turn(conversation)) == text
         exchanges = (*exchanges, Exchange(text, None))
-
-
-def test_a_replayed_turn_reads_as_it_was_stored():
-    first = next(iter(ORIGINAL.turns()))
-    assert parse(turn_text(first)).faults == ()
 
 
 @pytest.fixture
@@ -439,6 +404,7 @@ def test_weights_that_are_no_model_have_a_problem(folder):
         (Weights(model, model), "is not a PEFT adapter: found no adapter_config.json"),
     ):
         assert complaint in (weights.problem() or "")
+    assert "folder" not in (Weights("Maxwell-Jia/spec-o3-3b").problem() or "")
 
 
 @pytest.mark.usefixtures("without_torch")
@@ -450,10 +416,6 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(folder):
     *_, end = inspect(SPECTRUM, TASK, policy)
     assert isinstance(end, Ended)
     assert (end.reason, end.detail) == ("policy failed", health.sentence)
-
-
-def test_a_hub_name_is_accepted():
-    assert "folder" not in (Weights("Maxwell-Jia/spec-o3-3b").problem() or "")
 
 
 def test_a_trace_names_the_model_without_the_folders_around_it(folder):
@@ -537,10 +499,3 @@ def test_the_packaged_nano_model_needs_no_configuration(tmp_path, monkeypatch):
     health = roster.health("nano")
     assert not health.ok
     assert health.sentence == "a nano model needs tokenizers and safetensors: pip install tokenizers safetensors"
-
-
-def test_a_folder_without_a_nano_model_is_refused(tmp_path):
-    with pytest.raises(CannotRun, match="found no such folder, expected the folder of a nano model"):
-        chosen("--policy", "nano", "--model", str(tmp_path / "none"))
-    with pytest.raises(CannotRun, match="--adapter has no effect with --policy nano"):
-        chosen("--policy", "nano", "--adapter", "x")

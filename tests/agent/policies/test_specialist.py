@@ -21,7 +21,6 @@ from agent.policies.specialist.network import Network, SpecialistError, Speciali
 from agent.policies.specialist.policy import ManySpectra, Specialist
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
-from tests.support.model_server import BadServer, answer, talking
 from tests.support.specialist import specialist
 
 CV = tasks.load()["cv"]
@@ -81,10 +80,6 @@ def test_another_task_is_refused_before_an_answer(tmp_path: Path) -> None:
         run(STAR, CV, Specialist(specialist(tmp_path, task="wd")))
 
 
-def without_head(state: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in state.items() if not name.startswith("head.3")}
-
-
 @pytest.mark.parametrize(
     ("card", "message"),
     [
@@ -138,23 +133,6 @@ def test_inspect_with_a_specialist_alone_in_threads_and_in_processes(sky: Path) 
     assert app.main([*command, "--out", "a.jsonl"]) == 2
 
 
-def test_a_specialist_as_the_first_stage(sky: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # The scores of random weights are close to each other: half of them are within the margin of their middle.
-    specialist(sky / "net")
-    stage = ["inspect", "sky", "--task", "cv", "--out", "r.jsonl", "--table", "t.csv", "--json"]
-    capsys.readouterr()
-    with BadServer(talking([answer("YES")])) as server:
-        first = "specialist,model=net,concurrency=2"
-        assert app.main([*stage, "--first", first, "--then", "spec-o3", "--server", server.url, "--margin", "1.5"]) == 0
-        found = json.loads(capsys.readouterr().out)
-        one, two = found["stages"]
-        assert one["stage"] == "1-specialist"
-        assert (one["spectra"], two["spectra"]) == (6, one["passed_on"])
-        assert len(server.chats) == two["spectra"]
-        assert one["yes"] + one["no"] + two["spectra"] == 6
-    assert {row["stage"] for row in rows()} <= {"1-specialist", "2-spec-o3"}
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -164,9 +142,7 @@ def test_a_specialist_as_the_first_stage(sky: Path, capsys: pytest.CaptureFixtur
         (["--model", "wd", "--temperature", "1"], "--temperature has no effect with --policy specialist"),
     ],
 )
-def test_inspect_refuses_a_specialist_that_cannot_be_used(
-    sky: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
-) -> None:
+def test_inspect_refuses_a_specialist_that_cannot_be_used(sky, capsys, more, message):
     specialist(sky / "wd", task="wd")
     command = ["inspect", "sky", "--task", "cv", "--policy", "specialist", "--out", "r.jsonl"]
     assert app.main([*command, *more]) == 2

@@ -42,12 +42,9 @@ def score(given: list[dict]) -> float | None:
     return found[0].log_odds if found else None
 
 
-def test_each_class_is_the_sum_of_the_tokens_that_begin_it():
+def test_the_classes_are_sums_of_the_tokens_that_begin_them():
     given = tokens(probability=0.5, NO=0.2, Yes=0.1, N=0.05, **{" YES": 0.06, "no": 0.04, "NOT": 0.03, "Maybe": 0.02})
     assert score(given) == pytest.approx(log((0.5 + 0.1 + 0.06) / (0.2 + 0.05 + 0.04)))
-
-
-def test_the_answer_may_be_no_or_written_in_parts():
     assert score(tokens("NO", 0.75, YES=0.25)) == pytest.approx(-log(3))
     parts = [*tokens()[:-4], token("Y", 0.6, N=0.3, Q=0.1), token("ES", 1.0), *tokens()[-3:]]
     assert score(parts) == pytest.approx(log(2))
@@ -165,13 +162,10 @@ def test_a_server_that_refuses_log_probabilities_gives_the_answer_without_a_scor
     assert len(server.chats) == 1 + len(TRAJECTORY)
 
 
-def test_a_server_that_lists_fewer_alternatives_is_named_with_what_to_do():
+def test_servers_that_list_less_are_named():
     message = "Requested sample logprobs of 20, which is greater than max allowed: 5"
     with BadServer([problem(400, message)]) as server, pytest.raises(PolicyError, match="--max-logprobs 20, or leave"):
         list(Endpoint(server.url, "spec-o3", limits=HASTY).stream([], WITH, Stop()))
-
-
-def test_a_server_that_ignores_the_request_is_named_in_a_fault():
     with BadServer(talking()) as server:
         end = ended(SpecO3(Endpoint(server.url, "spec-o3"), WITH))
     assert end.trajectory.faults == ("turn 3: the server sent no log-probabilities: the answer has no score",)

@@ -65,9 +65,13 @@ def test_the_result_of_a_query_is_refused_in_words(tmp_path):
         read(path)
 
 
-def test_a_promised_number_of_rows_allocates_nothing(tmp_path):
+def test_hostile_xml_is_refused_and_a_promised_number_of_rows_allocates_nothing(tmp_path):
     content = ssa().replace(b"<TABLE>", b'<TABLE nrows="99999999999999">')
     assert len(read(written(tmp_path / "s.vot", content))) == N
+    laughs = b'<!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>'
+    content = ssa().replace(b"?>", b"?>" + laughs, 1)
+    with pytest.raises(SpectrumError, match="XML with definitions of its own"):
+        read(written(tmp_path / "s.vot", content))
 
 
 @pytest.mark.parametrize("place", ['href="file:///etc/hostname"', "rights='>' href='http://127.0.0.1:9/x'"])
@@ -81,13 +85,6 @@ def test_data_in_another_file_are_never_fetched(tmp_path, monkeypatch, place):
     with pytest.raises(SpectrumError, match="data are in another file"):
         read(written(tmp_path / "s.vot", content))
     assert fetched == []
-
-
-def test_definitions_in_xml_are_refused(tmp_path):
-    laughs = b'<!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>'
-    content = ssa().replace(b"?>", b"?>" + laughs, 1)
-    with pytest.raises(SpectrumError, match="XML with definitions of its own"):
-        read(written(tmp_path / "s.vot", content))
 
 
 def gaia_csv() -> bytes:
@@ -147,25 +144,17 @@ def test_the_errors_of_4most_are_read(tmp_path):
     np.testing.assert_allclose(found.ivar, 4.0)
 
 
-@pytest.mark.parametrize("cut", [0, 20])
-def test_bzip2_is_unpacked_or_called_damaged(tmp_path, cut):
+def test_bzip2_is_unpacked_or_called_damaged(tmp_path):
     packed = bz2.compress(TEXT["csv"])
-    path = written(tmp_path / "a.csv.bz2", packed[: len(packed) - cut])
-    if not cut:
-        assert len(read(path)) == N
-        return
-    with pytest.raises(SpectrumError, match="damaged bzip2 data"):
-        read(path)
+    assert len(read(written(tmp_path / "a.csv.bz2", packed))) == N
+    for damaged in (packed[:-20], b"BZh9 is not a compressed file at all"):
+        with pytest.raises(SpectrumError, match="damaged bzip2 data"):
+            read(written(tmp_path / "a.bz2", damaged))
 
 
 def test_a_bzip2_bomb_is_refused(tmp_path):
     with pytest.raises(SpectrumError, match="bytes that unpacks to more than"):
         read(written(tmp_path / "a.bz2", bz2.compress(bytes(100 * 2**20))))
-
-
-def test_nonsense_after_the_name_of_bzip2_is_refused(tmp_path):
-    with pytest.raises(SpectrumError, match="damaged bzip2 data"):
-        read(written(tmp_path / "a.bz2", b"BZh9 is not a compressed file at all"))
 
 
 def test_stelib_positions_in_radians_and_of_1950_become_degrees_of_icrs(shared):

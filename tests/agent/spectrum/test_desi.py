@@ -164,8 +164,4 @@ def test_a_real_redrock_table_is_read_as_it_stands(tmp_path, shared):
     (tmp_path / "coadd-4-80613-thru20210324.fits").write_bytes(desi(ids=(39633345008634465,)))
     (tmp_path / table.name).write_bytes(table.read_bytes())
     found = read(tmp_path / "coadd-4-80613-thru20210324.fits")
-    assert (found.redshift, found.catalogue_class, found.meta["zwarn"]) == (
-        pytest.approx(0.36874355),
-        "GALAXY",
-        0,
-    )
+    assert (found.redshift, found.catalogue_class, found.meta["zwarn"]) == (pytest.approx(0.36874355), "GALAXY", 0)

@@ -158,20 +158,6 @@ def _same_data(mine, reference) -> int:
     return 1
 
 
-def test_the_metadata_of_a_lamost_file_is_kept(folder: Path):
-    spectrum = read(folder / "lamost/STAR_G0/spec-55859-F5902_sp01-005.fits.gz")
-    assert spectrum.survey == "LAMOST"
-    assert (spectrum.medium, spectrum.frame, spectrum.flux_unit) == ("vacuum", "observed", "relative")
-    assert spectrum.redshift == -0.00025064
-    assert spectrum.snr == {"u": 0.71, "g": 8.08, "r": 16.76, "i": 23.27, "z": 12.09}
-    assert spectrum.snr_typical == 16.76
-    assert spectrum.catalogue_class == "STAR G0"
-    assert spectrum.meta["data_release"] == "LAMOST DR9"
-    assert spectrum.ids["lmjd-planid-spid-fiberid"] == "55859-F5902-1-5"
-    assert spectrum.ids["designation"].startswith("J")
-    assert spectrum.errors == "measured"
-
-
 def test_both_lamost_layouts_of_one_observation_agree(folder: Path):
     table = read(folder / "lamost/STAR_G0/spec-55859-F5902_sp01-005.fits.gz")
     image = read(folder / "lamost/STAR_G0/spec-55859-F5902_sp01-005__v2.fits.gz")
@@ -220,38 +206,6 @@ def test_the_sdss_and_mask_blanks_nothing_and_flags_few_pixels(folder: Path):
     assert spectrum.mask.sum() == 242
 
 
-def test_desi_arms_are_merged_and_targets_without_data_are_left_out(folder: Path):
-    path = folder / "desi/QSO/coadd-1-80693-thru20210204.fits"
-    spectra = list(read_all(path))
-    assert [s.wavelength.size for s in spectra] == [7781] * len(spectra)
-    with astropy_fits.open(path) as hdus:
-        ids, row = hdus["FIBERMAP"].data["TARGETID"], hdus["FIBERMAP"].data[0]
-        single, double = hdus["B_FLUX"].data[0], hdus["R_FLUX"].data[0]
-        weights = hdus["B_IVAR"].data[0].astype(float), hdus["R_IVAR"].data[0].astype(float)
-    first = read(path, int(ids[0]))
-    assert first.ids == {"targetid": str(ids[0])}
-    assert (first.ra, first.dec) == (row["TARGET_RA"], row["TARGET_DEC"])
-    np.testing.assert_allclose(first.flux[:2700], single[:2700], rtol=1e-6)
-    # B ends at 5800 Å and R begins at 5760 Å: 51 pixels of 0.8 Å belong to both.
-    b, r = weights[0][-51:], weights[1][:51]
-    both = (b + r) > 0
-    mean = (single[-51:] * b + double[:51] * r)[both] / (b + r)[both]
-    np.testing.assert_allclose(first.flux[2700:2751][both], mean, rtol=1e-5)
-    np.testing.assert_allclose(first.ivar[2700:2751], b + r, rtol=1e-5)
-
-
-def test_a_desi_target_without_data_is_refused_by_name_and_skipped_in_read_all(folder: Path):
-    path = folder / "desi/UNLABELLED/spectra-5-169-thru20210419.fits"
-    with pytest.raises(SeveralSpectra) as caught:
-        read(path)
-    readable = {s.ids["targetid"] for s in read_all(path)}
-    dead = [t for t in caught.value.targets if t not in readable]
-    assert readable
-    assert dead
-    with pytest.raises(SpectrumError, match="no pixel with data"):
-        read(path, dead[0])
-
-
 def test_stelib_is_air_and_rest_frame_and_its_zeroed_ranges_hold_no_data(folder: Path):
     spectrum = read(next((folder / "stelib").rglob("*HD091316.fits")))
     assert (spectrum.survey, spectrum.medium, spectrum.frame) == ("STELIB", "air", "rest")
@@ -281,23 +235,6 @@ def test_marz_medium_comes_from_the_header_and_nan_pixels_hold_no_data(folder: P
     assert vacuum.wavelength[0] - air.wavelength[0] == pytest.approx(1.07, abs=0.01)
     assert (air.ivar == 0).sum() >= 37
     assert air.ra == pytest.approx(35.5, abs=2)
-
-
-def test_iraf_apertures_are_targets_and_its_sigma_band_is_the_error(folder: Path):
-    spectrum = read(folder / "iraf_multispec/UNLABELLED/cx59ssem.ms.fits")
-    assert spectrum.errors == "measured"
-    with pytest.raises(SeveralSpectra) as caught:
-        read(folder / "lime/HII_GALAXY/IZW18_isis.fits")
-    assert caught.value.targets == ("1", "2")
-
-
-def test_text_headers_name_columns_and_objects(folder: Path):
-    spectrum = read(folder / "dawd_sdss_desi/WD_DA/2305843020504768382.spec")
-    assert (spectrum.survey, spectrum.medium) == ("DESI", "vacuum")
-    assert (spectrum.ra, spectrum.dec) == (193.81421, 35.203547)
-    assert spectrum.errors == "measured"
-    assert spectrum.ivar[0] == pytest.approx(1.2434411e-03)
-    assert spectrum.catalogue_class == "DA"
 
 
 def test_text_without_a_stated_medium_is_marked_as_assumed(folder: Path):

@@ -74,7 +74,7 @@ def test_gaps_stay_gaps_and_absurd_ivar_erases_nothing() -> None:
 # ---- ranking
 
 
-@pytest.mark.parametrize("velocity", [-412.0, -35.0, 0.0, 20.0, 133.0, 777.0])
+@pytest.mark.parametrize("velocity", [-412.0, 20.0, 777.0])
 @pytest.mark.parametrize("name", ["HD 146051", "mean A3 dwarf", "WD 0148+467", "MILES 0720"])
 def test_a_template_is_found_again_at_its_velocity(name: str, velocity: float) -> None:
     template = named(name)
@@ -159,8 +159,6 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
     [
         ({}, "templates build"),
         ({"first": [0]}, "belong together"),
-        ({"size": [9]}, "belong together"),
-        ({"first": [-1, 0]}, "outside the grid"),
         ({"first": [grid.PIXELS - 1, 0]}, "outside the grid"),
         ({"entries": [{"id": "a", "name": "x"}, {"id": "b"}]}, "id, name and kind"),
         ({"entries": [{"id": "a", "name": "x", "kind": "y"}] * 2}, "each id once"),

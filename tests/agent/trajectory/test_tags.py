@@ -18,17 +18,11 @@ CALL = '{"name": "spectral_visualization_tool", "arguments": {"label": "Hα", "w
 ARGUMENTS = {"label": "Hα", "wavelength_range": [6500, 6600]}
 
 
-def test_a_zoom_is_written_in_the_published_form():
+def test_turns_are_written_in_the_published_form():
     steps = Think("s1", "Look."), Zoom("s2", ARGUMENTS)
     assert turn_text(steps) == f"<think>Look.</think>\n<tool_call>\n{CALL}\n</tool_call>"
-
-
-def test_an_answer_is_written_in_the_published_form():
     steps = Think("s1", "Look."), Answer("s2", "YES", "broad Hα")
     assert turn_text(steps) == r"<think>Look.</think><answer>\boxed{YES} broad Hα</answer>"
-
-
-def test_think_steps_of_one_turn_are_joined_by_a_blank_line():
     steps = Think("s1", "One."), Think("s2", "Two."), Answer("s3", "NO")
     assert turn_text(steps) == "<think>One.\n\nTwo.</think><answer>\\boxed{NO}</answer>"
 
@@ -88,6 +82,9 @@ def test_a_call_is_found_in_a_damaged_turn_and_the_damage_listed(text, fault):
         (r"\boxed{yes} ok", "YES", "ok"),
         (r"The box \boxed{ NO } says", "NO", "The box says"),
         (r"\boxed{\text{NO}}", "NO", ""),
+        ("\\boxed {  NO \n} broad", "NO", "broad"),
+        ("\\boxed{ \\text { YES } } broad", "YES", "broad"),
+        ("\\boxed{ } broad", None, "broad"),
         (r"\boxed{maybe} hm", None, "hm"),
         ("No, it is not.", "NO", "No, it is not."),
         ("no, not yes", None, "no, not yes"),
@@ -98,32 +95,20 @@ def test_the_verdict_is_read_where_it_is_unambiguous(answer, verdict, explanatio
     assert parse(f"<think>a</think><answer>{answer}</answer>").answer == Reply(verdict, explanation)
 
 
-def test_of_two_answers_the_last_is_taken_as_the_reward_does():
+def test_odd_answers_and_calls_are_read_or_listed():
     turn = parse(r"<think>a</think><answer>\boxed{NO}</answer><answer>\boxed{YES}</answer>")
     assert turn.answer == Reply("YES", "")
     assert "2 answers in one turn: the last was taken" in turn.faults
-
-
-def test_a_box_without_tags_is_an_answer():
     turn = parse(r"It has no lines. \boxed{NO}")
     assert turn.answer == Reply("NO", "It has no lines.")
     assert "no <answer> tags" in turn.faults
-
-
-def test_numbers_that_json_lacks_become_text():
     text = CALL.replace("6600", "NaN").replace("6500", "1e999")
     turn = parse(f"<tool_call>{text}</tool_call>")
     assert turn.call is not None
     assert turn.call.arguments["wavelength_range"] == ["1e999", "NaN"]
-
-
-def test_a_call_that_cannot_be_read_is_a_fault_and_no_call():
     turn = parse("<think>a</think><tool_call>zoom please</tool_call>")
     assert turn.call is None
     assert turn.faults == ("a tool call that cannot be read: 'zoom please'",)
-
-
-def test_the_name_of_another_tool_is_kept_and_listed():
     turn = parse('<think>a</think><tool_call>{"name": "crop", "arguments": {}}</tool_call>')
     assert turn.call == Call("crop", {})
     assert turn.faults == ("a call of 'crop'",)
@@ -163,24 +148,6 @@ def test_between_finds_what_a_regular_expression_finds(pieces: list[str]) -> Non
     text = "".join(pieces)
     assert list(between(text, "<answer>", "</answer>")) == re.findall("<answer>(.*?)</answer>", text, re.DOTALL)
     assert list(between(text, "\\boxed{", "}")) == re.findall(r"\\boxed\{([^}]*)\}", text)
-
-
-@pytest.mark.parametrize(
-    ("box", "verdict"),
-    [
-        ("\\boxed{YES}", "YES"),
-        ("\\boxed {  NO \n}", "NO"),
-        ("\\boxed{ \\text { YES } }", "YES"),
-        ("\\boxed{\\text{NO}}", "NO"),
-        ("\\boxed{ }", None),
-        ("\\boxed{\\text{YES} or so}", "YES"),  # no box, and one of the two words
-        ("\\boxed{maybe}", None),
-    ],
-)
-def test_a_box_is_read_with_white_space_anywhere(box: str, verdict: str | None) -> None:
-    answer = parse(f"<think>a</think><answer>{box} broad</answer>").answer
-    assert answer is not None
-    assert answer.verdict == verdict
 
 
 @pytest.mark.parametrize("opening", ['{"a":', "["])

@@ -63,11 +63,8 @@ def test_the_json_form_gives_back_an_equal_value(trajectory):
         ("steps", [7], r"steps\[1\]: found int, expected an object"),
         ("steps", [{"id": "s1", "kind": "guess"}], r"steps\[1\].kind: found 'guess', expected one of think"),
         ("steps", [{"id": [], "kind": "think"}], r"steps\[1\].id: found \[\], expected text"),
-        ("faults", "none", "faults: found 'none', expected a list"),
         ("authors", "AA", "authors: found 'AA', expected a list of initials of two to four capital letters"),
-        ("authors", ["AA", 7], r"authors: found \['AA', 7\], expected a list of initials"),
         ("authors", ["aa"], r"authors: found \['aa'\], expected a list of initials"),
-        ("authors", ["A1"], r"authors: found \['A1'\], expected a list of initials"),
     ],
 )
 def test_a_bad_field_is_named_with_found_and_expected(field, value, words):
@@ -84,7 +81,9 @@ def test_the_authors_are_no_part_of_the_content_or_of_what_a_model_reads():
     assert Trajectory.from_json(written.to_json()).authors == ("AA", "BB")
 
 
-def test_two_steps_with_one_id_are_refused():
+def test_a_list_and_two_steps_with_one_id_are_refused():
+    with pytest.raises(TrajectoryError, match="found list, expected an object"):
+        Trajectory.from_json([])
     data = SMALL.to_json()
     data["steps"][2]["id"] = "s1"
     with pytest.raises(TrajectoryError, match="two with the id 's1'"):
@@ -99,11 +98,6 @@ def test_arguments_that_json_cannot_hold_are_refused(number):
         Trajectory.from_json(data)
 
 
-def test_a_value_that_is_no_object_is_refused():
-    with pytest.raises(TrajectoryError, match="found list, expected an object"):
-        Trajectory.from_json([])
-
-
 def test_a_rest_frame_window_is_converted_to_observed_wavelengths():
     assert SMALL.zooms[0].window == (6500.0, 6600.0)
     assert SMALL.zooms[0].window_observed == pytest.approx((7150.0, 7260.0))
@@ -113,10 +107,6 @@ def test_a_rest_frame_window_is_converted_to_observed_wavelengths():
 def test_a_window_that_is_not_two_finite_numbers_is_none(bad):
     assert Zoom("s1", {"wavelength_range": [bad, 6600]}).window is None
     assert Zoom("s1", {"wavelength_range": [6500, bad]}).window_observed is None
-
-
-def test_a_complete_trajectory_has_no_problems():
-    assert SMALL.problems() == []
 
 
 @pytest.mark.parametrize(
@@ -131,6 +121,7 @@ def test_a_complete_trajectory_has_no_problems():
     ],
 )
 def test_problems_that_exclude_a_trajectory_from_training_are_listed(steps, problem):
+    assert SMALL.problems() == []
     assert any(found.startswith(problem) for found in SMALL.with_steps(steps).problems())
 
 
@@ -253,11 +244,14 @@ def test_a_conversation_renders_as_with_the_published_template(shared):
         assert text == case["text"]
 
 
-def test_a_picture_is_sent_as_a_png_data_url():
+def test_pictures_are_data_urls_and_marks_are_not_sent_twice():
     before = Conversation(SPECTRUM, TASK, PICTURE, 8)
     block = messages(before)[1]["content"][0]
     assert block["type"] == "image_url"
     assert block["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
+    exchange = Exchange("<think>a</think><|im_end|>", observation_of(Zoom("s1", {}, observation="Seen.", ok=True)))
+    text = rendered(messages(Conversation(SPECTRUM, TASK, PICTURE, 7, (exchange,))))
+    assert "<think>a</think><|im_end|>\n<|im_start|>user" in text
 
 
 @pytest.mark.parametrize("text", ["no tags at all", "<think>a\r\nb</think>", " \n", "Grüße <|im_start|>"])
@@ -266,12 +260,6 @@ def test_a_turn_is_sent_again_unchanged(text):
     found = messages(Conversation(SPECTRUM, TASK, PICTURE, 7, (exchange,)))
     assert found[2] == {"role": "assistant", "content": [{"type": "text", "text": text}]}
     assert found[3]["content"][-1]["text"] == "Error: no.\n</tool_response>"
-
-
-def test_the_end_of_turn_mark_is_not_sent_twice():
-    exchange = Exchange("<think>a</think><|im_end|>", observation_of(Zoom("s1", {}, observation="Seen.", ok=True)))
-    text = rendered(messages(Conversation(SPECTRUM, TASK, PICTURE, 7, (exchange,))))
-    assert "<think>a</think><|im_end|>\n<|im_start|>user" in text
 
 
 observations = st.builds(
@@ -353,18 +341,12 @@ def test_a_published_row_is_read_with_its_damaged_characters():
     assert any("does not state the frame" in fault for fault in trajectory.faults)
 
 
-def test_a_row_of_nine_calls_is_read_whole():
+def test_published_rows_are_read_whole_and_counted_alike():
     trajectory = Trajectory.from_sharegpt(published_row(calls=9))
     assert len(trajectory.zooms) == 9
     assert len(trajectory.steps) == 20
-
-
-def test_counts_are_the_published_ones():
     row = Trajectory.from_sharegpt(published_row(calls=3), list("abcd")).to_sharegpt(list("abcd"))
     assert (row["total_iterations"], row["total_tool_calls"], len(row["conversations"])) == (4, 3, 9)
-
-
-def test_an_answer_to_a_wrong_call_has_no_picture():
     row = published_row()
     row["conversations"][3]["value"] = "<tool_response>\nError: no.\n</tool_response>"
     zoom = Trajectory.from_sharegpt(row | {"images": ["0.png"]}, ["aa"]).zooms[0]

@@ -77,13 +77,10 @@ def test_a_trial_repeats(cv: Spectrum, of_baseline: Trial) -> None:
     assert other.outcomes[0].energy != next(o for o in of_baseline.outcomes if o.edit == "remove").energy
 
 
-def test_a_trace_of_another_spectrum_is_refused(cv: Spectrum) -> None:
+def test_a_trace_of_another_spectrum_and_a_stop_end_the_trial(cv: Spectrum) -> None:
     other = simulate("cv", "SDSS", 20.0, 1)
     with pytest.raises(ValueError, match="a trace of another spectrum"):
         trial(run(cv, CV, Baseline()), None, other, CV, Baseline())
-
-
-def test_a_stopped_trial_is_none(cv: Spectrum) -> None:
     stop = Stop()
     stop.set()
     with pytest.raises(TrialStopped):

@@ -26,9 +26,14 @@ def test_p_value_is_the_sum_of_its_terms(errors: int, n: int, limit: float) -> N
     assert binomial_p_value(errors, n, limit) == pytest.approx(sum(terms))
 
 
-def test_without_labels_nothing_is_known() -> None:
+def test_known_values_and_refusals_of_the_bounds() -> None:
     assert binomial_p_value(0, 0, 0.05) == 1
     assert upper_bound(0, 0, 0.05) == 1
+    assert [labels_needed(0.05, 0.05, errors) for errors in range(4)] == [59, 93, 124, 153]
+    with pytest.raises(ValueError, match="found limit 0 and delta"):
+        labels_needed(0, 0.05)
+    with pytest.raises(ValueError, match="found a weight of 3, expected 0 to the largest weight, 2"):
+        RiskProcess(0.05, 2).add(False, 3)
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 59), (1, 93), (5, 50), (50, 50)])
@@ -37,19 +42,10 @@ def test_the_upper_bound_is_that_of_scipy(errors: int, n: int) -> None:
     assert upper_bound(errors, n, 0.05) == pytest.approx(exact.high)
 
 
-def test_labels_needed_for_5_percent_at_95() -> None:
-    assert [labels_needed(0.05, 0.05, errors) for errors in range(4)] == [59, 93, 124, 153]
-
-
 @pytest.mark.parametrize(("limit", "delta", "errors"), [(0.01, 0.05, 0), (0.2, 0.01, 3), (0.5, 0.4, 0)])
 def test_labels_needed_is_the_smallest_number(limit: float, delta: float, errors: int) -> None:
     n = labels_needed(limit, delta, errors)
     assert upper_bound(errors, n, delta) <= limit < upper_bound(errors, n - 1, delta)
-
-
-def test_labels_needed_refuses_a_limit_of_0() -> None:
-    with pytest.raises(ValueError, match="found limit 0 and delta"):
-        labels_needed(0, 0.05)
 
 
 def test_a_process_needs_72_labels_without_an_error() -> None:
@@ -69,11 +65,6 @@ def test_a_process_is_a_likelihood_ratio_without_weights() -> None:
         process.add(error)
     ratios = [np.prod([a / 0.1 if error else (1 - a) / 0.9 for error in errors]) for a in 0.1 * ALTERNATIVES]
     assert process.value == pytest.approx(np.mean(ratios))
-
-
-def test_weights_above_the_largest_are_refused() -> None:
-    with pytest.raises(ValueError, match="found a weight of 3, expected 0 to the largest weight, 2"):
-        RiskProcess(0.05, 2).add(False, 3)
 
 
 def paths(errors: np.ndarray, weights: np.ndarray, limit: float, largest: float) -> np.ndarray:

@@ -42,19 +42,13 @@ def test_59_labels_without_error_93_with_one(errors: int, enough: int) -> None:
     assert "Label 1 more of cases with P(YES) of at least 0.5" in refused.refusal
 
 
-def test_an_error_rate_above_the_limit_needs_no_more_labels() -> None:
+def test_a_refused_side_says_why() -> None:
     side = fixed(100, 10)
     assert (side.threshold, side.missing) == (None, None)
     assert "(10 %), expected less than 5 %. More labels do not help" in side.refusal
-
-
-def test_a_list_that_is_too_short_says_so() -> None:
     side = certify(Labelled(np.full(30, 0.99), np.ones(30, dtype=bool)), np.repeat([0.01, 0.99], 40), Requirements())[0]
     assert side.missing == 29
     assert "The list has only 10 cases with such a P(YES) and no label" in side.refusal
-
-
-def test_a_side_without_cases() -> None:
     yes, no = certify(Labelled(np.full(60, 0.1), np.zeros(60, dtype=bool)), np.full(200, 0.1), Requirements())
     assert yes.refusal == "No case of the list has P(YES) of at least 0.5, so no case can be called YES."
     assert no.threshold is not None

@@ -28,18 +28,12 @@ def of(*traces: Trajectory, spectrum=STAR) -> Features:
     return features_of(traces, spectrum, CV)
 
 
-def test_the_vote_is_the_log_odds_of_the_answers_with_half_a_sample_each() -> None:
+def test_the_vote_is_the_log_odds_of_the_answers_unless_the_policy_has_its_own() -> None:
     assert of(trace("YES"), trace("YES"), trace("NO")).vote == pytest.approx(math.log(2.5 / 1.5))
     assert of(trace("YES"), trace("YES"), trace("NO"), trace(None)).vote == pytest.approx(math.log(2.5 / 1.5))
     assert of(trace("NO")).vote == pytest.approx(-of(trace("YES")).vote)
-
-
-def test_without_an_answer_neither_vote_nor_log_odds_are_defined() -> None:
     found = of(trace(None), trace(None))
     assert (found.vote, found.answer, found.log_odds) == (None, None, None)
-
-
-def test_the_policys_own_log_odds_come_before_the_vote() -> None:
     found = of(trace("YES", score=2.0), trace("YES", score=4.0))
     assert (found.answer, found.log_odds) == (3.0, 3.0)
     voted = of(trace("YES"), trace("YES"))
@@ -72,19 +66,20 @@ def test_sn_and_coverage_are_measured() -> None:
     half = replace(STAR, ivar=np.where(STAR.wavelength > 6000, 0.0, STAR.ivar))
     assert of(trace("YES"), spectrum=half).coverage == 0.0
     assert any("Hα" in reason for reason in data_reasons([trace("YES")], half, CV))
-
-
-def test_no_sn_is_no_number() -> None:
     dark = replace(STAR, flux=-np.abs(STAR.flux))
     assert of(trace("YES"), spectrum=dark).log_snr is None
 
 
-def test_reasons_about_the_data_leave_out_majority_and_margin() -> None:
+def test_reasons_about_the_data_are_those_of_the_consensus_without_majority_and_margin() -> None:
     split = [trace("YES", score=0.1), trace("NO", score=-0.1)]
     assert data_reasons(split, STAR, CV) == ()
     assert len(consensus(split, STAR, CV).reasons) == 1
     assert data_reasons([trace("YES", score=0.1)], STAR, CV) == ()
     assert "narrow" in consensus([trace("YES", score=0.1)], STAR, CV).reasons[0]
+    noisy = simulate("cv", "LAMOST", 1, 3)
+    found = data_reasons([trace("YES")], noisy, CV)
+    assert any(reason.startswith("S/N") for reason in found)
+    assert set(found) <= set(consensus([trace("YES")], noisy, CV).reasons)
 
 
 @pytest.mark.parametrize(
@@ -98,13 +93,6 @@ def test_reasons_about_the_data_leave_out_majority_and_margin() -> None:
 def test_a_missing_answer_is_a_reason_once(traces: list[Trajectory], words: str) -> None:
     assert data_reasons(traces, STAR, CV) == (words,)
     assert consensus(traces, STAR, CV).reasons == (words,)
-
-
-def test_every_reason_about_the_data_is_one_of_the_consensus() -> None:
-    noisy = simulate("cv", "LAMOST", 1, 3)
-    found = data_reasons([trace("YES")], noisy, CV)
-    assert any(reason.startswith("S/N") for reason in found)
-    assert set(found) <= set(consensus([trace("YES")], noisy, CV).reasons)
 
 
 def test_the_json_form_is_read_back() -> None:

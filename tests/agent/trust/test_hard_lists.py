@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -29,13 +28,7 @@ RATES: dict[str, Callable[[FloatArray], FloatArray]] = {
     # More than "allowed" wrong certificates happen once in 600 times or less if their probability is δ.
     [("fixed", 250, 100, 12), ("anytime", 120, 40, 7)],
 )
-def test_wrong_certificates_are_at_most_delta(
-    rate: Callable[[FloatArray], FloatArray],
-    method: Literal["fixed", "anytime"],
-    labels: int,
-    repeats: int,
-    allowed: int,
-) -> None:
+def test_wrong_certificates_are_at_most_delta(rate, method, labels, repeats, allowed):
     """P(YES) is close to 1 for most cases, so it predicts few errors, and labels decide which threshold passes."""
     wrong = 0
     rng = np.random.default_rng(7)

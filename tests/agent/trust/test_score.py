@@ -26,10 +26,11 @@ def sample(n: int, slope: float, seed: int = 0, **more) -> tuple[list[Features],
     return [Features(answer=float(x), **more) for x in odds], labels.tolist(), [f"s{at}" for at in range(n)]
 
 
-def test_raw_is_the_logistic_function_of_the_answer_else_of_the_vote() -> None:
+def test_raw_is_the_logistic_function_and_log_loss_limits_certainty() -> None:
     assert RAW.p_yes(Features(vote=5.0, answer=1.0)) == pytest.approx(1 / (1 + math.exp(-1)))
     assert RAW.p_yes(Features(vote=-1.0)) == pytest.approx(1 / (1 + math.exp(1)))
     assert RAW.p_yes(Features()) == 0.5
+    assert log_loss(np.array([0.0, 1.0]), np.array([True, True])) == pytest.approx(-math.log(1e-6) / 2, rel=1e-3)
 
 
 @given(st.floats(-1e6, 1e6))
@@ -127,10 +128,6 @@ def test_the_same_seed_gives_the_same_model() -> None:
     given = sample(200, 0.5)
     assert fit(*given, seed=1).model.sha256 == fit(*given, seed=1).model.sha256
     assert isinstance(fit(*given), Fit)
-
-
-def test_log_loss_limits_certainty() -> None:
-    assert log_loss(np.array([0.0, 1.0]), np.array([True, True])) == pytest.approx(-math.log(1e-6) / 2, rel=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["scaled", "logistic", "isotonic"])

@@ -12,13 +12,10 @@ from agent.trust.recent import STEP, WINDOW, Recent, number_of_test, share
 from agent.trust.shift import ShiftMonitor
 
 
-def test_shares_of_all_tests_add_up_to_one() -> None:
+def test_tests_are_made_after_fixed_numbers_of_labels_with_shares_that_add_up_to_one() -> None:
     total = sum(share(number) for number in range(20_000))
     assert 0.999 < total < 1
     assert all(share(number) > share(number + 1) > 0 for number in range(100))
-
-
-def test_tests_are_made_after_fixed_numbers_of_labels() -> None:
     made = [count for count in range(WINDOW + 3 * STEP) if number_of_test(count) is not None]
     assert made == [WINDOW, WINDOW + STEP, WINDOW + 2 * STEP]
 

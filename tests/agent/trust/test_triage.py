@@ -22,15 +22,16 @@ def pool(n: int = 2000, seed: int = 1) -> np.ndarray:
     return 1 / (1 + np.exp(-logit))
 
 
-def test_probability_of_one_case() -> None:
+def test_a_plan_has_the_probability_of_each_case_and_a_json_form() -> None:
     assert PLAN.probability(0.1) == pytest.approx(0.2 / 100 + 0.8 * 0.2 / 60)
     assert PLAN.probability(0.3) == pytest.approx(0.2 / 100)
     assert PLAN.probability(1.0) == pytest.approx(0.2 / 100 + 0.8 * 0.8 / 10)
     assert (PLAN.waiting * PLAN.chances).sum() == pytest.approx(1)
-
-
-def test_plan_as_json() -> None:
     assert Plan.from_json(PLAN.to_json()) == PLAN
+    with pytest.raises(ValueError, match="found 1 waiting cases, expected those of the plan, 100"):
+        choose(PLAN, np.array([0.5]), np.random.default_rng(0))
+    with pytest.raises(ValueError, match="found a random share of 0"):
+        plan(pool(), NOTHING, WANTED, 0.0)
 
 
 def test_cases_are_chosen_with_their_probability() -> None:
@@ -42,11 +43,6 @@ def test_cases_are_chosen_with_their_probability() -> None:
     assert ((times - expected) ** 2 / expected).sum() < 150  # chi-squared of 99: 150 is passed once in 1,000
     assert sum(arm == "random" for _, arm, _ in chosen) == pytest.approx(4000, abs=250)
     assert all(chance == PLAN.probability(waiting[index]) for index, _, chance in chosen[:100])
-
-
-def test_choose_refuses_a_list_that_the_plan_does_not_count() -> None:
-    with pytest.raises(ValueError, match="found 1 waiting cases, expected those of the plan, 100"):
-        choose(PLAN, np.array([0.5]), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(("verdict", "threshold"), [("YES", 0.3), ("YES", 0.7), ("NO", 0.3), ("NO", 0.7)])
@@ -64,11 +60,16 @@ def test_weights_make_a_region_uniform(verdict: str, threshold: float) -> None:
     assert found.waiting[0, 0] == (PLAN.waiting * inside).sum()
 
 
-def test_a_threshold_inside_a_stratum_has_no_weight() -> None:
+def test_thresholds_inside_or_on_the_edge_of_a_stratum() -> None:
     assert np.isnan(weights([PLAN], "YES", [0.8], np.array([0.9])).waiting[0, 0])
     labelled = Labelled(np.full(100, 0.9), np.ones(100, dtype=bool), (PLAN,) * 100)
     yes, _ = certify(labelled, pool(), WANTED)
     assert yes.threshold == 0.7
+    found = weights([PLAN] * 2, "NO", [0.3], np.array([0.3, 0.1]))
+    np.testing.assert_array_equal(found.waiting[:, 0], [np.nan, 60])
+    labelled = Labelled(np.array([0.3] + [0.1] * 150), np.zeros(151, dtype=bool), (PLAN,) * 151)
+    _, no = certify(labelled, np.concatenate((np.full(300, 0.1), labelled.p)), WANTED)
+    assert no.threshold == 0.3
 
 
 def test_without_values_the_choice_is_uniform_and_its_probability_says_so() -> None:
@@ -77,14 +78,6 @@ def test_without_values_the_choice_is_uniform_and_its_probability_says_so() -> N
     _, arm, probability = choose(plan_without, waiting, np.random.default_rng(0))
     assert (arm, probability) == ("random", pytest.approx(1 / 100))
     assert (plan_without.waiting * plan_without.chances).sum() == pytest.approx(1)
-
-
-def test_a_case_on_a_threshold_of_no_does_not_count_there() -> None:
-    found = weights([PLAN] * 2, "NO", [0.3], np.array([0.3, 0.1]))
-    np.testing.assert_array_equal(found.waiting[:, 0], [np.nan, 60])
-    labelled = Labelled(np.array([0.3] + [0.1] * 150), np.zeros(151, dtype=bool), (PLAN,) * 151)
-    _, no = certify(labelled, np.concatenate((np.full(300, 0.1), labelled.p)), WANTED)
-    assert no.threshold == 0.3
 
 
 def test_plan_serves_both_sides_and_keeps_the_random_share() -> None:
@@ -122,11 +115,6 @@ def test_uncertain_cases_when_nothing_is_left_to_certify() -> None:
     after = plan(p, label, WANTED)
     chance = [after.probability(one) for one in (0.01, 0.45, 0.55, 0.99)]
     assert min(chance[1:3]) > 3 * max(chance[0], chance[3])
-
-
-def test_random_share_of_0_is_refused() -> None:
-    with pytest.raises(ValueError, match="found a random share of 0"):
-        plan(pool(), NOTHING, WANTED, 0.0)
 
 
 def test_thresholds_and_borders_are_the_same() -> None:

@@ -36,11 +36,7 @@ from tests.support.planted_policies import Kind, Planted
 
 CV = load()["cv"]
 CONDITION = {"wanted": Requirements(trial=("YES", "NO")), "trial": TrialSettings()}
-WIDE = {
-    "yes": replace(YES, threshold=0.5),
-    "no": replace(NO, threshold=0.49),
-    "surveys": ("simulated SDSS",),
-}
+WIDE = {"yes": replace(YES, threshold=0.5), "no": replace(NO, threshold=0.49), "surveys": ("simulated SDSS",)}
 
 
 def made(followed: bool | None, seed: int = 0, placebos: int = 1) -> Trial:
@@ -165,9 +161,7 @@ def table(out: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_run_tries_what_it_would_certify_and_resumes(
-    spectra: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_tries_what_it_would_certify_and_resumes(spectra, tmp_path, capsys, monkeypatch):
     out = tmp_path / "r.jsonl"
     write(certificate(**CONDITION, **WIDE), tmp_path / "c.json")
     assert inspect(spectra, out) == 0
