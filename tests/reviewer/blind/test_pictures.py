@@ -15,12 +15,7 @@ from PIL import Image, ImageDraw
 from agent import plot, tool
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory, Zoom
-from reviewer.blind.pictures import (
-    PictureUnavailable,
-    count_states,
-    neutral_pictures,
-    revealing_pictures,
-)
+from reviewer.blind.pictures import PictureUnavailable, count_states, neutral_pictures, revealing_pictures
 from reviewer.blind.titles import has_neutral_title, replace_title
 from tests.support.blind_campaign import two_sources
 

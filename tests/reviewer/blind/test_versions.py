@@ -331,11 +331,7 @@ def test_form_preview_and_list_name_the_version_and_its_sources(store: Store) ->
     client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1", follow_redirects=False)
     assert client.post("/sign-in", data={"initials": "CC", "password": PASSWORD}).status_code == 303
     setup = client.get("/api/v1/blind/setup").json()
-    assert setup["sources"] == {
-        "drafted": [BASELINE],
-        "approved": [REVISED, UNCHANGED],
-        "both": [REVISED, BASELINE],
-    }
+    assert setup["sources"] == {"drafted": [BASELINE], "approved": [REVISED, UNCHANGED], "both": [REVISED, BASELINE]}
     (stratum,) = setup["strata"]
     assert [stratum[name] for name in ("items", "drafted", "approved")] == [8, 7, 5]
 

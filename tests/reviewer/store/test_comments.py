@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from reviewer.rules.workflow import Rules
-from reviewer.store import Comment, KeyReused, NotAllowed, NotFound, QueueFilter, Selection, Store
+from reviewer.store import Comment, KeyReused, NotAllowed, NotFound, Selection, Store
 from reviewer.store.team.imported import ImportedComment
 from reviewer.store.team.mentions import mentioned
 from reviewer.store.team.unread import COMMENTS_OF_ITEM, UNREAD_OF_ITEM
@@ -110,13 +108,6 @@ def test_a_comment_that_cannot_be_stored_is_refused(
     assert store.log.head() == end
 
 
-def test_a_key_belongs_to_one_thread(store: Store, say: Say) -> None:
-    thread = say("RE").id
-    assert say("RE", "Yes.", thread=thread, key="once").id == say("RE", "Yes.", thread=thread, key="once").id
-    with pytest.raises(KeyReused):
-        say("RE", "Yes.", key="once")
-
-
 def test_a_reply_belongs_to_a_thread_of_its_item_and_not_to_another_reply(store: Store, item: int, say: Say) -> None:
     reply = say("AU", thread=say("RE").id)
     for wrong in ({"thread": reply.id}, {"thread": reply.thread, "item_id": an_item(store, 1)}):
@@ -151,14 +142,6 @@ def test_anybody_active_comments_in_every_state(store: Store, item: int, say: Sa
         say("JU")
     with pytest.raises(NotAllowed, match="JU is no longer active"):
         store.comments.set_resolved(person="JU", item_id=item, thread=thread.id, resolved=True, key="resolve")
-
-
-def test_a_comment_is_never_changed(store: Store, say: Say) -> None:
-    say("RE")
-    with store.database.write() as db, pytest.raises(sqlite3.IntegrityError):
-        db.execute("UPDATE comments SET text = 'Something else.'")
-    with store.database.write() as db, pytest.raises(sqlite3.IntegrityError):
-        db.execute("DELETE FROM comments")
 
 
 # ---- who sees what
@@ -260,15 +243,6 @@ def test_a_judge_resolves_a_thread_that_others_have_resolved_unseen(
     (shown,) = store.comments.of_item(item, "AU").threads
     assert shown.resolved is not None
     assert shown.resolved.person == "AU"
-
-
-def test_a_round_that_is_over_hides_nothing(store: Store, item: int, say: Say, desk: Desk) -> None:
-    store.settings.set_rules("CO", Rules(auditors=1))
-    desk.until(item, *TO_AUDIT)
-    say("VO", "In the audit.")
-    assert store.comments.of_item(item, "AU").hidden == 1
-    desk.decide("AU", item, "pass")
-    assert store.comments.of_item(item, "AX").hidden == 0
 
 
 # ---- what is unread
@@ -444,8 +418,3 @@ def test_an_imported_comment_that_cannot_be_stored_is_refused(store: Store, item
 
 
 # ---- search
-
-
-def test_a_comment_is_in_the_search_of_remarks(store: Store, item: int, say: Say) -> None:
-    say("RE", "Nebular contamination?")
-    assert [row.item_id for row in store.queue.page(QueueFilter(words="nebular"), "RE").rows] == [item]

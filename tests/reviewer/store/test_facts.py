@@ -459,28 +459,6 @@ def test_a_verdict_is_committed_once(store):
 # ---- facts cannot be changed; everything else is derived from them
 
 
-@pytest.mark.parametrize("table", ["versions", "decisions", "marks", "verdicts", "settings"])
-@pytest.mark.parametrize("change", ["UPDATE {} SET at = ''", "DELETE FROM {}"])
-def test_facts_cannot_be_changed_by_another_program(store, desk, table, change):
-    item_id = an_item(store)
-    desk.decide("RE", item_id, "keep")
-    store.marks.add(
-        person="RE",
-        item_id=item_id,
-        version_id=store.items.get(item_id).version.id,
-        step_id="s1",
-        mark="supported",
-        key="m1",
-    )
-    store.marks.commit_verdict(
-        person="RE", item_id=item_id, version_id=store.items.get(item_id).version.id, verdict="YES"
-    )
-    stranger = sqlite3.connect(store.path)
-    with pytest.raises(sqlite3.IntegrityError, match=f"{table} are facts: append"):
-        stranger.execute(change.format(table))
-    stranger.close()
-
-
 def test_people_with_decisions_cannot_be_deleted(store, desk):
     desk.decide("RE", an_item(store), "keep")
     stranger = sqlite3.connect(store.path)

@@ -29,7 +29,6 @@ from reviewer.store import (
     NotAnnotations,
     QueueFilter,
     Store,
-    StoreError,
     VersionMoved,
 )
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, an_item, people
@@ -193,24 +192,6 @@ def test_a_file_on_a_read_only_disk_is_named_at_the_start(path: Path, tmp_path: 
 
 
 # ---- other programs
-
-
-def test_a_lock_is_waited_for_and_then_reported_and_work_resumes_after_it(path: Path) -> None:
-    code = (
-        "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None); "
-        "db.execute('BEGIN EXCLUSIVE'); print('held', flush=True); sys.stdin.read()"
-    )
-    holder = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    with holder, Store.open(path, patience=0.3) as store:
-        assert holder.stdout is not None
-        assert holder.stdin is not None
-        holder.stdout.readline()
-        with pytest.raises(CannotWrite, match="it is locked by another program"):
-            store.leases.take("RE", 1)
-        assert store.items.get(1).standing.round == "screening"
-        holder.stdin.close()
-        holder.wait()
-        assert store.leases.take("RE", 1).person == "RE"
 
 
 def test_two_apps_on_one_database_see_each_others_work(path: Path) -> None:
@@ -643,70 +624,11 @@ def test_a_reader_sees_one_moment_while_others_write(shared_path):
         assert seen == {ITEMS}
 
 
-def test_other_programs_may_read_the_file_while_it_is_open(shared_path):
-    with Store.open(shared_path) as store:
-        Desk(store).until(1, *TO_AUDIT)
-        stranger = sqlite3.connect(f"file:{shared_path}?mode=ro", uri=True)
-        assert stranger.execute("SELECT count(*) FROM decisions").fetchone() == (2,)
-        stranger.close()
-
-
 @pytest.fixture
 def store(tmp_path):
     with Store.open(tmp_path / "annotations.db") as store:
         people(store)
         yield store
-
-
-def test_a_backup_opens_as_the_same_database(store, tmp_path):
-    item_id = an_item(store)
-    Desk(store).until(item_id, *TO_AUDIT)
-    store.upkeep.backup(tmp_path / "copy.db")
-    assert not (tmp_path / "copy.db-wal").exists()
-    with Store.open(tmp_path / "copy.db") as copy:
-        assert copy.items.get(item_id) == store.items.get(item_id)
-        assert copy.items.history(item_id) == store.items.history(item_id)
-        assert copy.upkeep.verify() == []
-        Desk(copy).decide("AU", item_id, "pass")
-    assert store.items.standing(item_id).progress == "audit 0 of 2"
-
-
-def test_a_backup_during_writes_holds_one_moment(store, tmp_path):
-    desk, stop, written = Desk(store), threading.Event(), []
-
-    def write() -> None:
-        number = 0
-        while not stop.is_set():
-            written.append(an_item(store, number))
-            desk.until(written[-1], *TO_AUDIT)
-            number += 1
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        for number in range(5):
-            before = len(written)
-            store.upkeep.backup(tmp_path / f"{number}.db")
-            with Store.open(tmp_path / f"{number}.db") as copy:
-                assert copy.upkeep.verify() == []
-                assert sum(copy.statistics.counts().by_task.get("cv", {}).values()) >= before
-    finally:
-        stop.set()
-        writer.join()
-    assert store.upkeep.verify() == []
-
-
-def test_a_backup_never_replaces_a_file(store, tmp_path):
-    (tmp_path / "thesis.tex").write_text("all of it")
-    with pytest.raises(StoreError, match=r"thesis\.tex: found an existing file, expected a new name"):
-        store.upkeep.backup(tmp_path / "thesis.tex")
-    assert (tmp_path / "thesis.tex").read_text() == "all of it"
-
-
-def test_a_backup_that_fails_leaves_no_file_behind(store, tmp_path):
-    with pytest.raises(CannotWrite, match="No copy was made"):
-        store.upkeep.backup(tmp_path / "nowhere" / "copy.db")
-    assert not list(tmp_path.glob("**/*.part"))
 
 
 def test_a_store_may_be_closed_twice(store):

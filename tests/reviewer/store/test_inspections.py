@@ -57,13 +57,6 @@ def test_who_cannot_inspect(store: Store, item: int) -> None:
         store.inspections.add(item_id=item, inspection=Inspection("RE", z=0.1), key="2")
 
 
-@pytest.mark.parametrize("change", ["UPDATE inspections SET z = 0.2", "DELETE FROM inspections"])
-def test_an_inspection_is_a_fact(store: Store, item: int, change: str) -> None:
-    store.inspections.add(item_id=item, inspection=Inspection("RE", z=0.1), key="1")
-    with sqlite3.connect(store.path) as db, pytest.raises(sqlite3.IntegrityError, match="inspections are facts"):
-        db.execute(change)
-
-
 def test_the_last_inspections_are_searched_for_those_that_differ(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     items = [an_item(store, number) for number in range(4)]
     with closing(sqlite3.connect(store.path)) as db, db:

@@ -248,14 +248,6 @@ def desk(lease_store):
     return Desk(lease_store)
 
 
-def test_only_one_person_at_a_time_screens_an_item(lease_store):
-    item_id = an_item(lease_store)
-    lease_store.leases.take("RE", item_id)
-    with pytest.raises(HeldByAnother, match="RE is working on this item") as held:
-        lease_store.leases.take("VO", item_id)
-    assert held.value.holders == ("RE",)
-
-
 def test_two_tabs_of_one_person_share_a_lease(lease_store, clock):
     item_id = an_item(lease_store)
     first = lease_store.leases.take("RE", item_id)

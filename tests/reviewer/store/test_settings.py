@@ -129,12 +129,6 @@ def test_scorers_cannot_work_on_items_that_they_score_blind(store: Store, what: 
     assert store.leases.take("RE", 5).person == "RE"
 
 
-def test_other_people_can_work_on_items_scored_blind(store: Store) -> None:
-    opened(store, items=(6, 7), each=3)
-    Desk(store).decide("ED", 5, "keep")
-    assert store.items.standing(5).state == "revision"
-
-
 def test_an_item_is_withheld_exactly_if_it_is_in_the_list_of_hidden_items(store: Store) -> None:
     opened(store, items=(1, 4, 5), each=2, scorers=("RE", "AU"))
     drawn(store, items=(7, 8), each=2, scorers=("VO", "AU"), mode="both")

@@ -104,13 +104,6 @@ def test_items_in_a_blind_session_stay(store: Store) -> None:
     assert set(store.withdrawals.preview(Selection()).worked_on.values()) == {"in a blind session"}
 
 
-def test_only_coordinators_withdraw_and_restore(store: Store) -> None:
-    a_batch(store)
-    for act in (store.withdrawals.withdraw, store.withdrawals.restore):
-        with pytest.raises(NotAllowed, match="Only a coordinator"):
-            act("RE", MISTAKE)
-
-
 def test_a_part_of_a_batch_is_chosen_by_item_numbers(store: Store) -> None:
     items = a_batch(store, 5)
     store.withdrawals.withdraw("CO", Selection("mistake", items[1], items[2]))

@@ -14,7 +14,7 @@ from reviewer.store.sqlite.figures import FIGURES
 from reviewer.store.team import actions, plan
 from reviewer.store.team.actions import Action, Assign, BulkAction, Change, Reject, SelectionChanged, SetBatch
 from tests.support.blind_campaign import drawn
-from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_trajectory, an_item, edited, people
+from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, an_item, people
 
 BAD = Reject("bad_data", "The sky lines of this plate are not subtracted.")
 
@@ -114,25 +114,6 @@ def test_a_preview_does_not_tell_how_others_decided_in_an_open_round(store: Stor
     assert [(change.before, change.after) for change in shown.changes] == [("vote", None)]
     store.bulk.apply("CO", [1], BAD, shown.token, "a-key-of-the-page")
     assert states(store, 1) == ["adjudication" if earlier == "approve" else "rejected"]
-
-
-@pytest.mark.parametrize(
-    ("by", "before", "why"),
-    [
-        ("AU", (), "Screening is for reviewer or coordinator; AU is auditor."),
-        ("RE", (*TO_AUDIT, ("AU", "pass"), ("AX", "return"), ("RE", "reject")), "This item is already rejected."),
-        ("AU", (*TO_AUDIT, ("AU", "pass")), "AU has already audited version 1, so another person has to audit it."),
-        ("RE", (*TO_AUDIT, ("AU", "pass")), "Audit is for auditor or coordinator; RE is reviewer."),
-    ],
-)
-def test_an_item_is_left_out_where_the_rules_refuse_the_person(
-    store: Store, desk: Desk, by: str, before: tuple[tuple[str, str], ...], why: str
-) -> None:
-    if before:
-        desk.until(1, *before)
-    assert left_out(store, by, [1], BAD) == {why: (1,)}
-    with pytest.raises(NotAllowed, match="No item of the selection would change"):
-        done(store, by, [1], BAD)
 
 
 def test_the_reasons_are_those_of_the_rules_for_everybody_in_every_state(store: Store, desk: Desk) -> None:
@@ -553,47 +534,3 @@ def test_verify_finds_wrong_assignments_and_batches_and_rebuild_repairs_them(
     store.upkeep.rebuild()
     assert store.upkeep.verify() == []
     assert derived(store) == good
-
-
-def test_the_log_covers_what_an_action_has_written(store: Store) -> None:
-    done(store, "CO", [1, 2], BAD)
-    done(store, "CO", [1, 2], Assign(("AU", "RE")))
-    done(store, "CO", [1, 2], SetBatch("december"))
-    changes = {
-        "bulk_actions": "UPDATE bulk_actions SET items = 7 WHERE id = 1",
-        "bulk_decisions": "DELETE FROM bulk_decisions WHERE decision = 2",
-        "assignments": "UPDATE assignments SET person = 'VO' WHERE id = 2",
-        "batch_changes": "UPDATE batch_changes SET before = 'x' WHERE id = 1",
-    }
-    for table, change in changes.items():
-        with pytest.raises(Exception, match="are facts"), store.database.write() as db:
-            db.execute(change)
-        with store.database.write() as db:
-            named = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?"
-            triggers = dict(db.execute(named, (table,)).fetchall())
-            for name in triggers:
-                db.execute(f"DROP TRIGGER {name}")
-            db.execute(change)
-            for sql in triggers.values():
-                db.execute(sql)
-    faults = store.log.check()
-    assert {table for table in changes if any(table in fault for fault in faults)} == set(changes)
-
-
-def test_a_version_is_not_written_by_anybody_else_meanwhile(store: Store, desk: Desk) -> None:
-    """A text that was begun before the rejection is refused after it, and kept for its writer."""
-    desk.decide("RE", 1, "keep")
-    lease = store.leases.take("RE", 1)
-    text = edited(a_trajectory(), "Later.")
-    done(store, "RE", [1], BAD)
-    with pytest.raises(NotAllowed):
-        store.reviews.save_version(
-            person="RE",
-            item_id=1,
-            base_version_id=1,
-            trajectory=text,
-            reason="",
-            key="late-text",
-            lease_token=lease.token,
-        )
-    assert store.leases.autosaved("RE", 1) is not None

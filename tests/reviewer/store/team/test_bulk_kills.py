@@ -35,8 +35,7 @@ def statements(path: Path, kind: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("kind", "moments"),
-    [("reject", (0.0, 0.3, 0.6, 1.0)), ("undo", (0.5, 1.0)), ("assign", (1.0,)), ("batch", (0.5,))],
+    ("kind", "moments"), [("reject", (0.0, 0.3, 0.6, 1.0)), ("undo", (0.5, 1.0)), ("assign", (1.0,)), ("batch", (0.5,))]
 )
 def test_a_killed_action_leaves_nothing_and_a_finished_one_is_taken_back_by_one_undo(
     path: Path, kind: str, moments: tuple[float, ...]
