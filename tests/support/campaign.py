@@ -1,5 +1,6 @@
 """A small review campaign for tests: people, drafted trajectories, a clock that tests set."""
 
+import multiprocessing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -11,6 +12,10 @@ from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.rules.workflow import Standing
 from reviewer.store import Store
 from reviewer.store.team.webhooks import PAUSES, STOPS_AFTER
+
+PROCESSES = multiprocessing.get_context("forkserver")
+"""Starts processes from one that has imported the store and has no threads."""
+PROCESSES.set_forkserver_preload(["tests.support.campaign"])
 
 PEOPLE = {
     "RE": ["reviewer"],

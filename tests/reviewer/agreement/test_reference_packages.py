@@ -48,9 +48,6 @@ def close(found: Estimate, expected: float) -> bool:
     return found.value is not None and found.value == pytest.approx(expected, abs=1e-9)
 
 
-# ---- all scorers
-
-
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 @pytest.mark.parametrize("missing", MISSING)
 def test_alpha_is_that_of_krippendorff(level: Level, missing: float) -> None:
@@ -65,16 +62,6 @@ def test_alpha_is_that_of_krippendorff(level: Level, missing: float) -> None:
         assert close(found, alpha(values.T, level_of_measurement=level)), seed
         compared += 1
     assert compared >= 40
-
-
-def test_alpha_differs_from_krippendorff_where_nothing_can_disagree_by_chance() -> None:
-    """One item with two scores always gives 0 there, whatever they are; one category an error. Here: undefined."""
-    one_item = np.array([[1.0, 1.0, 2.0], [3.0, np.nan, np.nan], [np.nan, np.nan, 4.0]])
-    assert alpha(one_item.T, level_of_measurement="nominal") == 0
-    assert krippendorff_alpha(table(one_item), "nominal", QUICK).reason == "only one item was scored by two scorers"
-    with pytest.raises(ValueError, match="more than one value"):
-        alpha(np.full((2, 5), 4.0), level_of_measurement="nominal")
-    assert krippendorff_alpha(table(np.full((5, 2), 4.0)), "nominal", QUICK).reason == "every score is 4"
 
 
 # Of pandas, in pingouin.
@@ -110,9 +97,6 @@ def test_raw_agreement_is_the_mean_p_of_fleiss() -> None:
         assert close(found.raw, expected), seed
 
 
-# ---- two scorers
-
-
 @pytest.mark.parametrize("missing", MISSING)
 def test_weighted_kappa_is_that_of_scikit_learn_and_statsmodels(missing: float) -> None:
     compared = 0
@@ -146,9 +130,6 @@ def test_rank_correlation_is_that_of_scipy_and_pandas(missing: float) -> None:
         assert close(found, pd.DataFrame(values[:, :2]).corr("spearman").iloc[0, 1]), seed
         compared += 1
     assert compared >= 10
-
-
-# ---- shares, correctness, preferences
 
 
 def test_the_interval_of_a_share_is_wilsons_in_statsmodels() -> None:

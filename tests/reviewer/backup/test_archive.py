@@ -76,16 +76,10 @@ def test_archiving_what_was_restored_gives_the_same_files(plain: Path, tmp_path:
     read_archive(plain, tmp_path / "new.db")
     with Store.open(tmp_path / "new.db") as store:
         write_archive(store, tmp_path / "again")
-    first, second = (
-        {
-            p.relative_to(f): p.read_bytes()
-            for f in (folder,)
-            for p in f.rglob("*")
-            if p.suffix != ".json" and p.is_file()
-        }
-        for folder in (plain, tmp_path / "again")
-    )
-    assert first == second
+    files = [path.relative_to(plain) for path in plain.rglob("*") if path.suffix != ".json" and path.is_file()]
+    assert len(files) == len([path for path in (tmp_path / "again").rglob("*") if path.is_file()]) - 1
+    for name in files:
+        assert (tmp_path / "again" / name).read_bytes() == (plain / name).read_bytes(), name
     assert (tmp_path / "again").stat().st_mode & 0o777 == 0o700
 
 
@@ -110,12 +104,13 @@ def edit(path: Path, change: Callable[[list[Plain]], object]) -> None:
     change(rows)
     content = b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
     path.write_bytes(content)
+    adapt_manifest(path, content, rows=len(rows))
+
+
+def adapt_manifest(path: Path, content: bytes, **other: int) -> None:
     manifest = json.loads((path.parent / "manifest.json").read_text())
-    manifest["tables"][path.stem] |= {
-        "rows": len(rows),
-        "bytes": len(content),
-        "sha256": hashlib.sha256(content).hexdigest(),
-    }
+    about = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    manifest["tables"][path.stem] |= about | other
     (path.parent / "manifest.json").write_text(json.dumps(manifest))
 
 
@@ -153,10 +148,6 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda f: edit(f / "people.jsonl", lambda rows: rows[1].update(wage=1)),
         r"people.jsonl: line 2: found the column 'wage', which people does not have",
     ),
-    "a missing column": (
-        lambda f: edit(f / "people.jsonl", lambda rows: rows[1].pop("name")),
-        r"people.jsonl: line 2: found no name",
-    ),
     "another type": (
         lambda f: edit(f / "items.jsonl", lambda rows: rows[0].update(simulated="yes")),
         "items.jsonl: line 1: simulated: found 'yes', expected INTEGER",
@@ -181,10 +172,6 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda f: edit(f / "spectra.jsonl", lambda rows: rows[0]["flux"].__setitem__(3, 1e300)),
         "spectra.jsonl: line 1: flux.*too large",
     ),
-    "no width": (
-        lambda f: edit(f / "spectra.jsonl", lambda rows: rows[0].pop("flux_type")),
-        "spectra.jsonl: line 1: flux",
-    ),
     "a picture elsewhere": (
         lambda f: edit(f / "pictures.jsonl", lambda rows: rows[0].update(sha256="../../secret")),
         "found the picture '../../secret', expected 64 hexadecimal digits",
@@ -200,9 +187,7 @@ def edit_text(path: Path, old: str, new: str, at_the_end: bool = False) -> None:
     text = path.read_text()
     content = (text + new if at_the_end else text.replace(old, new, 1)).encode()
     path.write_bytes(content)
-    manifest = json.loads((path.parent / "manifest.json").read_text())
-    manifest["tables"][path.stem] |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    (path.parent / "manifest.json").write_text(json.dumps(manifest))
+    adapt_manifest(path, content)
 
 
 def elsewhere(folder: Path) -> None:
@@ -237,9 +222,7 @@ def test_a_changed_fact_is_found_although_all_checksums_match(plain: Path, tmp_p
         restore(plain, tmp_path / "new.db")
 
 
-def test_an_archive_never_replaces_a_folder_and_is_never_left_incomplete(
-    database: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_never_replaces_a_folder_and_is_never_left_incomplete(database, whole, tmp_path, monkeypatch):
     with Store.open(database) as store:
         with pytest.raises(BackupError, match="found an existing file or folder"):
             write_archive(store, whole)
@@ -255,9 +238,7 @@ def test_an_archive_never_replaces_a_folder_and_is_never_left_incomplete(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_line_that_is_too_long_is_not_read_into_memory(
-    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_that_is_too_long_is_not_read_into_memory(plain, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(reading, "LONGEST_LINE", 200)
     with pytest.raises(BadArchive, match="found a line of more than 200 bytes"):
         read_archive(plain, tmp_path / "new.db")
@@ -284,9 +265,7 @@ def read_again(folder: Path) -> None:
     read_archive(folder, folder.with_suffix(".new"))
 
 
-def test_an_archive_of_an_earlier_release_is_upgraded(
-    database: Path, plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_of_an_earlier_release_is_upgraded(database, plain, tmp_path, monkeypatch) -> None:
     new, straight = tmp_path / "new.db", Path(shutil.copyfile(database, tmp_path / "straight.db"))
     plant_migration(monkeypatch)
     restore(plain, new)

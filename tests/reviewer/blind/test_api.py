@@ -306,9 +306,6 @@ def test_an_export_holds_no_item_that_its_exporter_scores_blind(store: Store, tm
         store.queue.approved = store_approved  # type: ignore[method-assign]
 
 
-# ---- the coordinator's side
-
-
 def plan_of(**other: Any) -> dict[str, Any]:
     return {"name": "zeta against omega", "scorers": list(SESSION_SCORERS), "mode": "both", **other}
 
@@ -361,9 +358,7 @@ def test_the_power_of_a_plan_is_calculated_or_refused_with_a_message(app: Any) -
         ({"scorers": ["SA", "NOBODY"]}, 404, "NOBODY"),
     ],
 )
-def test_an_impossible_plan_is_refused_with_a_message(
-    app: Any, wrong: dict[str, Any], status: int, sentence: str
-) -> None:
+def test_an_impossible_plan_is_refused_with_a_message(app, wrong, status, sentence) -> None:
     client = client_of(app, "CO")
     for path, more in (("/api/v1/blind/preview", {}), ("/api/v1/blind/sessions", {"key": key()})):
         answer = client.post(path, json={"plan": plan_of(**wrong), **more})

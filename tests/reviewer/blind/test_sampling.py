@@ -197,7 +197,7 @@ CHECKS = (check_scorers, check_numbers, check_places, check_repeats, check_pairs
 
 
 @given(plans(), campaigns(), st.randoms())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_what_holds_for_every_session(plan, candidates, random) -> None:
     session = sampled_if_possible(plan, candidates)
     assert session == sampled_if_possible(plan, random.sample(candidates, len(candidates)))

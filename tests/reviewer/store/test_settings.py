@@ -79,9 +79,6 @@ def refusal(attempt: Callable[..., Any], *arguments: object) -> Exception | None
     return None
 
 
-# ---- items that a person scores blind
-
-
 def everything_on(item: int, person: str, token: str) -> dict[str, Attempt]:
     return {
         "lease": lambda s: s.leases.take(person, item),
@@ -143,9 +140,6 @@ def test_an_item_is_withheld_exactly_if_it_is_in_the_list_of_hidden_items(store:
                     assert item in hidden
                 else:
                     assert item not in hidden
-
-
-# ---- what only coordinators may do
 
 
 def judgement(store: Store) -> Judgement:
@@ -218,16 +212,6 @@ def test_only_an_active_coordinator_can(store: Store) -> None:
     assert store.log.head() == end
 
 
-def test_a_coordinator_who_scores_does_not_see_the_giveaways(store: Store) -> None:
-    store.accounts.set_roles("CO", "RE", ["reviewer", "coordinator"])
-    session = opened(store, items=(1, 2), each=3)
-    with pytest.raises(NotAllowed, match="You score in this session, so the sources of its traces are hidden"):
-        store.blind.sessions.leaks("RE", session.id)
-    store.blind.sessions.leaks("CO", session.id)
-    store.blind.sessions.close("CO", session.id, key())
-    store.blind.sessions.leaks("RE", session.id)
-
-
 def test_the_rubric_is_for_those_who_score_by_it(store: Store) -> None:
     session = opened(store, items=(1, 2), each=3)
     assert store.blind.scoring.rubric("RE", session.id) == session.rubric
@@ -236,9 +220,6 @@ def test_the_rubric_is_for_those_who_score_by_it(store: Store) -> None:
     store.blind.sessions.close("CO", session.id, key())
     with pytest.raises(Exception, match="You do not score in session"):
         store.blind.scoring.rubric("RE", session.id)
-
-
-# ---- inactive people
 
 
 LEFT: dict[str, Attempt] = {
@@ -268,9 +249,7 @@ def test_an_inactive_person_can_do_nothing(store: Store) -> None:
     assert [entry.what for entry in store.log.entries(after=end.number)] == ["sign-in refused"]
 
 
-def test_a_sign_in_is_refused_if_the_account_changes_during_the_check(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sign_in_is_refused_if_the_account_changes_during_the_check(store, monkeypatch) -> None:
     from reviewer.store import accounts
 
     store.accounts.set_password(None, "RE", "a long password")
@@ -357,12 +336,10 @@ def test_single_precision_is_kept_in_single_precision(array):
     assert len(zlib.decompress(blob)) == 4 * array.size
 
 
-@pytest.mark.parametrize("value", [0.1, 1e300, 2.0**-1060])
-def test_a_number_that_needs_double_precision_keeps_it(value):
-    array = np.array([1.0, value])
-    width, blob = pack(array)
-    assert width == "<f8"
-    assert unpack(width, blob).tolist() == array.tolist()
+def test_a_number_that_needs_double_precision_keeps_it():
+    for value in (0.1, 1e300, 2.0**-1060):
+        width, blob = pack(np.array([1.0, value]))
+        assert (width, unpack(width, blob).tolist()) == ("<f8", [1.0, value])
 
 
 @given(arrays.arrays(bool, st.integers(1, 60)))

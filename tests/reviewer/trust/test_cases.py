@@ -74,7 +74,6 @@ def test_several_items_of_a_spectrum_are_samples_of_one_case(store: Store) -> No
     assert [case.label.yes if case.label else None for case in found.cases] == [True, None]
     assert found.policy.settings == {"version": 1}
     done = measured(found, TASK, reader_of(store))
-    assert done.cases[0].features is not None
     assert done.cases[0].features.answer == pytest.approx(2.5)
     assert done.cases[0].reasons == ()
     assert done.cases[0].snr == pytest.approx(20.0, rel=0.02)
@@ -126,10 +125,8 @@ def test_the_label_is_that_of_the_approved_version_and_the_case_that_of_the_draf
     for verb in ("submit", "pass", "approve"):
         decide(store, "AA", item, verb)
     (case,) = measured(stored_cases(store, TASK, POLICY), TASK, reader_of(store)).cases
-    assert case.label is not None
     assert (case.label.yes, case.label.source) == (True, "approved")
     assert case.label.at is not None
-    assert case.features is not None
     assert case.features.answer == -4.0
 
 
