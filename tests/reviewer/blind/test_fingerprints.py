@@ -14,19 +14,6 @@ from tests.support.blind_campaign import two_sources
 from tests.support.campaign import a_trajectory
 
 WORDS = ["broad", "narrow", "line", "continuum", "blue", "red", "emission", "absorption", "weak", "noise", "sky"]
-    "broad",
-    "narrow",
-    "line",
-    "continuum",
-    "blue",
-    "red",
-    "emission",
-    "absorption",
-    "weak",
-    "strong",
-    "noise",
-    "sky",
-]
 
 
 def made(rng: Random, words: list[str] = WORDS, steps: int | None = None) -> Trajectory:
