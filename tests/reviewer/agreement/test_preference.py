@@ -80,6 +80,14 @@ def test_invalid_votes_are_refused() -> None:
         votes(("x", "x", "a"))
     with pytest.raises(ScoresError, match="lengths"):
         Votes(("p",), ("x",), ("y",), ())
+    with pytest.raises(ScoresError, match=r"lengths .*'scorers': 1"):
+        Votes(("p", "q"), ("x", "x"), ("y", "y"), ("a", "b"), ("S1",))
+    with pytest.raises(ScoresError, match="2 pairs and 1 answers"):
+        position_bias(["p", "q"], ["left"])
+    with pytest.raises(ScoresError, match="2 lengths for 1 answers"):
+        length_bias(["p"], ["a"], [1, 2], [2, 3])
+    with pytest.raises(ScoresError, match="1 verdicts in one order, 0 in the other"):
+        flip_rate(["a"], [])
 
 
 def test_an_interval_for_new_scorers_is_wider_where_scorers_differ() -> None:
@@ -148,11 +156,6 @@ def test_the_p_value_does_not_depend_on_which_source_is_first(given_votes: list[
     assert one.value is None or 0 <= one.detail["p_value"] <= 1
 
 
-def test_scorers_are_as_many_as_answers() -> None:
-    with pytest.raises(ScoresError, match=r"lengths .*'scorers': 1"):
-        Votes(("p", "q"), ("x", "x"), ("y", "y"), ("a", "b"), ("S1",))
-
-
 def test_position_bias_is_among_decided_answers_with_an_exact_test() -> None:
     sides = ["left"] * 15 + ["right"] * 5 + ["equal"] * 3 + ["both bad"]
     found = position_bias([f"p{i}" for i in range(24)], sides)  # type: ignore[arg-type]
@@ -165,11 +168,6 @@ def test_position_bias_is_among_decided_answers_with_an_exact_test() -> None:
 def test_without_a_decided_answer_there_is_no_position_bias(sides: list[str]) -> None:
     found = position_bias([str(i) for i in range(len(sides))], sides)  # type: ignore[arg-type]
     assert str(found) == "undefined: no answer chose a side"
-
-
-def test_sides_are_as_many_as_pairs() -> None:
-    with pytest.raises(ScoresError, match="2 pairs and 1 answers"):
-        position_bias(["p", "q"], ["left"])
 
 
 @pytest.mark.parametrize(
@@ -193,12 +191,7 @@ def test_flips_and_wavers_are_counted_separately() -> None:
     assert found.value == pytest.approx(2 / 6)
     assert found.detail["flipped"] == 2
     assert found.detail["wavered"] == 2
-
-
-def test_no_pairs_no_flips() -> None:
     assert str(flip_rate([], [])) == "undefined: no pair was answered in both orders"
-    with pytest.raises(ScoresError, match="1 verdicts in one order, 0 in the other"):
-        flip_rate(["a"], [])
 
 
 def test_length_bias_is_the_share_of_longer_winners() -> None:
@@ -212,11 +205,6 @@ def test_length_bias_is_the_share_of_longer_winners() -> None:
 def test_without_a_choice_between_lengths_there_is_no_length_bias(verdict: Verdict, length: int) -> None:
     found = length_bias(["p"], [verdict], [length], [3])
     assert str(found) == "undefined: no answer chose between texts of different length"
-
-
-def test_lengths_are_as_many_as_answers() -> None:
-    with pytest.raises(ScoresError, match="2 lengths for 1 answers"):
-        length_bias(["p"], ["a"], [1, 2], [2, 3])
 
 
 def test_kappa_and_raw_agreement_of_fifty_grant_proposals() -> None:

@@ -248,17 +248,6 @@ def test_mean_and_median_are_numpys(values: FloatArray) -> None:
         assert str(found.mean) == str(found.median) == "undefined: nobody gave a score"
 
 
-def test_equal_scores_have_a_mean_without_an_interval() -> None:
-    found = distribution(table([[5, 5]] * 10))
-    assert str(found.mean) == "5.00 (no interval: every resample gave the same value), n = 20"
-    assert found.median.low is None
-
-
-def test_one_item_has_no_interval_however_many_scored_it() -> None:
-    found = distribution(table([[1, 2, 3, 4, 5, 5]]))
-    assert str(found.mean) == "3.33 (no interval: fewer than 10 items), n = 6"
-
-
 def test_a_score_off_the_scale_is_refused() -> None:
     with pytest.raises(ScoresError, match="7 is not on the scale"):
         distribution(table([[5, 7]]))

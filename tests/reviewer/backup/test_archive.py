@@ -245,7 +245,7 @@ def test_a_line_that_is_too_long_is_not_read_into_memory(plain, tmp_path, monkey
 
 
 def test_memory_does_not_grow_with_the_database(tmp_path: Path) -> None:
-    sizes = {"first": 1, "few": 30, "many": 300}  # the first call imports modules
+    sizes = {"first": 1, "few": 20, "many": 200}  # the first call imports modules
     for name, items in sizes.items():
         with Store.open(tmp_path / f"{name}.db") as store:
             spectra = (a_spectrum(f"spec-{n:04d}.fits", ids={"obsid": str(n)}) for n in range(items))

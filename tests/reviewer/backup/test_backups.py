@@ -234,6 +234,11 @@ def test_after_months_at_most_seventeen_backups_and_all_other_files_are_left(dai
     assert len(made) <= 17
     assert not [path for path in daily.folder.glob("*.json") if not path.with_suffix(".db").exists()]
     assert store.log.entries(what="backups deleted")
+    being_written = daily.folder / "annotations-20260101T000000Z.db.78.part"
+    being_written.write_text("half a copy")
+    os.utime(being_written, (clock.now.timestamp() - 60,) * 2)
+    assert daily.make_if_due() is not None
+    assert being_written.exists()
 
 
 def test_a_clock_that_was_wrong_for_a_day_deletes_no_backup(daily: DailyBackups, clock: Clock) -> None:

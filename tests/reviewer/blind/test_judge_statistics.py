@@ -196,26 +196,13 @@ def test_judges_are_compared_with_each_other_and_together_with_people() -> None:
 
 
 def test_setup_has_what_the_judgements_recorded() -> None:
-    recorded = {
-        "sees": "measured values",
-        "model": "m",
-        "model_says": "m-0821",
-        "system": "think",
-        "reasoning": "on",
-        "temperature": 0.6,
-        "top_p": 0.95,
-        "max_tokens": 900,
-        "seed": 4,
-        "samples": 3,
-        "separately": False,
-        "dimensions": ["coherence", "consistency"],
-        "instructions_in": "user",
-        "left_out": ["seed"],
-        "chat_template_kwargs": {"enable_thinking": True},
-        "prompt_version": "2",
-        "json_schema": "not sent",
-        "preset": "p",
-    }
+    recorded = (
+        {"sees": "measured values", "model": "m", "model_says": "m-0821", "system": "think", "reasoning": "on"}
+        | {"temperature": 0.6, "top_p": 0.95, "max_tokens": 900, "seed": 4, "samples": 3, "separately": False}
+        | {"dimensions": ["coherence", "consistency"], "instructions_in": "user", "left_out": ["seed"]}
+        | {"chat_template_kwargs": {"enable_thinking": True}, "prompt_version": "2", "json_schema": "not sent"}
+        | {"preset": "p"}
+    )
     first = judged([1, 2, 3, 4], **recorded)
     other = judged([1, 2, 3, 4], **(recorded | {"model_says": "m-0901", "sample": 2}))
     setup = judge_statistics(some_results({"P": [1, 2, 3, 4]}, [*first, *other]))[0].setup

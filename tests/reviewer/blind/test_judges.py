@@ -296,29 +296,13 @@ def test_a_judgement_is_stored_with_everything_needed_to_repeat_it(store) -> Non
     assert re.fullmatch("[0-9a-f]{64}", settings.pop("prompt_sha256"))
     assert re.fullmatch("[0-9a-f]{64}", settings.pop("request_sha256"))
     assert settings.pop("prompt_version") == prompts().version
-    assert settings == {
-        "model": MODEL,
-        "model_says": "judge-70b-0821",
-        "server": server.url,
-        "preset": "",
-        "sees": "text",
-        "dimensions": list(BOTH),
-        "scored": list(BOTH),
-        "separately": False,
-        "samples": 1,
-        "sample": 1,
-        "system": "",
-        "instructions_in": "system",
-        "reasoning": "server",
-        "chat_template_kwargs": {},
-        "temperature": 0.0,
-        "top_p": 1.0,
-        "max_tokens": 4096,
-        "context": None,
-        "seed": 0,
-        "left_out": [],
-        "json_schema": "sent",
-    }
+    assert settings == (
+        {"model": MODEL, "model_says": "judge-70b-0821", "server": server.url, "preset": "", "sees": "text"}
+        | {"dimensions": list(BOTH), "scored": list(BOTH), "separately": False, "samples": 1, "sample": 1}
+        | {"system": "", "instructions_in": "system", "reasoning": "server", "chat_template_kwargs": {}}
+        | {"temperature": 0.0, "top_p": 1.0, "max_tokens": 4096, "context": None, "seed": 0}
+        | {"left_out": [], "json_schema": "sent"}
+    )
 
 
 @pytest.mark.parametrize(

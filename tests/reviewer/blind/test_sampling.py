@@ -277,17 +277,6 @@ def test_repeats_and_giveaways_do_not_change_what_is_scored() -> None:
     }
 
 
-# ---- in both modes
-
-
-def test_items_that_are_compared_are_scored_too() -> None:
-    session = sampled(Plan("both", SCORERS, mode="both", number=2), campaign(40))
-    scored, paired = (
-        {c.item for assignment in firsts(session, kind) for c in assignment.shown} for kind in ("scores", "pair")
-    )
-    assert scored == paired
-
-
 def test_the_published_session_can_be_sampled() -> None:
     """Six astronomers, fifty traces of each of two sources."""
     plan = Plan("paper", SCORERS, number=50, each=6, repeats=5, seed=7)
@@ -298,13 +287,10 @@ def test_the_published_session_can_be_sampled() -> None:
     assert len(orders) == len(SCORERS)
 
 
-def test_another_seed_is_another_session() -> None:
+def test_another_seed_is_another_session_and_tokens_are_new_each_time() -> None:
     plan, candidates = Plan("seeds", SCORERS, number=2), campaign(30)
     assert sampled(plan, candidates) != sampled(replace(plan, seed=2), candidates)
-
-
-def test_tokens_are_not_made_from_the_seed() -> None:
-    plan, candidates = Plan("tokens", SCORERS), campaign(2)
+    # Tokens do not follow from the seed.
     first, second = sample(plan, candidates), sample(plan, candidates)
     assert {assignment.token for assignment in first.assignments}.isdisjoint(
         assignment.token for assignment in second.assignments

@@ -107,9 +107,7 @@ def test_scorers_have_to_be_active_people(store) -> None:
 def test_a_person_who_worked_on_an_item_is_barred_from_scoring_it(store) -> None:
     desk = Desk(store)
     desk.decide("RE", 1, "keep")
-    store.marks.add(
-        person="AU", item_id=2, version_id=store.items.get(2).version.id, step_id="s1", mark="supported", key=key()
-    )
+    desk.mark("AU", 2)
     store.marks.commit_verdict(person="VO", item_id=3, version_id=store.items.get(3).version.id, verdict="YES")
     desk.decide("VO", 4, "keep")
     desk.edit("RE", 4, "Clearer now.")

@@ -27,27 +27,6 @@ from reviewer.store.sqlite.schema import FACTS
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, edited, people
 from tests.support.kept_campaign import fill, score_blind
 
-
-def decide(store, person, item, verb, key="k", lease=None, **more):
-    """Decide on the current version; with an own lease unless a token is given."""
-    version = more.pop("version_id", None) or store.items.get(item).version.id
-    lease = store.leases.take(person, item).token if lease is None else lease
-    given = {"person": person, "item_id": item, "version_id": version, "verb": verb, "key": key, "lease_token": lease}
-    return store.reviews.decide(**given, **more)
-
-
-def save(store, item, base, trajectory, key="k", reason="", lease=None):
-    """Save RE's text of an item."""
-    lease = store.leases.take("RE", item).token if lease is None else lease
-    given = {"person": "RE", "item_id": item, "base_version_id": base, "key": key, "lease_token": lease}
-    return store.reviews.save_version(**given, trajectory=trajectory, reason=reason)
-
-
-def mark(store, person, item, step, mark, key, **more):
-    given = {"person": person, "item_id": item, "version_id": store.items.get(item).version.id, "step_id": step}
-    return store.marks.add(**given, mark=mark, key=key, **more)
-
-
 # ---- adding items
 
 
@@ -138,7 +117,7 @@ def test_the_second_of_two_edits_of_one_version_is_refused_and_both_texts_are_ke
     hers = desk.edit("RE", item_id, "four, hers")
     his = edited(third.trajectory, "four, his")
     with pytest.raises(VersionMoved, match="based on version 3; RE has saved version 4 since") as moved:
-        save(store, item_id, third.id, his, "second tab", "why")
+        desk.save("RE", item_id, his, base_version_id=third.id, reason="why")
     assert moved.value.theirs == hers
     assert moved.value.yours == his
     kept = store.leases.autosaved("RE", item_id)
@@ -152,14 +131,14 @@ def test_a_version_cannot_change_the_identity_of_the_item(store, desk):
     version = store.items.get(item_id).version
     for change in ({"task": "wd"}, {"label": "NO"}, {"simulated": True}, {"spectrum_name": "other.fits"}):
         with pytest.raises(NotAllowed, match=next(iter(change))):
-            save(store, item_id, version.id, replace(version.trajectory, **change))
+            desk.save("RE", item_id, replace(version.trajectory, **change))
 
 
 def test_text_cannot_be_edited_outside_revision_but_is_kept_as_unsent(store, desk):
     item_id = an_item(store)
     version = store.items.get(item_id).version
     with pytest.raises(NotAllowed, match="in revision only; this item is in screening"):
-        save(store, item_id, version.id, edited(version.trajectory, "x"))
+        desk.save("RE", item_id, edited(version.trajectory, "x"))
     assert store.leases.autosaved("RE", item_id).body["steps"][0]["text"] == "x"
 
 
@@ -229,25 +208,26 @@ def test_an_item_passes_every_round_and_its_history_lists_the_decisions(store, d
 def test_a_repeated_request_gets_the_first_answer_whatever_came_after(store, desk):
     item_id = an_item(store)
     version, lease = store.items.get(item_id).version, store.leases.take("RE", item_id).token
-    lost = {"version_id": version.id, "lease": lease, "key": "lost answer"}
-    first = decide(store, "RE", item_id, "keep", **lost)
-    assert decide(store, "RE", item_id, "keep", **lost) == first
+    lost = {"version_id": version.id, "lease_token": lease, "key": "lost answer"}
+    first = desk.decide("RE", item_id, "keep", **lost)
+    assert desk.decide("RE", item_id, "keep", **lost) == first
     desk.edit("RE", item_id, "two")
     saving = desk.last_key
     desk.decide("RE", item_id, "submit")
-    assert decide(store, "RE", item_id, "keep", **lost) == first
+    assert desk.decide("RE", item_id, "keep", **lost) == first
     saved = store.items.versions(item_id)[1]
-    assert save(store, item_id, version.id, saved.trajectory, saving, "clearer", lease="") == saved
+    repeated = {"base_version_id": version.id, "key": saving, "lease_token": ""}
+    assert desk.save("RE", item_id, saved.trajectory, **repeated) == saved
 
 
-def test_a_key_cannot_be_used_for_something_else(store):
+def test_a_key_cannot_be_used_for_something_else(store, desk):
     item_id, other = an_item(store), an_item(store, 1)
-    lease = store.leases.take("RE", item_id).token
-    decide(store, "RE", item_id, "keep", lease=lease)
+    same = {"lease_token": store.leases.take("RE", item_id).token, "key": "k"}
+    desk.decide("RE", item_id, "keep", **same)
     with pytest.raises(KeyReused):
-        decide(store, "RE", item_id, "reject", lease=lease, reason="bad_data")
+        desk.decide("RE", item_id, "reject", **same, reason="bad_data")
     with pytest.raises(KeyReused):
-        decide(store, "RE", other, "keep", lease=lease)
+        desk.decide("RE", other, "keep", **same)
     with pytest.raises(KeyReused):
         store.reviews.undo(person="RE", item_id=item_id, key="k")
 
@@ -258,7 +238,7 @@ def test_the_vote_after_the_last_one_is_refused_and_changes_nothing(store, desk)
     with pytest.raises(NotAllowed, match="already approved"):
         store.leases.take("JU", item_id)
     with pytest.raises(NotAllowed, match="already approved"):
-        decide(store, "JU", item_id, "reject", lease="no lease", reason="bad_data")
+        desk.decide("JU", item_id, "reject", lease_token="no lease", reason="bad_data")
     assert store.items.standing(item_id) == before
 
 
@@ -268,10 +248,10 @@ def test_a_decision_on_a_version_that_moved_on_or_of_another_item_is_refused(sto
     desk.decide("RE", item_id, "keep")
     new = desk.edit("RE", item_id, "two")
     with pytest.raises(VersionMoved) as moved:
-        decide(store, "RE", item_id, "submit", version_id=old.id)
+        desk.decide("RE", item_id, "submit", version_id=old.id)
     assert (moved.value.theirs, moved.value.yours) == (new, None)
     with pytest.raises(NotFound, match="has no version"):
-        decide(store, "RE", other, "keep", version_id=new.id)
+        desk.decide("RE", other, "keep", version_id=new.id)
 
 
 def test_the_store_applies_the_rules(store, desk):
@@ -286,7 +266,7 @@ def test_the_store_applies_the_rules(store, desk):
         ("AU", "undo", "is not one"),
     ):
         with pytest.raises(NotAllowed, match=sentence):
-            decide(store, person, item_id, verb, lease=lease)
+            desk.decide(person, item_id, verb, lease_token=lease)
     assert store.items.standing(item_id).progress == "audit 0 of 2"
 
 
@@ -320,28 +300,28 @@ def test_only_the_latest_decision_can_be_undone_by_its_person(store, desk):
 # ---- marks and verdicts
 
 
-def test_the_latest_mark_per_person_and_step_is_valid_and_cleared_removes_it(store):
+def test_the_latest_mark_per_person_and_step_is_valid_and_cleared_removes_it(store, desk):
     item_id = an_item(store)
-    mark(store, "RE", item_id, "s1", "supported", "m1")
-    mark(store, "RE", item_id, "s1", "hallucinated feature", "m2", note="no Hα here ")
+    desk.mark("RE", item_id, "s1", "supported", key="m1")
+    desk.mark("RE", item_id, "s1", "hallucinated feature", key="m2", note="no Hα here ")
     for n, (step, name) in enumerate((("s1", "supported"), ("s2", "needless zoom"), ("s2", "cleared")), start=3):
-        mark(store, "VO", item_id, step, name, f"m{n}")
+        desk.mark("VO", item_id, step, name, key=f"m{n}")
     assert [(m.person, m.step_id, m.mark, m.note) for m in store.marks.of_item(item_id)] == [
         ("RE", "s1", "hallucinated feature", "no Hα here"),
         ("VO", "s1", "supported", ""),
     ]
 
 
-def test_a_mark_is_written_once_per_key_and_on_a_step_that_exists(store):
+def test_a_mark_is_written_once_per_key_and_on_a_step_that_exists(store, desk):
     item_id = an_item(store)
-    first = mark(store, "RE", item_id, "s1", "supported", "m1")
-    assert mark(store, "RE", item_id, "s1", "supported", "m1") == first
+    first = desk.mark("RE", item_id, "s1", "supported", key="m1")
+    assert desk.mark("RE", item_id, "s1", "supported", key="m1") == first
     with pytest.raises(KeyReused):
-        mark(store, "RE", item_id, "s2", "supported", "m1")
+        desk.mark("RE", item_id, "s2", "supported", key="m1")
     with pytest.raises(NotFound, match="no step 's9'"):
-        mark(store, "RE", item_id, "s9", "supported", "m2")
+        desk.mark("RE", item_id, "s9", "supported", key="m2")
     with pytest.raises(NotAllowed, match="one of supported"):
-        mark(store, "RE", item_id, "s1", "nice", "m3")
+        desk.mark("RE", item_id, "s1", "nice", key="m3")
 
 
 def test_a_verdict_is_committed_once(store):

@@ -391,15 +391,7 @@ def claim_everything(shared_path: Path, person: str) -> list[int]:
                 continue
             if lease.round != "screening":
                 continue  # kept by another process meanwhile: it is offered for revision now
-            version = store.items.get(item_id).version
-            store.reviews.decide(
-                person=person,
-                item_id=item_id,
-                version_id=version.id,
-                verb="keep",
-                key=f"{person} {item_id}",
-                lease_token=lease.token,
-            )
+            Desk(store).decide(person, item_id, "keep", lease_token=lease.token)
             mine.append(item_id)
     return mine
 
@@ -445,9 +437,7 @@ def test_simultaneous_votes_are_counted_up_to_the_required_number(shared_path):
             start.wait()
             try:
                 lease = store.leases.take(person, 1)
-                return store.reviews.decide(
-                    person=person, item_id=1, version_id=version.id, verb="approve", key=person, lease_token=lease.token
-                ).progress
+                return Desk(store).decide(person, 1, "approve", version_id=version.id, lease_token=lease.token).progress
             except NotAllowed:
                 return "refused"
 
@@ -465,22 +455,11 @@ def test_two_saves_at_once_make_one_version_and_one_refusal(shared_path):
         start = threading.Barrier(2)
 
         def save(text: str) -> str:
-            changed = base.trajectory.with_steps(
-                base.trajectory.steps[1:] if text == "a" else base.trajectory.steps[2:]
-            )
+            steps = base.trajectory.steps[1:] if text == "a" else base.trajectory.steps[2:]
+            given = {"base_version_id": base.id, "key": text, "lease_token": lease.token}
             start.wait()
             try:
-                return str(
-                    store.reviews.save_version(
-                        person="RE",
-                        item_id=1,
-                        base_version_id=base.id,
-                        trajectory=changed,
-                        reason="",
-                        key=text,
-                        lease_token=lease.token,
-                    ).number
-                )
+                return str(desk.save("RE", 1, base.trajectory.with_steps(steps), **given).number)
             except VersionMoved as moved:
                 return f"refused by {moved.theirs.number}"
 

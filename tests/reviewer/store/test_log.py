@@ -48,7 +48,7 @@ from reviewer.store.sqlite.schema import FACTS
 from reviewer.store.team.actions import Action, Assign, BulkAction, Reject, SetBatch
 from reviewer.store.team.imported import ImportedComment
 from tests.support.blind_campaign import drawn, opened, tokens, two_drafters
-from tests.support.campaign import TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, edited, people
+from tests.support.campaign import TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, people
 from tests.support.store_parts import public_methods
 
 PASSWORD = "a long password"
@@ -114,31 +114,6 @@ def state_medium(store: Store) -> None:
 
 def version_of(store: Store, item: int) -> int:
     return store.items.get(item).version.id
-
-
-def save(store: Store) -> None:
-    token = store.leases.take("RE", 2).token
-    text = edited(store.items.get(2).version.trajectory, "Another look.")
-    store.reviews.save_version(
-        person="RE",
-        item_id=2,
-        base_version_id=version_of(store, 2),
-        trajectory=text,
-        reason="clearer",
-        key="save",
-        lease_token=token,
-    )
-
-
-def decide(store: Store) -> None:
-    store.reviews.decide(
-        person="VO",
-        item_id=1,
-        version_id=version_of(store, 1),
-        verb="approve",
-        key="vote",
-        lease_token=store.leases.take("VO", 1).token,
-    )
 
 
 def signed_in(store: Store) -> str:
@@ -227,16 +202,11 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "withdrawals.restore": (restored, "items restored"),
     "bulk.apply": (lambda s: act(s, Assign(("RE", "AU"))), "items assigned"),
     "bulk.undo": (lambda s: s.bulk.undo("CO", act(s, Reject("duplicate")).id, "undo"), "bulk action undone"),
-    "reviews.save_version": (save, "version saved"),
+    "reviews.save_version": (lambda s: Desk(s).edit("RE", 2, "Another look."), "version saved"),
     "reviews.set_medium": (state_medium, "medium stated"),
-    "reviews.decide": (decide, "decided"),
+    "reviews.decide": (lambda s: Desk(s).decide("VO", 1, "approve"), "decided"),
     "reviews.undo": (lambda s: s.reviews.undo(person="RE", item_id=2, key="undo"), "undone"),
-    "marks.add": (
-        lambda s: s.marks.add(
-            person="VO", item_id=1, version_id=version_of(s, 1), step_id="s1", mark="supported", key="mark"
-        ),
-        "marked",
-    ),
+    "marks.add": (lambda s: Desk(s).mark("VO", 1), "marked"),
     "inspections.add": (
         lambda s: s.inspections.add(item_id=1, inspection=Inspection("VO", z=0.1, quality=4), key="an inspection"),
         "inspected",
@@ -392,9 +362,7 @@ def test_a_write_makes_its_entry_and_changes_only_bound_tables(store: Store, nam
 def test_the_same_key_twice_is_one_entry(store: Store) -> None:
     for _ in range(2):
         store.reviews.undo(person="RE", item_id=2, key="one key")
-        store.marks.add(
-            person="VO", item_id=1, version_id=version_of(store, 1), step_id="s1", mark="supported", key="another key"
-        )
+        Desk(store).mark("VO", 1, key="another key")
         store.marks.commit_verdict(person="VO", item_id=1, version_id=version_of(store, 1), verdict="NO")
     assert [len(store.log.entries(what=what)) for what in ("undone", "marked", "verdict committed")] == [1, 1, 1]
     end = store.log.head()
@@ -419,25 +387,9 @@ def test_the_log_holds_no_secret_and_no_comment(store: Store) -> None:
     store.accounts.set_password("CO", "ZO", "the newest password")
     lease = store.leases.take("VO", 1).token
     remark = "Nobody is to read this in a log"
-    store.reviews.decide(
-        person="VO",
-        item_id=1,
-        version_id=version_of(store, 1),
-        verb="approve",
-        key="the-key",
-        lease_token=lease,
-        comment=remark,
-    )
+    Desk(store).decide("VO", 1, "approve", key="the-key", lease_token=lease, comment=remark)
     comment(store, remark)
-    store.marks.add(
-        person="VO",
-        item_id=1,
-        version_id=version_of(store, 1),
-        step_id="s1",
-        mark="supported",
-        key="mark-key",
-        note=remark,
-    )
+    Desk(store).mark("VO", 1, key="mark-key", note=remark)
     store.blind.scoring.score(
         person="RE", token=place(store, "RE", "scores"), coherence=5, consistency=2, key="score-key", comment=remark
     )
@@ -626,9 +578,7 @@ ACTS: tuple[Callable[[Store, Desk, int], Any], ...] = (
     lambda s, d, n: d.decide("VO", n, "approve"),
     lambda s, d, n: d.edit("RE", n, f"A look of {n}: {uuid4().hex}"),
     lambda s, d, n: s.reviews.undo(person="RE", item_id=n, key=d.key()),
-    lambda s, d, n: s.marks.add(
-        person="AX", item_id=n, version_id=version_of(s, n), step_id="s1", mark="supported", key=d.key()
-    ),
+    lambda s, d, n: d.mark("AX", n),
     lambda s, d, n: s.marks.commit_verdict(person="VO", item_id=n, version_id=version_of(s, n), verdict="YES"),
     lambda s, d, n: an_item(s, n),
     lambda s, d, n: s.settings.set_rules("CO", Rules(auditors=1 + n % 2)),

@@ -245,12 +245,6 @@ def desk(leased):
     return Desk(leased)
 
 
-def decide(store, person, item, verb, **more):
-    """Decide on the current version; without a token unless one is given."""
-    given = {"version_id": store.items.get(item).version.id, "key": f"{person} {item} {verb}", "lease_token": None}
-    return store.reviews.decide(person=person, item_id=item, verb=verb, **(given | more))
-
-
 def test_two_tabs_of_one_person_share_a_lease(leased, clock):
     item_id = an_item(leased)
     first = leased.leases.take("RE", item_id)
@@ -260,14 +254,14 @@ def test_two_tabs_of_one_person_share_a_lease(leased, clock):
     assert second.expires_at > first.expires_at
 
 
-def test_a_decision_without_a_lease_takes_it_and_ends_it(leased):
+def test_a_decision_without_a_lease_takes_it_and_ends_it(leased, desk):
     item_id = an_item(leased)
     hers = leased.leases.take("VO", item_id)
     with pytest.raises(HeldByAnother, match="VO is working on this item") as held:
-        decide(leased, "RE", item_id, "keep")
+        desk.decide("RE", item_id, "keep", lease_token=None)
     assert held.value.holders == ("VO",)
     leased.leases.release(hers.token)
-    assert decide(leased, "RE", item_id, "keep").state == "revision"
+    assert desk.decide("RE", item_id, "keep", lease_token=None).state == "revision"
     assert leased.leases.held_by_others("VO", item_id) is None
 
 
@@ -300,15 +294,7 @@ def test_a_lease_that_ran_out_while_typing_is_refused_and_the_text_kept(leased, 
     hers = leased.leases.take("VO", item_id)
     text = edited(version.trajectory, "an hour of thought")
     with pytest.raises(LeaseLost, match="ran out; VO has it now") as lost:
-        leased.reviews.save_version(
-            person="RE",
-            item_id=item_id,
-            base_version_id=version.id,
-            trajectory=text,
-            reason="my reason",
-            key="k",
-            lease_token=lease.token,
-        )
+        desk.save("RE", item_id, text, reason="my reason", lease_token=lease.token)
     assert lost.value.holder == "VO"
     assert leased.leases.autosaved("RE", item_id).body == {**text.to_json(), "comment": "my reason"}
     assert leased.leases.renew(hers.token).token == hers.token
@@ -321,7 +307,7 @@ def test_a_lease_that_ran_out_can_be_taken_again_if_the_item_is_free(leased, des
     lease = leased.leases.take("RE", item_id)
     clock.turn(minutes=16)
     with pytest.raises(LeaseLost, match="open it again") as lost:
-        decide(leased, "RE", item_id, "keep", lease_token=lease.token)
+        desk.decide("RE", item_id, "keep", lease_token=lease.token)
     assert lost.value.holder is None
     assert desk.decide("RE", item_id, "keep").state == "revision"
 
@@ -365,13 +351,13 @@ def test_leases_end_with_their_round(leased, desk):
     assert leased.leases.take("RE", item_id).round == "revision"
 
 
-def test_a_lease_of_another_person_or_item_is_not_accepted(leased):
+def test_a_lease_of_another_person_or_item_is_not_accepted(leased, desk):
     item_id, other = an_item(leased), an_item(leased, 1)
     token = leased.leases.take("RE", item_id).token
     with pytest.raises(LeaseLost, match="RE has it now"):
-        decide(leased, "VO", item_id, "keep", lease_token=token)
+        desk.decide("VO", item_id, "keep", lease_token=token)
     with pytest.raises(LeaseLost, match="do not hold this item"):
-        decide(leased, "RE", other, "keep", lease_token=token)
+        desk.decide("RE", other, "keep", lease_token=token)
 
 
 def test_a_person_working_alone_decides_every_round(tmp_path, clock):
@@ -393,7 +379,7 @@ def test_deactivation_ends_the_leases_of_a_person_and_keeps_their_votes(leased, 
         leased.leases.renew(lease.token)
     assert leased.leases.take("RE", held).person == "RE"
     with pytest.raises(NotAllowed, match="VO is no longer active"):
-        decide(leased, "VO", held, "keep", lease_token=lease.token)
+        desk.decide("VO", held, "keep", lease_token=lease.token)
     assert desk.decide("AU", item_id, "approve").decided_by == ("VO", "AU")
 
 

@@ -82,22 +82,10 @@ def refusal(attempt: Callable[..., Any], *arguments: object) -> Exception | None
 def everything_on(item: int, person: str, token: str) -> dict[str, Attempt]:
     return {
         "lease": lambda s: s.leases.take(person, item),
-        "save": lambda s: s.reviews.save_version(
-            person=person,
-            item_id=item,
-            base_version_id=version(s, item),
-            trajectory=changed(s, item),
-            reason="why",
-            key=key(),
-            lease_token=token,
-        ),
-        "decide": lambda s: s.reviews.decide(
-            person=person, item_id=item, version_id=version(s, item), verb="submit", key=key(), lease_token=token
-        ),
+        "save": lambda s: Desk(s).save(person, item, changed(s, item), lease_token=token),
+        "decide": lambda s: Desk(s).decide(person, item, "submit", lease_token=token),
         "undo": lambda s: s.reviews.undo(person=person, item_id=item, key=key()),
-        "mark": lambda s: s.marks.add(
-            person=person, item_id=item, version_id=version(s, item), step_id="s1", mark="supported", key=key()
-        ),
+        "mark": lambda s: Desk(s).mark(person, item),
         "verdict": lambda s: s.marks.commit_verdict(
             person=person, item_id=item, version_id=version(s, item), verdict="YES"
         ),

@@ -75,9 +75,7 @@ def test_items_that_people_have_worked_on_stay(store: Store, desk: Desk) -> None
     for item in (decided, undone, revised):
         desk.decide("RE", item, "keep")
     store.reviews.undo(person="RE", item_id=undone, key="undo")
-    store.marks.add(
-        person="RE", item_id=marked, version_id=version[marked], step_id="s1", mark="supported", key="a mark"
-    )
+    desk.mark("RE", marked)
     store.marks.commit_verdict(person="RE", item_id=judged, version_id=version[judged], verdict="YES")
     store.leases.autosave(person="RE", item_id=written, base_version_id=version[written], body={"comment": "hm"})
     store.leases.take("RE", held)

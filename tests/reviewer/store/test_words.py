@@ -216,17 +216,8 @@ def test_what_very_many_have_is_counted_to_a_limit(several: Store, monkeypatch: 
 
 def remark(desk: Desk, item: int) -> None:
     """AU audits item 1 with a remark and marks a step with another, so does AX."""
-    version = desk.store.items.get(item).version.id
     for person in ("AU", "AX"):
-        desk.store.marks.add(
-            person=person,
-            item_id=item,
-            version_id=version,
-            step_id="s1",
-            mark="supported",
-            key=uuid4().hex,
-            note="Marknote",
-        )
+        desk.mark(person, item, note="Marknote")
     desk.decide("AU", item, "pass", comment="Auditnote")
 
 
@@ -454,8 +445,7 @@ def talk(several: Store) -> None:
             whom = rng.choice(("", "", "@RE", "@AU"))
             add(**say, text=f"{whom} Text1 in comment {n}.".strip(), thread=thread)
     for item in (3, 23):
-        step = {"step_id": "s1", "mark": "supported", "note": "Text1 noted.", "key": uuid4().hex}
-        several.marks.add(person="RE", item_id=item, version_id=several.items.get(item).version.id, **step)
+        desk.mark("RE", item, note="Text1 noted.")
     for item in (6, 24):
         version = several.items.get(item).version.id
         several.marks.commit_verdict(person="RE", item_id=item, version_id=version, verdict="YES")
