@@ -1,5 +1,6 @@
 """A small review campaign for tests: people, drafted trajectories, a clock that tests set."""
 
+import multiprocessing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -11,6 +12,10 @@ from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.rules.workflow import Standing
 from reviewer.store import Store
 from reviewer.store.team.webhooks import PAUSES, STOPS_AFTER
+
+PROCESSES = multiprocessing.get_context("forkserver")
+"""Starts processes from one that has imported the store and has no threads."""
+PROCESSES.set_forkserver_preload(["tests.support.campaign"])
 
 PEOPLE = {
     "RE": ["reviewer"],
@@ -76,31 +81,24 @@ class Desk:
         return self.last_key
 
     def decide(self, person: str, item_id: int, verb: str, **fields: object) -> Standing:
-        version = self.store.items.get(item_id).version
-        lease = self.store.leases.take(person, item_id)
-        return self.store.reviews.decide(
-            person=person,
-            item_id=item_id,
-            version_id=version.id,
-            verb=verb,
-            key=self.key(),
-            lease_token=lease.token,
-            **fields,
-        )
+        given = {"version_id": self._current(item_id).id, "key": self.key()} | fields
+        given |= {} if "lease_token" in given else {"lease_token": self.store.leases.take(person, item_id).token}
+        return self.store.reviews.decide(person=person, item_id=item_id, verb=verb, **given)
+
+    def save(self, person: str, item_id: int, trajectory: Trajectory, **fields: object):
+        given = {"base_version_id": self._current(item_id).id, "reason": "clearer", "key": self.key()} | fields
+        given |= {} if "lease_token" in given else {"lease_token": self.store.leases.take(person, item_id).token}
+        return self.store.reviews.save_version(person=person, item_id=item_id, trajectory=trajectory, **given)
 
     def edit(self, person: str, item_id: int, text: str):
-        version = self.store.items.get(item_id).version
-        lease = self.store.leases.take(person, item_id)
-        changed = edited(version.trajectory, text)
-        return self.store.reviews.save_version(
-            person=person,
-            item_id=item_id,
-            base_version_id=version.id,
-            trajectory=changed,
-            reason="clearer",
-            key=self.key(),
-            lease_token=lease.token,
-        )
+        return self.save(person, item_id, edited(self._current(item_id).trajectory, text))
+
+    def mark(self, person: str, item_id: int, step: str = "s1", mark: str = "supported", **fields: object):
+        given = {"version_id": self._current(item_id).id, "key": self.key()} | fields
+        return self.store.marks.add(person=person, item_id=item_id, step_id=step, mark=mark, **given)
+
+    def _current(self, item_id: int):
+        return self.store.items.get(item_id).version
 
     def until(self, item_id: int, *decisions: tuple[str, str]) -> Standing:
         """Make several decisions, given as (person, verb)."""

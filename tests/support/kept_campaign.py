@@ -44,15 +44,7 @@ def fill(store: Store) -> None:
     an_item(store, 2)
     store.items.add_all([strange_numbers(), without_a_spectrum()])
     version = store.items.get(3).version
-    store.marks.add(
-        person="RE",
-        item_id=3,
-        version_id=version.id,
-        step_id="s1",
-        mark="supported",
-        key="a mark's key",
-        note="well seen",
-    )
+    desk.mark("RE", 3, key="a mark's key", note="well seen")
     store.marks.commit_verdict(person="RE", item_id=3, version_id=version.id, verdict="YES")
     found = Inspection("RE", z=0.1 + 0.2, quality=4, issues="RC", spectype="QSO", comment="[O III], Hβ\u2028")
     store.inspections.add(item_id=3, inspection=found, key="an inspection's key")

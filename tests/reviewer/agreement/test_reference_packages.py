@@ -14,21 +14,19 @@ import pytest
 from choix import opt_pairwise
 from krippendorff import alpha
 from scipy.stats import spearmanr
-from sklearn.metrics import cohen_kappa_score, roc_auc_score
-from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
-from statsmodels.stats.proportion import proportion_confint
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import cohens_kappa
 
-from agent.statistics import FloatArray, Resampling, wilson
+from agent.statistics import FloatArray, Resampling
 from reviewer.agreement.davidson import davidson
-from reviewer.agreement.distribution import score_by_correctness
 from reviewer.agreement.pairs import spearman, weighted_kappa
 from reviewer.agreement.preference import Verdict
-from reviewer.agreement.reliability import Level, icc_a1, icc_ak, krippendorff_alpha, round_agreement
+from reviewer.agreement.reliability import Level, icc_a1, icc_ak, krippendorff_alpha
 from reviewer.agreement.values import SCALE, Estimate, Scores
 from tests.support.preferences import votes
 from tests.support.scored import table
 
-SEEDS = range(60)
+SEEDS = range(30)
 QUICK = Resampling(resamples=20)
 """Values are compared here, not bootstrap intervals."""
 MISSING = [0.0, 0.1, 0.4, 0.8]
@@ -48,9 +46,6 @@ def close(found: Estimate, expected: float) -> bool:
     return found.value is not None and found.value == pytest.approx(expected, abs=1e-9)
 
 
-# ---- all scorers
-
-
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 @pytest.mark.parametrize("missing", MISSING)
 def test_alpha_is_that_of_krippendorff(level: Level, missing: float) -> None:
@@ -64,17 +59,7 @@ def test_alpha_is_that_of_krippendorff(level: Level, missing: float) -> None:
             continue
         assert close(found, alpha(values.T, level_of_measurement=level)), seed
         compared += 1
-    assert compared >= 40
-
-
-def test_alpha_differs_from_krippendorff_where_nothing_can_disagree_by_chance() -> None:
-    """One item with two scores always gives 0 there, whatever they are; one category an error. Here: undefined."""
-    one_item = np.array([[1.0, 1.0, 2.0], [3.0, np.nan, np.nan], [np.nan, np.nan, 4.0]])
-    assert alpha(one_item.T, level_of_measurement="nominal") == 0
-    assert krippendorff_alpha(table(one_item), "nominal", QUICK).reason == "only one item was scored by two scorers"
-    with pytest.raises(ValueError, match="more than one value"):
-        alpha(np.full((2, 5), 4.0), level_of_measurement="nominal")
-    assert krippendorff_alpha(table(np.full((5, 2), 4.0)), "nominal", QUICK).reason == "every score is 4"
+    assert compared >= 20
 
 
 # Of pandas, in pingouin.
@@ -95,22 +80,7 @@ def test_icc_of_complete_tables_is_that_of_pingouin(monkeypatch: pytest.MonkeyPa
                 ends = [found.low, found.high]
                 assert ends == pytest.approx(list(rows.loc[name, "CI95"]), abs=1e-9), (seed, name)
                 intervals += 1
-    assert intervals >= 100
-
-
-def test_raw_agreement_is_the_mean_p_of_fleiss() -> None:
-    """Statsmodels has it in kappa with a uniform expectation: (P - 1/k) / (1 - 1/k) for k categories."""
-    for seed in SEEDS:
-        values = scored(seed)
-        counts, categories = aggregate_raters(values)
-        k = len(categories)
-        expected = fleiss_kappa(counts, method="uniform") * (1 - 1 / k) + 1 / k
-        items, people = np.indices(values.shape).reshape(2, -1).astype(str)
-        found = round_agreement(list(items), list(people), [f"{one:g}" for one in values.ravel()], QUICK)
-        assert close(found.raw, expected), seed
-
-
-# ---- two scorers
+    assert intervals >= 50
 
 
 @pytest.mark.parametrize("missing", MISSING)
@@ -128,7 +98,7 @@ def test_weighted_kappa_is_that_of_scikit_learn_and_statsmodels(missing: float) 
         np.add.at(pairs, (x, y), 1)
         assert close(found, cohens_kappa(pairs, wt="quadratic", return_results=False)), seed
         compared += 1
-    assert compared >= 20
+    assert compared >= 5
 
 
 @pytest.mark.parametrize("missing", MISSING)
@@ -145,36 +115,7 @@ def test_rank_correlation_is_that_of_scipy_and_pandas(missing: float) -> None:
         assert close(found, spearmanr(values[:, 0], values[:, 1], nan_policy="omit").statistic), seed
         assert close(found, pd.DataFrame(values[:, :2]).corr("spearman").iloc[0, 1]), seed
         compared += 1
-    assert compared >= 10
-
-
-# ---- shares, correctness, preferences
-
-
-def test_the_interval_of_a_share_is_wilsons_in_statsmodels() -> None:
-    for n in (1, 2, 5, 17, 100, 2000):
-        for count in sorted({0, 1, n // 3, n // 2, n}):
-            for confidence in (0.9, 0.95, 0.99):
-                expected = proportion_confint(count, n, 1 - confidence, method="wilson")
-                assert wilson(count / n, n, confidence) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_the_auc_of_scores_for_correctness_is_that_of_scikit_learn(missing: float) -> None:
-    compared = 0
-    for seed in SEEDS:
-        values = scored(seed, missing)
-        correct = np.random.default_rng(seed).random(len(values)) < 0.6
-        scores = table(values)
-        found = score_by_correctness(scores, correct.tolist(), scores.items).auc
-        means = scores.item_means()
-        there = ~np.isnan(means)
-        if len(set(correct[there])) < 2:
-            assert found.value is None
-            continue
-        assert close(found, roc_auc_score(correct[there], means[there])), seed
-        compared += 1
-    assert compared >= 50
+    assert compared >= 5
 
 
 def games(seed: int) -> Iterator[tuple[str, str, Verdict]]:

@@ -20,7 +20,7 @@ from reviewer.agreement.reliability import (
     round_agreement,
 )
 from reviewer.agreement.values import Estimate, Scores, ScoresError
-from tests.support.scored import KRIPPENDORFF, NONE, QUICK, SHROUT_FLEISS, campaign, of_equal, table, tables
+from tests.support.scored import KRIPPENDORFF, NONE, QUICK, SHROUT_FLEISS, campaign, table, tables
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 
@@ -33,18 +33,6 @@ def test_alpha_of_krippendorffs_four_observers(level: Level, alpha: float) -> No
     assert found.n == 11
     assert found.detail["items_left_out"] == 1
     assert found.detail["pairable_scores"] == 40
-
-
-def test_alpha_of_krippendorffs_two_observers_of_ten_binary_units() -> None:
-    """The same, section A: 0.095."""
-    meg, owen = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
-    assert krippendorff_alpha(table(np.array([meg, owen]).T), "nominal").value == pytest.approx(0.095, abs=5e-4)
-
-
-def test_alpha_of_krippendorffs_two_observers_of_twelve_nominal_units() -> None:
-    """The same, section B: 0.692."""
-    coded = np.array([["abcde".index(letter) for letter in row] for row in ("aabbdcccedda", "babbbcccedDd".lower())])
-    assert krippendorff_alpha(table(coded.T), "nominal").value == pytest.approx(0.692, abs=5e-4)
 
 
 def test_alpha_of_three_coders_with_more_gaps_than_values() -> None:
@@ -71,9 +59,7 @@ def test_alpha_of_three_coders_with_more_gaps_than_values() -> None:
     ],
 )
 @pytest.mark.parametrize("level", LEVELS)
-def test_alpha_without_comparable_scores_is_undefined_with_a_reason(
-    values: FloatArray, reason: str, level: Level
-) -> None:
+def test_alpha_without_comparable_scores_is_undefined_with_a_reason(values, reason, level) -> None:
     assert str(krippendorff_alpha(table(values), level)) == f"undefined: {reason}"
 
 
@@ -96,32 +82,8 @@ def test_a_session_in_which_each_item_has_two_of_six_scorers_has_an_alpha() -> N
     for i, row in enumerate(sparse):
         row[[j for j in range(6) if j not in (i % 6, (i // 6 + i + 1) % 6)]] = NONE
     found = krippendorff_alpha(table(sparse))
-    assert found.low is not None
-    assert found.high is not None
     all_scorers = krippendorff_alpha(full).value
-    assert all_scorers is not None
     assert found.low < all_scorers < found.high
-
-
-@given(tables(), st.sampled_from(LEVELS), st.integers(0, 2**32 - 1))
-def test_alpha_does_not_depend_on_the_order_of_items_or_scorers(values: FloatArray, level: Level, seed: int) -> None:
-    before = krippendorff_alpha(table(values), level, QUICK)
-    rng = np.random.default_rng(seed)
-    shuffled = values[rng.permutation(values.shape[0])][:, rng.permutation(values.shape[1])]
-    assert of_equal(before, krippendorff_alpha(table(shuffled), level, QUICK))
-
-
-@given(tables())
-def test_ordinal_alpha_depends_only_on_the_order_of_scores(values: FloatArray) -> None:
-    before = krippendorff_alpha(table(values), "ordinal", QUICK)
-    assert of_equal(before, krippendorff_alpha(table(values**3 + 2 * values - 7), "ordinal", QUICK))
-
-
-@given(tables())
-def test_nominal_alpha_depends_only_on_whether_scores_are_equal(values: FloatArray) -> None:
-    renamed = np.where(np.isnan(values), NONE, np.array([3, 0, 5, 1, 2, 4])[np.nan_to_num(values).astype(int)])
-    before = krippendorff_alpha(table(values), "nominal", QUICK)
-    assert of_equal(before, krippendorff_alpha(table(renamed), "nominal", QUICK))
 
 
 @given(tables(), st.sampled_from(LEVELS))
@@ -129,14 +91,6 @@ def test_alpha_is_a_number_up_to_one_or_has_a_reason(values: FloatArray, level: 
     found: Estimate = krippendorff_alpha(table(values), level, QUICK)
     assert (found.value is None and found.reason) or (found.value is not None and found.value <= 1)
     assert "nan" not in str(found).lower()
-
-
-@given(tables())
-def test_with_two_values_all_levels_agree(values: FloatArray) -> None:
-    two = np.where(np.isnan(values), NONE, (values > 3).astype(float))
-    nominal, ordinal, interval = (krippendorff_alpha(table(two), level, QUICK) for level in LEVELS)
-    assert of_equal(nominal, ordinal)
-    assert of_equal(nominal, interval)
 
 
 Icc = Callable[[Scores], Estimate]
@@ -199,10 +153,6 @@ def test_gaps_leave_no_item_out() -> None:
     assert found.n == 60
     assert whole.value is not None
     assert found.value == pytest.approx(whole.value, abs=0.08)
-    assert whole.low is not None
-    assert found.low is not None
-    assert found.high is not None
-    assert whole.high is not None
     assert found.high - found.low > whole.high - whole.low
 
 
@@ -236,21 +186,6 @@ def test_identical_columns_are_one_or_undefined_when_constant(values: FloatArray
 def test_icc_is_a_number_up_to_one_or_has_a_reason(values: FloatArray) -> None:
     for found in (icc_a1(table(values)), icc_ak(table(values))):
         assert (found.value is None and found.reason) or (found.value is not None and found.value <= 1 + 1e-9)
-
-
-@given(tables())
-def test_icc_does_not_depend_on_order_or_on_the_zero_of_the_scale(values: FloatArray) -> None:
-    for icc in (icc_a1, icc_ak):
-        before = icc(table(values))
-        assert of_equal(before, icc(table(values[::-1, ::-1])))
-        assert of_equal(before, icc(table(values + 1000)))
-
-
-def test_both_iccs_are_related_by_the_spearman_brown_formula() -> None:
-    scores = campaign(40, 5)
-    single, averaged = icc_a1(scores).value, icc_ak(scores).value
-    assert single is not None
-    assert averaged == pytest.approx(5 * single / (1 + 4 * single))
 
 
 def test_consistency_counts_items_scored_both_times() -> None:
@@ -308,16 +243,8 @@ def test_arrays_of_different_lengths_are_refused() -> None:
 
 # Wikipedia, "Fleiss' kappa": fourteen raters put each of ten subjects into one of five categories.
 FLEISS = (
-    (0, 0, 0, 0, 14),
-    (0, 2, 6, 4, 2),
-    (0, 0, 3, 5, 6),
-    (0, 3, 9, 2, 0),
-    (2, 2, 8, 1, 1),
-    (7, 7, 0, 0, 0),
-    (3, 2, 6, 3, 0),
-    (2, 5, 3, 2, 2),
-    (6, 5, 2, 1, 0),
-    (0, 2, 2, 3, 7),
+    *((0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1)),
+    *((7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7)),
 )
 
 

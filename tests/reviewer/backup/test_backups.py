@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-import resource
 import shutil
 import sqlite3
 import time
@@ -34,9 +32,8 @@ from reviewer.backup.restore import restore
 from reviewer.store import CannotWrite, NotAnnotations, NotFound, Store, StoreError
 from reviewer.store.sqlite.files import copy
 from reviewer.web.auth import COOKIE
-from tests.support.campaign import Clock, an_item, people
+from tests.support.campaign import PROCESSES, Clock, an_item, people
 
-SPAWN = multiprocessing.get_context("spawn")
 PAIRS = 400
 """Rows of two tables that are always written together."""
 
@@ -91,8 +88,8 @@ def database(made: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def busy(database: Path) -> Iterator[Path]:
     """A database that another process writes to without a pause."""
-    stop = SPAWN.Event()
-    writer = SPAWN.Process(target=_write_pairs, args=(database, stop))
+    stop = PROCESSES.Event()
+    writer = PROCESSES.Process(target=_write_pairs, args=(database, stop))
     writer.start()
     yield database
     stop.set()
@@ -136,9 +133,7 @@ def test_a_copy_that_is_stopped_between_two_steps_leaves_nothing(database: Path,
 
 
 @pytest.mark.parametrize("link_fails", [False, True])
-def test_a_file_that_takes_the_name_during_a_copy_is_not_replaced(
-    database: Path, tmp_path: Path, link_fails: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_takes_the_name_during_a_copy_is_not_replaced(database, tmp_path, link_fails, monkeypatch) -> None:
     target = tmp_path / "copy.db"
 
     def take(done: int, of: int) -> None:
@@ -175,23 +170,10 @@ def test_a_file_that_is_no_database_is_not_copied(tmp_path: Path) -> None:
     assert not (tmp_path / "none.db").exists()
 
 
-def test_too_little_disk_space_is_reported_before_anything_is_written(
-    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_little_disk_space_is_reported_before_anything_is_written(database, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=16_500_000))
     with pytest.raises(CannotWrite, match=r"copy\.db: \d+ MB are needed and 16 MB are free on that disk"):
         copy(database, tmp_path / "copy.db")
-    assert not list(tmp_path.glob("copy*"))
-
-
-def test_a_disk_that_fills_up_during_a_copy_is_reported_and_nothing_is_left(database: Path, tmp_path: Path) -> None:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (800_000, before[1]))
-    try:
-        with pytest.raises(CannotWrite, match=r"copy\.db: .* No copy was made"):
-            copy(database, tmp_path / "copy.db")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not list(tmp_path.glob("copy*"))
 
 
@@ -216,7 +198,6 @@ def daily(store: Store, tmp_path: Path, clock: Clock) -> DailyBackups:
 def test_one_backup_per_day_is_made_with_its_metadata(daily: DailyBackups, store: Store, clock: Clock) -> None:
     head = store.log.head()
     made = daily.make_if_due()
-    assert made is not None
     assert (made.path.name, made.head) == ("annotations-20261121T120000Z.db", head)
     metadata = json.loads(metadata_path(made.path).read_text())
     assert metadata["log_head"] == str(head)
@@ -232,9 +213,7 @@ def test_one_backup_per_day_is_made_with_its_metadata(daily: DailyBackups, store
     ]
 
 
-def test_after_months_at_most_seventeen_backups_and_all_other_files_are_left(
-    daily: DailyBackups, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_months_at_most_seventeen_backups_and_all_other_files_are_left(daily, store, clock, monkeypatch) -> None:
     daily.folder.mkdir()
     by_hand = back_up(store.path, daily.folder, "by hand", clock=clock).path
     others = [daily.folder / name for name in ("annotations-20250101T000000Z.db", "thesis.db", "notes.txt")]
@@ -255,6 +234,11 @@ def test_after_months_at_most_seventeen_backups_and_all_other_files_are_left(
     assert len(made) <= 17
     assert not [path for path in daily.folder.glob("*.json") if not path.with_suffix(".db").exists()]
     assert store.log.entries(what="backups deleted")
+    being_written = daily.folder / "annotations-20260101T000000Z.db.78.part"
+    being_written.write_text("half a copy")
+    os.utime(being_written, (clock.now.timestamp() - 60,) * 2)
+    assert daily.make_if_due() is not None
+    assert being_written.exists()
 
 
 def test_a_clock_that_was_wrong_for_a_day_deletes_no_backup(daily: DailyBackups, clock: Clock) -> None:
@@ -263,7 +247,6 @@ def test_a_clock_that_was_wrong_for_a_day_deletes_no_backup(daily: DailyBackups,
     clock.turn(days=-4000)
     for _ in range(9):
         made = daily.make_if_due()
-        assert made is not None
         assert made.path.exists()
         clock.turn(days=1)
     assert len(daily.existing) == 7 + 1 + 1  # seven days, one more end of a week, the one from the future
@@ -275,16 +258,14 @@ def make_one(path: Path, folder: Path) -> int:
 
 
 def test_several_apps_on_one_database_make_one_backup_per_day(store: Store, daily: DailyBackups) -> None:
-    with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(1, mp_context=SPAWN) as processes:
+    with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(1, mp_context=PROCESSES) as processes:
         apart = [processes.submit(make_one, store.path, daily.folder)]
         here = [threads.submit(daily.make_if_due) for _ in range(2)]
         assert sum(bool(future.result()) for future in apart + here) == 1
     assert len(list_backups(store.path, daily.folder)) == 1
 
 
-def test_a_failure_is_reported_and_logged_and_cleared_by_the_next_success(
-    daily: DailyBackups, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_is_reported_and_logged_and_cleared_by_the_next_success(daily, store, clock, monkeypatch) -> None:
     with monkeypatch.context() as full:
         full.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1_000_000))
         assert daily.make_if_due() is None
@@ -304,9 +285,7 @@ def test_a_folder_that_cannot_be_made_is_reported(store: Store, tmp_path: Path, 
     assert "a file/backups: Not a directory. No backup was made." in daily.problem
 
 
-def test_a_backup_made_by_hand_names_its_person_and_can_be_restored(
-    daily: DailyBackups, store: Store, tmp_path: Path
-) -> None:
+def test_a_backup_made_by_hand_names_its_person_and_can_be_restored(daily, store, tmp_path) -> None:
     made = daily.make_now("CO")
     assert made.why == "by hand"
     (entry,) = store.log.entries(what="backup made")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import resource
 import shutil
 import signal
@@ -23,10 +22,10 @@ from reviewer.backup.backups import BackupError, BadBackup, back_up, list_backup
 from reviewer.backup.restore import restore
 from reviewer.store import CannotWrite, Damaged, Store, StoreError
 from reviewer.store.sqlite.tables import summary
+from tests.support.campaign import PROCESSES
 from tests.support.inputs.app import ENDLESS, STRANGE
 from tests.support.kept_campaign import contents, plant_migration, unguarded
 
-SPAWN = multiprocessing.get_context("spawn")
 ROOT = Path(__file__).resolve().parents[3]
 WRITERS = 2
 
@@ -43,8 +42,8 @@ def write_numbers(path: Path, who: int, done: Synchronized[int], stop: Event) ->
 @pytest.fixture
 def busy(database: Path) -> Iterator[tuple[Path, list[Synchronized[int]]]]:
     """A database that two processes write to, and how many writes of each were acknowledged."""
-    stop, done = SPAWN.Event(), [SPAWN.Value("i", 0) for _ in range(WRITERS)]
-    writers = [SPAWN.Process(target=write_numbers, args=(database, who, done[who], stop)) for who in range(WRITERS)]
+    stop, done = PROCESSES.Event(), [PROCESSES.Value("i", 0) for _ in range(WRITERS)]
+    writers = [PROCESSES.Process(target=write_numbers, args=(database, who, done[who], stop)) for who in range(WRITERS)]
     for writer in writers:
         writer.start()
     while not all(count.value for count in done):
@@ -63,9 +62,7 @@ def numbers_in(store: Store, who: int) -> list[int]:
         return [int(str(row["value"])) for row in moment.rows(table) if row["name"] == f"writer {who}"]
 
 
-def test_a_backup_during_writes_holds_every_acknowledged_action_up_to_one_moment(
-    busy: tuple[Path, list[Synchronized[int]]], tmp_path: Path
-) -> None:
+def test_a_backup_during_writes_holds_every_acknowledged_action_up_to_one_moment(busy, tmp_path) -> None:
     path, done = busy
     for number, plain in enumerate((False, True)):
         before = [count.value for count in done]
@@ -119,7 +116,6 @@ else:
 def killed_in_the_middle_of(what: str, source: Path, target: Path) -> None:
     command = [sys.executable, "-c", WAITING, what, str(source), str(target)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
-    assert process.stdout is not None
     assert process.stdout.readline() == b"there\n"
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -214,9 +210,7 @@ PARTS = STRANGE | {
 
 
 @pytest.mark.parametrize("kind", PARTS)
-def test_a_backup_with_strange_parts_is_refused_and_nothing_is_replaced(
-    kind: str, database: Path, tmp_path: Path
-) -> None:
+def test_a_backup_with_strange_parts_is_refused_and_nothing_is_replaced(kind, database, tmp_path) -> None:
     given = Path(shutil.copyfile(database, tmp_path / "given.db"))
     sql, message = PARTS[kind]
     with closing(sqlite3.connect(given)) as db:
@@ -272,9 +266,7 @@ def test_a_malformed_schema_with_an_unreadable_name_is_reported_and_can_be_repla
     assert (done.items, done.replaced) == (0, None)
 
 
-def test_an_error_names_the_backup_and_not_its_temporary_copy(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_names_the_backup_and_not_its_temporary_copy(made, tmp_path, monkeypatch) -> None:
     old, headless = (Path(shutil.copyfile(made, tmp_path / name)) for name in ("old.db", "headless.db"))
     with unguarded(headless) as db:
         db.execute("DELETE FROM versions WHERE item = 4")

@@ -122,10 +122,7 @@ def test_cannot_tell_becomes_the_score_of_its_source() -> None:
     assert tables.count_cannot_tell(with_cannot_tell(session(), {B: 0}), "coherence", A) == 2
 
 
-@pytest.mark.parametrize(
-    ("plan", "expected"),
-    [({}, (A, B)), ({"first": B, "second": A}, (B, A))],
-)
+@pytest.mark.parametrize(("plan", "expected"), [({}, (A, B)), ({"first": B, "second": A}, (B, A))])
 def test_the_primary_comparison_is_the_plan_s_or_the_first_two_sources(plan, expected) -> None:
     assert primary_sources(session(**plan)) == expected
 

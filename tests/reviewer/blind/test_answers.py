@@ -172,7 +172,6 @@ def test_the_r_script_finds_the_difference_of_the_means(tmp_path) -> None:
     by = [tables.score_table(found, "consistency", source) for source in (odd, B)]
     out = run_script(tmp_path, found)
     primary = re.search(r"^primary +(-?[\d.]+) \(", out, re.MULTILINE)
-    assert primary is not None, out
     assert float(primary[1]) == pytest.approx(by[0].values.mean() - by[1].values.mean(), abs=6e-4)
     assert "Cumulative link mixed model" in out
     assert "equivalent within 1.5 points: " in out
@@ -191,7 +190,6 @@ def test_the_r_script_uses_columns_that_there_are() -> None:
     assert {"spectrum", "excluded", "preferred_source"} <= used
     assert used - assigned <= set(COLUMNS)
     typed = re.search(r"texts <- c\(([^)]*)\)\nflags <- c\(([^)]*)\)", code)
-    assert typed is not None
     assert {name.strip(' "') for part in typed.groups() for name in part.split(",")} <= set(COLUMNS)
     assert {f"first_{dimension}" for dimension in DIMENSIONS} <= set(COLUMNS)
 

@@ -306,9 +306,6 @@ def test_an_export_holds_no_item_that_its_exporter_scores_blind(store: Store, tm
         store.queue.approved = store_approved  # type: ignore[method-assign]
 
 
-# ---- the coordinator's side
-
-
 def plan_of(**other: Any) -> dict[str, Any]:
     return {"name": "zeta against omega", "scorers": list(SESSION_SCORERS), "mode": "both", **other}
 
@@ -356,17 +353,12 @@ def test_the_power_of_a_plan_is_calculated_or_refused_with_a_message(app: Any) -
 @pytest.mark.parametrize(
     ("wrong", "status", "sentence"),
     [
-        ({"scorers": []}, 422, "scorers: found none"),
         ({"each": 9}, 422, "each: found 9 scorers per item"),
         ({"number": 40}, 409, "expected 40 spectra of each"),
-        ({"bogus": 1}, 422, "bogus: found an unknown field"),
         ({"scorers": ["SA", "NOBODY"]}, 404, "NOBODY"),
-        ({"gold": [{"item": 99, "coherence": 5}]}, 409, "found no item 99"),
     ],
 )
-def test_an_impossible_plan_is_refused_with_a_message(
-    app: Any, wrong: dict[str, Any], status: int, sentence: str
-) -> None:
+def test_an_impossible_plan_is_refused_with_a_message(app, wrong, status, sentence) -> None:
     client = client_of(app, "CO")
     for path, more in (("/api/v1/blind/preview", {}), ("/api/v1/blind/sessions", {"key": key()})):
         answer = client.post(path, json={"plan": plan_of(**wrong), **more})
@@ -426,23 +418,6 @@ def test_a_coordinator_who_scores_gets_no_sources_of_their_spectra_from_other_se
             refused = client.get(f"/api/v1/blind/sessions/{session}/{what}")
             assert (refused.status_code, OMEGA in refused.text) == (403, False), (session, what)
     assert all(one["withheld"] == "" for one in client_of(app, "CO").get("/api/v1/blind/sessions").json())
-
-
-def test_only_a_coordinator_sees_a_session(app: Any, store: Store) -> None:
-    session = opened(store)
-    client = client_of(app, "SA")
-    for path in (
-        "setup",
-        "sessions",
-        *(f"sessions/{session}/{w}" for w in ("giveaways", "fingerprints", "history", "report.html", "report.zip")),
-    ):
-        assert client.get(f"/api/v1/blind/{path}").status_code == 403, path
-    for path in ("open", "close"):
-        answer = client.post(f"/api/v1/blind/sessions/{session}/{path}", json={"key": key()})
-        assert answer.status_code == 403
-    for path in ("preview", "sessions"):
-        sent = {"plan": plan_of()} | ({"key": key()} if path == "sessions" else {})
-        assert client.post(f"/api/v1/blind/{path}", json=sent).status_code == 403
 
 
 def test_the_coordinator_of_an_open_session_sees_only_its_progress(app: Any, store: Store) -> None:

@@ -47,8 +47,9 @@ def test_traces_of_a_session_with_their_sources(store: Store) -> None:
 def test_a_coordinator_who_scores_sees_no_sources(store: Store) -> None:
     store.accounts.set_roles("CO", "RE", ["reviewer", "coordinator"])
     session = opened(store)
-    with pytest.raises(NotAllowed, match="You score in this session"):
-        store.blind.checks.traces("RE", session.id)
+    for read in (store.blind.checks.traces, store.blind.sessions.leaks):
+        with pytest.raises(NotAllowed, match="You score in this session, so the sources of its traces are hidden"):
+            read("RE", session.id)
     assert store.blind.checks.history("RE", session.id).unopened == ()
     store.blind.sessions.close("CO", session.id, key())
     assert len(store.blind.checks.traces("RE", session.id)) == 12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,18 +15,15 @@ from reviewer.agreement.pairs import spearman
 from reviewer.agreement.reliability import krippendorff_alpha
 from reviewer.agreement.values import Scores
 from reviewer.blind.judge.settings import JudgeSettings
-from reviewer.blind.plan import Plan
 from reviewer.blind.report.judge_agreement import human_ceiling, judges_together, rank_correlation
 from reviewer.blind.report.judges import judge_statistics
 from reviewer.blind.report.method import judge_settings
 from reviewer.blind.report.names import report_names
 from reviewer.blind.report.statistics import all_statistics
-from reviewer.blind.results import Judgement, JudgeScore, Response, Results, ShownTrace
-from reviewer.blind.rubric import rubric
-from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer
+from reviewer.blind.results import Judgement, JudgeScore, Results
+from reviewer.blind.sheet import PreferenceAnswer
+from tests.support.blind_results import A, B, results, score, trace
 
-A, B = "Source A", "Source B"
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SCORERS = ("P", "Q", "R")
 
 
@@ -37,52 +34,23 @@ def some_results(
 ) -> Results:
     """Two traces per spectrum, by A (odd versions) and B (even ones); people's scores in the order of the versions."""
     number = len(next(iter(people.values())))
-    traces = {
-        version: ShownTrace(
-            item=100 + version,
-            version=version,
-            source=A if version % 2 else B,
-            source_kind="model",
-            task="cv",
-            spectrum=f"spectrum {(version + 1) // 2}",
-            simulated=False,
-            label=None,
-            verdict=None,
-            characters=100 + version,
-        )
-        for version in range(1, number + 1)
-    }
-    scored = [
-        Response(f"{who}-{version}", who, "scores", version, (version,), None, None, ScoreAnswer(score, score), NOON, 0)
-        for who, scores in people.items()
-        for version, score in enumerate(scores, start=1)
+    traces = [trace(item, A if item % 2 else B, (item + 1) // 2) for item in range(1, number + 1)]
+    responses = [
+        *(score(who, n, one, one) for who, scores in people.items() for n, one in enumerate(scores, start=1)),
+        *(
+            score("P", 0, 0, 0, kind="pair", place=50 + n, shown=shown, answer=PreferenceAnswer(preference))
+            for n, (shown, preference) in enumerate((preferences or {}).items())
+        ),
     ]
-    preferred = [
-        Response(f"P-{shown}", "P", "pair", 50 + n, shown, None, None, PreferenceAnswer(preference), NOON, 0)
-        for n, (shown, preference) in enumerate((preferences or {}).items())
-    ]
-    mode = "both" if preferences else "scores"
-    return Results(
-        session=1,
-        plan=Plan("one", SCORERS, mode, (A, B)),
-        rubric=rubric(),
-        questions={},
-        notes=(),
-        drawn_by=None,
-        drawn_at=NOON,
-        opened_at=NOON,
-        closed_at=NOON,
-        traces=traces,
-        responses=(*scored, *preferred),
-        judgements=tuple(judgements),
-    )
+    whole = results(traces, responses, scorers=SCORERS, mode="both" if preferences else "scores")
+    return replace(whole, judgements=tuple(judgements))
 
 
 def judged(scores: Sequence[Any], name: str = "J", **settings: Any) -> list[Judgement]:
     """A judge's scores of coherence, in the order of the versions; None: unreadable."""
     return [
         Judgement(name, (version,), None if score is None else JudgeScore(score, 3), "", settings)
-        for version, score in enumerate(scores, start=1)
+        for version, score in enumerate(scores, start=101)
     ]
 
 
@@ -111,10 +79,6 @@ def test_interval_resamples_spectra_with_all_their_traces() -> None:
     assert (twice.n, twice.detail["spectra"]) == (40, 20)
     assert once.value == pytest.approx(spearman(x, y).value)
     as_items = rank_correlation(np.tile(x, 2), np.tile(y, 2), [str(n) for n in range(40)])
-    assert as_items.low is not None
-    assert as_items.high is not None
-    assert twice.low is not None
-    assert twice.high is not None
     assert as_items.high - as_items.low < 0.85 * (twice.high - twice.low)
 
 
@@ -141,8 +105,6 @@ def test_ceiling_is_the_mean_of_each_scorer_against_the_mean_of_the_others() -> 
     assert found.value == pytest.approx(np.mean(expected), abs=1e-12)
     assert found.detail["lowest"] == pytest.approx(min(expected), abs=1e-12)
     assert (found.n, found.detail["scorers"], found.detail["spectra"]) == (48, 3, 24)
-    assert found.low is not None
-    assert found.high is not None
     assert found.low < found.value < found.high
 
 
@@ -164,8 +126,6 @@ def test_self_preference_is_judge_less_people_by_source() -> None:
     assert (contrast.first, contrast.second) == (A, B)
     assert (contrast.difference.value, contrast.difference.n) == (pytest.approx(1.5), 24)
     assert contrast.difference.detail["traces_first"] == 12
-    assert contrast.difference.low is not None
-    assert contrast.difference.high is not None
     # A is 1 for every trace, and B 0 or -1, so no resample is below 1 or above 2.
     assert 1.0 < contrast.difference.low < 1.5 < contrast.difference.high < 2.0
 
@@ -182,8 +142,8 @@ def test_samples_count_as_their_mean_and_agree_with_each_other() -> None:
     people = {"P": random_scores(8, 20), "Q": random_scores(9, 20)}
     first, second = random_scores(10, 20), random_scores(11, 20)
     judge = [*judged(first, sample=1, samples=2), *judged(second, sample=2, samples=2)]
-    results = some_results(people, judge)
-    coherence = judge_statistics(results)[0].scores["coherence"]
+    session = some_results(people, judge)
+    coherence = judge_statistics(session)[0].scores["coherence"]
     means = (np.array(first) + np.array(second)) / 2
     theirs = np.mean(list(people.values()), axis=0)
     assert coherence.correlation.value == pytest.approx(spearmanr(theirs, means).statistic, abs=1e-12)
@@ -191,7 +151,6 @@ def test_samples_count_as_their_mean_and_agree_with_each_other() -> None:
     assert coherence.means[A].value == pytest.approx(means[::2].mean())
     assert (coherence.means[A].n, coherence.means[A].n_of, coherence.means[A].detail["spectra"]) == (10, "traces", 10)
     table = Scores(tuple(f"{n:02d}" for n in range(20)), ("1", "2"), np.array([first, second], float).T)
-    assert coherence.retest is not None
     assert coherence.retest.value == pytest.approx(krippendorff_alpha(table).value)
     assert "the judge with itself" in coherence.retest.definition
     one = judge_statistics(some_results(people, judged(first)))[0].scores["coherence"]
@@ -201,7 +160,6 @@ def test_samples_count_as_their_mean_and_agree_with_each_other() -> None:
 def test_equal_samples_have_no_alpha_and_a_reason_about_samples() -> None:
     judge = [*judged([3] * 12, sample=1), *judged([3] * 12, sample=2)]
     retest = judge_statistics(some_results({"P": [2, 3] * 6}, judge))[0].scores["coherence"].retest
-    assert retest is not None
     assert retest.reason == "every score is 3"
 
 
@@ -209,7 +167,7 @@ def test_dimensions_asked_separately_are_put_together() -> None:
     people = {"P": random_scores(12, 12), "Q": random_scores(13, 12)}
     one, other = random_scores(14, 12), random_scores(15, 12)
     judge = [
-        Judgement("J", (version,), answer, "", {"separately": True})
+        Judgement("J", (100 + version,), answer, "", {"separately": True})
         for version in range(1, 13)
         for answer in (JudgeScore(one[version - 1], None), JudgeScore(None, other[version - 1]))
     ]
@@ -230,7 +188,6 @@ def test_judges_are_compared_with_each_other_and_together_with_people() -> None:
         assert pair.spearman.value == pytest.approx(spearmanr(scores[pair.a], scores[pair.b]).statistic, abs=1e-12)
     means = np.mean(list(scores.values()), axis=0)
     theirs = np.mean(list(people.values()), axis=0)
-    assert together.mean is not None
     assert together.mean.value == pytest.approx(spearmanr(theirs, means).statistic, abs=1e-12)
     assert together.ceiling.detail["scorers"] == 3
     alone = judges_together(some_results(people, judged(scores["J"])))["coherence"]
@@ -239,26 +196,13 @@ def test_judges_are_compared_with_each_other_and_together_with_people() -> None:
 
 
 def test_setup_has_what_the_judgements_recorded() -> None:
-    recorded = {
-        "sees": "measured values",
-        "model": "m",
-        "model_says": "m-0821",
-        "temperature": 0.6,
-        "top_p": 0.95,
-        "max_tokens": 900,
-        "seed": 4,
-        "dimensions": ["coherence", "consistency"],
-        "system": "think",
-        "instructions_in": "user",
-        "chat_template_kwargs": {"enable_thinking": True},
-        "left_out": ["seed"],
-        "reasoning": "on",
-        "samples": 3,
-        "separately": False,
-        "prompt_version": "2",
-        "json_schema": "not sent",
-        "preset": "p",
-    }
+    recorded = (
+        {"sees": "measured values", "model": "m", "model_says": "m-0821", "system": "think", "reasoning": "on"}
+        | {"temperature": 0.6, "top_p": 0.95, "max_tokens": 900, "seed": 4, "samples": 3, "separately": False}
+        | {"dimensions": ["coherence", "consistency"], "instructions_in": "user", "left_out": ["seed"]}
+        | {"chat_template_kwargs": {"enable_thinking": True}, "prompt_version": "2", "json_schema": "not sent"}
+        | {"preset": "p"}
+    )
     first = judged([1, 2, 3, 4], **recorded)
     other = judged([1, 2, 3, 4], **(recorded | {"model_says": "m-0901", "sample": 2}))
     setup = judge_statistics(some_results({"P": [1, 2, 3, 4]}, [*first, *other]))[0].setup
@@ -272,17 +216,16 @@ def test_setup_has_what_the_judgements_recorded() -> None:
     }
 
 
-@pytest.mark.parametrize(("pictures", "sees"), [(True, ("pictures",)), (False, ("text",)), (None, ())])
-def test_setup_of_judgements_of_earlier_releases(pictures: bool | None, sees: tuple[str, ...]) -> None:
-    settings = {} if pictures is None else {"pictures": pictures}
-    setup = judge_statistics(some_results({"P": [1, 2, 3, 4]}, judged([1, 2, 3, 4], **settings)))[0].setup
-    assert setup.get("sees", ()) == sees
-    assert not {"reasoning", "prompt_version"} & set(setup)
+def test_setup_of_judgements_of_earlier_releases() -> None:
+    for settings, sees in (({"pictures": True}, ("pictures",)), ({"pictures": False}, ("text",)), ({}, ())):
+        setup = judge_statistics(some_results({"P": [1, 2, 3, 4]}, judged([1, 2, 3, 4], **settings)))[0].setup
+        assert setup.get("sees", ()) == sees
+        assert not {"reasoning", "prompt_version"} & set(setup)
 
 
 def test_samples_of_pairs_are_answers_of_their_own_and_intervals_resample_pairs() -> None:
     """Sample 1 always prefers A, sample 2 always the left trace."""
-    pairs = [(n, n + 1) for n in range(1, 16, 2)]
+    pairs = [(n, n + 1) for n in range(101, 117, 2)]
 
     def choice(sample: int, shown: tuple[int, int]) -> PreferenceAnswer:
         return PreferenceAnswer("left" if sample == 2 or shown[0] % 2 else "right")
@@ -293,9 +236,8 @@ def test_samples_of_pairs_are_answers_of_their_own_and_intervals_resample_pairs(
         for shown in (pair, pair[::-1])
         for sample in (1, 2)
     ]
-    results = some_results({"P": [1, 2] * 8}, judge, dict.fromkeys(pairs, "left"))
-    found = judge_statistics(results)[0].pairs
-    assert found is not None
+    session = some_results({"P": [1, 2] * 8}, judge, dict.fromkeys(pairs, "left"))
+    found = judge_statistics(session)[0].pairs
     assert (found.flips.value, found.flips.n, found.flips.n_of) == (0.5, 16, "answers in both orders")
     assert found.rates[0].wins.value == 0.5
     assert found.rates[0].equal.value == 0.5
@@ -326,8 +268,8 @@ def test_the_page_has_the_settings_of_each_judge_and_its_unusable_answers() -> N
 def test_numbers_of_judges_alone_hold_for_these_judges() -> None:
     people = {"P": random_scores(1, 24), "Q": random_scores(2, 24)}
     judge = [*judged(random_scores(3, 24), sample=1), *judged(random_scores(4, 24), sample=2)]
-    results = some_results(people, judge)
-    every = all_statistics(results, report_names(results, {})).rows
+    session = some_results(people, judge)
+    every = all_statistics(session, report_names(session, {})).rows
     rows = {(row.section, row.statistic): row for row in every if row.dimension == "coherence"}
     assert rows["judge means", "mean"].population == "spectra like these, these judges"
     assert rows["judges", "judge less people"].population == "spectra like these, these scorers"

@@ -15,12 +15,7 @@ from PIL import Image, ImageDraw
 from agent import plot, tool
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory, Zoom
-from reviewer.blind.pictures import (
-    PictureUnavailable,
-    count_states,
-    neutral_pictures,
-    revealing_pictures,
-)
+from reviewer.blind.pictures import PictureUnavailable, count_states, neutral_pictures, revealing_pictures
 from reviewer.blind.titles import has_neutral_title, replace_title
 from tests.support.blind_campaign import two_sources
 
@@ -52,17 +47,17 @@ def titled(title: str, window: tuple[float, float] | None = None, scale: float =
 
 TITLES = [FILE, "Spectrum", "M13 $x_2^{gg}$", "first line\nsecond line", "W" * 70, ".", "gpqy (Å)"]
 NARROW = [(FILE, scale, window) for scale in (1.0, 1e-17) for window in ((6500.0, 6530.0), (6563.0, 6565.0))]
+WIDE = [(title, (1.0, 1e-17)[n % 2], (None, (6500.0, 6620.0))[n // 2 % 2]) for n, title in enumerate(TITLES)]
 
 
 @pytest.mark.parametrize(
     ("title", "scale", "window"),
-    [*product(TITLES, (1.0, 1e-17), (None, (6500.0, 6620.0))), *NARROW, ("W" * 70, 1.0, (6563.0, 6565.0))],
+    [*WIDE, *product((FILE, "Spectrum"), (1.0, 1e-17), (None,)), *NARROW, ("W" * 70, 1.0, (6563.0, 6565.0))],
 )
 def test_title_is_replaced_and_nothing_else(title: str, scale: float, window: tuple[float, float] | None) -> None:
     """Including pictures of one pixel, with a thousand ticks; the factor "1e-17" of the flux axis stays."""
     shown = replace_title(titled(title, window, scale))
     neutral = titled("Spectrum", window, scale)
-    assert shown is not None
     assert has_neutral_title(shown)
     assert has_neutral_title(neutral)
     assert has_neutral_title(titled(title, window, scale)) == (title == "Spectrum")

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
+import app
 from reviewer.blind.plan import PlanError
 from reviewer.blind.power import DEFAULT, Spread, panel, power, simulated
-from tests.support.cli import run
 
 
 def test_power_grows_with_difference_scorers_and_spectra() -> None:
@@ -66,13 +66,16 @@ def replace_rest(rest: float) -> Spread:
     return Spread(DEFAULT.spectrum, DEFAULT.trace, DEFAULT.scorer, DEFAULT.taste, rest)
 
 
-def test_the_command_prints_sentences_and_json() -> None:
-    arguments = ["blind", "power", "--n-spectra", "12", "--n-scorers", "3", "--simulations", "5", "--difference", "0.5"]
-    done = run(*arguments)
-    assert done.returncode == 0, done.stderr
-    assert "3 scorers, 12 spectra, 2 sources: " in done.stdout
-    assert "standard deviations: spectrum 0.6, trace 0.5" in done.stdout
-    (found,) = json.loads(run(*arguments, "--json").stdout)["power"]
-    assert found["difference"] == 0.5
-    refused = run("blind", "power", "--n-spectra", "5", "--n-scorers", "3")
-    assert (refused.returncode, "--spectra: found 5, expected 10 or more" in refused.stderr) == (2, True)
+def test_the_command_prints_sentences_and_json(capsys) -> None:
+    def run(spectra: str, *more: str) -> tuple[int, str, str]:
+        few = ("--simulations", "5", "--difference", "0.5")
+        status = app.main(["blind", "power", "--n-spectra", spectra, "--n-scorers", "3", *few, *more])
+        return status, *capsys.readouterr()
+
+    status, out, _ = run("12")
+    assert status == 0
+    assert "3 scorers, 12 spectra, 2 sources: " in out
+    assert "standard deviations: spectrum 0.6, trace 0.5" in out
+    assert json.loads(run("12", "--json")[1])["power"][0]["difference"] == 0.5
+    status, _, err = run("5")
+    assert (status, "--spectra: found 5, expected 10 or more" in err) == (2, True)

@@ -28,13 +28,14 @@ from reviewer.agreement.reliability import icc_a1, krippendorff_alpha
 from reviewer.agreement.values import Estimate, Scores
 from reviewer.blind import results as tables
 from reviewer.blind.plan import DIMENSIONS, AnalysisPlan, Gold
-from reviewer.blind.report.names import Names
+from reviewer.blind.report.headline import _alpha
+from reviewer.blind.report.names import Names, report_names
 from reviewer.blind.report.scripts import script_policy
 from reviewer.blind.report.tables import JUDGEMENT_COLUMNS, judgements_csv
 from reviewer.blind.results import Judgement, JudgeScore, Results
 from reviewer.blind.sheet import PreferenceAnswer
 from reviewer.exchange import blind_report as report
-from reviewer.store import Draft, NotAllowed, Store
+from reviewer.store import Draft, Store
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, key, opened, tokens, trace
 from tests.support.campaign import Clock, Desk, a_spectrum
 
@@ -120,8 +121,6 @@ def number(files: dict[str, bytes], *where: str) -> dict[str, str]:
 
 
 def names_of(store: Store, session: int) -> Names:
-    from reviewer.blind.report.names import report_names
-
     return report_names(store.blind.results.of_session(None, session), {})
 
 
@@ -149,15 +148,12 @@ class Words(HTMLParser):
 
 
 def test_a_report_has_every_file(made) -> None:
-    assert list(made[2]) == [
-        "analysis.R",
-        "answers.csv",
-        "judgements.csv",
-        "report.html",
-        "session.json",
-        "statistics.csv",
-        "wrong_steps.csv",
-    ]
+    tables = ["answers.csv", "judgements.csv", "report.html", "session.json", "statistics.csv", "wrong_steps.csv"]
+    assert list(made[2]) == ["analysis.R", *tables]
+    assert {row["step"] for row in table(made[2], "wrong_steps.csv")} == {"3"}
+    rows = table(made[2], "answers.csv")
+    assert len(rows) == len(made[0].blind.results.of_session(None, made[1]).responses)
+    assert {row["use"] for row in rows} == {"result", "repeat", "gold"}
 
 
 def clusters(results: Results, scores: Scores) -> list[str]:
@@ -321,27 +317,6 @@ def test_a_scorer_who_drafted_is_anonymous_as_a_source_too(tmp_path) -> None:
     assert f'first <- "{report_names.scorers["RE"]}"'.encode() in files["analysis.R"]
 
 
-def test_raw_answers_are_exported_as_given(made) -> None:
-    store, session, files = made
-    results, report_names = store.blind.results.of_session(None, session), names_of(store, session)
-    rows = {(row["scorer"], int(row["place"])): row for row in table(files, "answers.csv")}
-    assert len(rows) == len(results.responses) == len(table(files, "answers.csv"))
-    for response in results.responses:
-        row = rows[report_names.scorers[response.scorer], response.place]
-        items = [str(report_names.items[results.traces[version].item]) for version in response.shown]
-        answer = response.answer
-        if response.kind == "scores":
-            scores = ["" if one == "cannot tell" else str(one) for one in (answer.coherence, answer.consistency)]
-            assert [row["item"], row["coherence"], row["consistency"]] == [*items, *scores]
-            assert row["coherence_cannot_tell"] == ("true" if answer.coherence == "cannot tell" else "false")
-        else:
-            assert [row["left_item"], row["right_item"], row["preference"]] == [*items, answer.preference]
-        assert row["kind"] == response.kind
-        assert row["use"] == ("gold" if response.gold else "repeat" if response.repeat_of else "result")
-        assert row["at"] == response.at.isoformat(timespec="milliseconds")
-    assert {row["step"] for row in table(files, "wrong_steps.csv")} == {"3"}
-
-
 def test_no_cell_is_a_formula(made) -> None:
     for name, content in made[2].items():
         if name.endswith(".csv"):
@@ -372,8 +347,10 @@ def test_work_after_the_session_does_not_change_its_report(made, tmp_path) -> No
         assert report.files(copy, None, session) == files
 
 
-@pytest.mark.parametrize("scorers", [("RE",), SCORERS], ids=["one scorer", "three"])
-@pytest.mark.parametrize("case", ["nothing", "unanimous", "one answer", "all cannot tell"])
+@pytest.mark.parametrize(
+    ("scorers", "case"),
+    [(("RE",), "unanimous"), *((SCORERS, case) for case in ("nothing", "unanimous", "one answer", "all cannot tell"))],
+)
 def test_a_session_without_statistics_gives_reasons(tmp_path, scorers, case) -> None:
     with a_store(tmp_path / "annotations.db", spectra=3) as store:
         gold = (Gold(1, 5, 5),)
@@ -399,20 +376,8 @@ def test_a_session_without_statistics_gives_reasons(tmp_path, scorers, case) -> 
 
 
 def test_the_words_about_alpha_follow_from_its_interval() -> None:
-    from reviewer.blind.report.headline import _alpha
-
     sentences = [_alpha(Estimate(0.8, low, high, 9, "d")) for low, high in ((0.1, 0.5), (0.7, 0.9), (0.81, 0.9))]
     assert ["too little" in sentences[0], "tentative" in sentences[1], "reliable" in sentences[2]] == [True] * 3
-
-
-def test_an_open_session_has_no_report(tmp_path) -> None:
-    with a_store(tmp_path / "annotations.db") as store:
-        session = opened(store).id
-        with pytest.raises(NotAllowed, match="its results are available once it is closed"):
-            report.as_html(store, None, session)
-        with pytest.raises(NotAllowed):
-            report.write(store, None, session, tmp_path / "out")
-    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
 
 
 def test_all_files_are_written_or_none(made, tmp_path, monkeypatch) -> None:
@@ -497,9 +462,9 @@ def score_of(person: str, item: int, again: bool) -> int | str:
     return min(5, SCORERS.index(person) + item % 2 + int(again))
 
 
-@pytest.fixture
-def results(tmp_path: Path) -> Iterator[Results]:
-    with a_store(tmp_path / "annotations.db") as store:
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
+    with a_store(tmp_path_factory.mktemp("tables") / "annotations.db") as store:
         session = opened(store, mode="both", each=3, repeats=1, gold=(Gold(1, 5, None, 0),), sources=(SPEC, GPT))
         answer_for_tables(store)
         store.blind.sessions.close("CO", session.id, key())

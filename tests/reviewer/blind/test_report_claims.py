@@ -70,9 +70,6 @@ def without(found: Results, kept) -> Results:
     )
 
 
-# ---- the numbers
-
-
 def test_the_numbers_can_be_calculated_again_from_the_answers() -> None:
     found = simulated(spectra=20, scorers=4, mode="both", unable=0.1, seed=3)
     names = report_names(found, {})
@@ -99,12 +96,6 @@ def test_the_numbers_can_be_calculated_again_from_the_answers() -> None:
     assert population(preferred) == POPULATION_BOTH
 
 
-def test_a_complete_table_has_the_difference_of_the_plain_means() -> None:
-    found = simulated(spectra=15, scorers=3)
-    means = table_of(found).groupby("source").consistency.mean()
-    assert claims_of(found).primary.estimate.value == pytest.approx(means[A] - means[B])
-
-
 def test_every_number_of_the_file_has_population_and_p_where_it_has_an_interval() -> None:
     found = simulated(spectra=12, scorers=3, mode="both")
     table = pd.read_csv(
@@ -118,9 +109,6 @@ def test_every_number_of_the_file_has_population_and_p_where_it_has_an_interval(
     assert (claims.p != "").all()
     assert (claims.claim != "").all()
     assert (table[table.section == "comparisons"].p_adjusted != "").all()
-
-
-# ---- claims
 
 
 def test_a_true_difference_is_claimed_for_spectra_and_scorers_like_these() -> None:
@@ -218,9 +206,6 @@ def test_the_plan_names_the_primary_comparison() -> None:
     assert ("consistency", f"{A} less {C}") in pairs
 
 
-# ---- sensitivity
-
-
 def names_of_analyses(found: Results) -> list[str]:
     return [analysis.name for analysis in claims_of(found).analyses]
 
@@ -277,9 +262,6 @@ def test_excluded_scorers_are_in_the_analysis_of_all_scorers_alone() -> None:
     assert "The plan excludes 1 scorer and 0 traces." in sentences(found)
 
 
-# ---- small sessions
-
-
 def test_two_scorers_have_no_interval_for_scorers_like_these() -> None:
     found = simulated(spectra=30, scorers=2, difference=1.5)
     rows = {analysis.name: analysis for analysis in claims_of(found).analyses}
@@ -308,15 +290,6 @@ def test_a_session_of_pairs_alone_compares_preferences() -> None:
     assert f"Preference: {A} over {B}" in page_of(found)
 
 
-def test_pairs_of_two_scorers_hold_for_these_alone() -> None:
-    found = without(simulated(spectra=30, scorers=2, difference=1.5, mode="both"), lambda one: one.kind == "pair")
-    found = replace(found, plan=replace(found.plan, mode="pairs"))
-    rows = {analysis.name: analysis for analysis in claims_of(found).analyses}
-    assert rows[PRIMARY].estimate.low is None
-    assert rows[PRIMARY].claim.startswith("no interval, so nothing is claimed: found 2 scorers")
-    assert "for spectra like these and only these scorers" in sentences(found)
-
-
 def test_a_session_of_one_source_claims_nothing() -> None:
     found = without(simulated(spectra=12, scorers=3), lambda one: one.shown[0] % 2 == 1)
     found = replace(found, plan=replace(found.plan, sources=(A,)))
@@ -335,9 +308,6 @@ def test_a_session_without_an_answer_claims_nothing(mode) -> None:
     assert all(one.claim.startswith("cannot be compared") for one in claims.others)
     assert "scored higher" not in sentences(found)
     assert not re.search(r"\bnan\b", page_of(found))
-
-
-# ---- by survey, repeats, order
 
 
 def test_preferences_and_means_are_given_by_survey() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
-from functools import cache
 from itertools import combinations, count, pairwise, product
 from random import Random
 
@@ -14,12 +13,9 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from agent.language import localized, speaking
-from agent.loop import run
-from agent.policies.baseline.rule import Baseline
 from agent.policies.native import label_mentions, mentions_label
-from agent.simulate import simulate
 from agent.tasks import load
-from agent.trajectory.steps import Answer, Step, Think, Zoom
+from agent.trajectory.steps import Answer, Think, Zoom
 from reviewer.blind.balance import TooFew, assign_evenly, balanced_sides, shared_counts
 from reviewer.blind.leaks import _PATTERNS, find_leaks, leaks_in_steps
 from reviewer.blind.order import block_of, repeat_distance, spectrum_distance
@@ -102,15 +98,8 @@ def firsts(session: SampledSession, kind: str) -> list[Assignment]:
 # ---- what holds for every session
 
 
-@given(plans(), campaigns(), st.randoms())
-def test_a_session_does_not_depend_on_the_order_of_the_candidates(plan, candidates, random) -> None:
-    shuffled = random.sample(candidates, len(candidates))
-    assert sampled_if_possible(plan, candidates) == sampled_if_possible(plan, shuffled)
-
-
-@given(plans(), campaigns())
-def test_no_scorer_gets_an_item_they_worked_on_and_every_item_has_its_scorers(plan, candidates) -> None:
-    session = sampled_if_possible(plan, candidates)
+def check_scorers(session: SampledSession, plan: Plan, candidates: list[Candidate]) -> None:
+    """No scorer gets an item that they worked on, and every item has its scorers."""
     scorers_of = defaultdict(list)
     for kind in plan.kinds:
         for assignment in firsts(session, kind):
@@ -122,9 +111,8 @@ def test_no_scorer_gets_an_item_they_worked_on_and_every_item_has_its_scorers(pl
         assert len(scorers) == len(set(scorers)) == plan.each
 
 
-@given(plans(), campaigns())
-def test_every_source_of_a_task_has_the_same_number(plan, candidates) -> None:
-    session = sampled_if_possible(plan, candidates)
+def check_numbers(session: SampledSession, plan: Plan, candidates: list[Candidate]) -> None:
+    """Every source of a task has the same number."""
     arms = plan.sources or sorted({c.source for c in candidates})
     for kind in plan.kinds:
         of = Counter(
@@ -138,9 +126,8 @@ def test_every_source_of_a_task_has_the_same_number(plan, candidates) -> None:
             assert plan.number is None or numbers == {plan.number * plan.each}
 
 
-@given(plans(), campaigns())
-def test_places_run_from_one_and_scores_come_before_pairs(plan, candidates) -> None:
-    session = sampled_if_possible(plan, candidates)
+def check_places(session: SampledSession, plan: Plan, candidates: list[Candidate]) -> None:
+    """Places run from one, and scores come before pairs."""
     for scorer in plan.scorers:
         mine = session.of(scorer)
         assert [assignment.place for assignment in mine] == list(range(1, len(mine) + 1))
@@ -151,9 +138,8 @@ def test_places_run_from_one_and_scores_come_before_pairs(plan, candidates) -> N
     assert len(set(tokens)) == len(tokens)
 
 
-@given(plans(), campaigns())
-def test_a_repeat_comes_long_after_its_first_showing_with_swapped_sides(plan, candidates) -> None:
-    session = sampled_if_possible(plan, candidates)
+def check_repeats(session: SampledSession, plan: Plan, candidates: list[Candidate]) -> None:
+    """A repeat comes long after its first showing, with swapped sides."""
     by_token = {assignment.token: assignment for assignment in session.assignments}
     for scorer, kind in product(plan.scorers, plan.kinds):
         mine = [assignment for assignment in session.of(scorer) if assignment.kind == kind]
@@ -166,18 +152,16 @@ def test_a_repeat_comes_long_after_its_first_showing_with_swapped_sides(plan, ca
             assert assignment.place - first.place >= repeat_distance(len(mine) - len(repeats))
 
 
-@given(plans(), campaigns())
-def test_pairs_are_of_one_spectrum_and_task_and_of_two_sources(plan, candidates) -> None:
-    for assignment in sampled_if_possible(replace(plan, mode="pairs"), candidates).assignments:
-        left, right = assignment.shown
+def check_pairs(session: SampledSession, plan: Plan, candidates: list[Candidate]) -> None:
+    """Pairs are of one spectrum and task and of two sources."""
+    for left, right in (assignment.shown for assignment in session.assignments if assignment.kind == "pair"):
         assert (left.spectrum, left.task) == (right.spectrum, right.task)
         assert left.spectrum is not None
         assert left.source != right.source
 
 
-@given(plans(), campaigns())
-def test_sides_are_balanced_for_two_sources_in_total_per_pair_and_per_scorer(plan, candidates) -> None:
-    session = sampled_if_possible(replace(plan, mode="pairs"), candidates)
+def check_sides(session: SampledSession, plan: Plan, candidates: list[Candidate]) -> None:
+    """For two sources, sides are balanced in total, per pair and per scorer."""
     for two in combinations(SOURCES, 2):
         in_front: dict[object, Counter[str]] = defaultdict(Counter)
         for assignment in firsts(session, "pair"):
@@ -188,6 +172,37 @@ def test_sides_are_balanced_for_two_sources_in_total_per_pair_and_per_scorer(pla
                     in_front[group][left] += 1
         for lefts in in_front.values():
             assert abs(lefts[two[0]] - lefts[two[1]]) <= 1
+
+
+def check_blocks(session: SampledSession, plan: Plan, candidates: list[Candidate]) -> None:
+    """A sampled spectrum has one trace of every source and goes to the same scorers."""
+    if plan.design == "separate":
+        return
+    arms = set(plan.sources or {c.source for c in candidates})
+    blocks: dict[object, list[Assignment]] = defaultdict(list)
+    for assignment in (first for kind in plan.kinds for first in firsts(session, kind)):
+        blocks[block_of(assignment.shown[0])].append(assignment)
+    questions = (len(arms) if plan.mode != "pairs" else 0) + (
+        len(arms) * (len(arms) - 1) // 2 if plan.mode != "scores" else 0
+    )
+    for some in blocks.values():
+        items = {c.item: c.source for assignment in some for c in assignment.shown}
+        assert sorted(items.values()) == sorted(arms)
+        scorers = Counter(assignment.scorer for assignment in some)
+        assert len(scorers) == plan.each
+        assert set(scorers.values()) == {questions}
+
+
+CHECKS = (check_scorers, check_numbers, check_places, check_repeats, check_pairs, check_sides, check_blocks)
+
+
+@given(plans(), campaigns(), st.randoms())
+@settings(max_examples=75)
+def test_what_holds_for_every_session(plan, candidates, random) -> None:
+    session = sampled_if_possible(plan, candidates)
+    assert session == sampled_if_possible(plan, random.sample(candidates, len(candidates)))
+    for check in CHECKS:
+        check(session, plan, candidates)
 
 
 @given(st.integers(1, 40), st.integers(1, 6), st.data(), st.integers())
@@ -248,11 +263,7 @@ def test_gold_is_in_no_stratum_and_not_shown_to_those_who_worked_on_it() -> None
     session = sampled(Plan("gold", ("AA", "BB"), gold=(Gold(1, 5, 5), Gold(2, 5, 5))), candidates)
     assert sorted(
         (assignment.scorer, assignment.shown[0].item) for assignment in session.assignments if assignment.gold
-    ) == [
-        ("AA", 2),
-        ("BB", 1),
-        ("BB", 2),
-    ]
+    ) == [("AA", 2), ("BB", 1), ("BB", 2)]
     assert {1, 2}.isdisjoint(c.item for assignment in firsts(session, "scores") for c in assignment.shown)
     assert "The gold item 1 is not shown to AA, who worked on it." in session.notes
 
@@ -266,17 +277,6 @@ def test_repeats_and_giveaways_do_not_change_what_is_scored() -> None:
     }
 
 
-# ---- in both modes
-
-
-def test_items_that_are_compared_are_scored_too() -> None:
-    session = sampled(Plan("both", SCORERS, mode="both", number=2), campaign(40))
-    scored, paired = (
-        {c.item for assignment in firsts(session, kind) for c in assignment.shown} for kind in ("scores", "pair")
-    )
-    assert scored == paired
-
-
 def test_the_published_session_can_be_sampled() -> None:
     """Six astronomers, fifty traces of each of two sources."""
     plan = Plan("paper", SCORERS, number=50, each=6, repeats=5, seed=7)
@@ -287,13 +287,10 @@ def test_the_published_session_can_be_sampled() -> None:
     assert len(orders) == len(SCORERS)
 
 
-def test_another_seed_is_another_session() -> None:
+def test_another_seed_is_another_session_and_tokens_are_new_each_time() -> None:
     plan, candidates = Plan("seeds", SCORERS, number=2), campaign(30)
     assert sampled(plan, candidates) != sampled(replace(plan, seed=2), candidates)
-
-
-def test_tokens_are_not_made_from_the_seed() -> None:
-    plan, candidates = Plan("tokens", SCORERS), campaign(2)
+    # Tokens do not follow from the seed.
     first, second = sample(plan, candidates), sample(plan, candidates)
     assert {assignment.token for assignment in first.assignments}.isdisjoint(
         assignment.token for assignment in second.assignments
@@ -361,31 +358,12 @@ def test_sources_without_a_common_spectrum_need_the_separate_design() -> None:
 # ---- blocks
 
 
-@given(plans(), campaigns())
-def test_a_sampled_spectrum_has_one_trace_of_every_source_and_goes_to_the_same_scorers(plan, candidates) -> None:
-    session = sampled_if_possible(replace(plan, design="same spectra"), candidates)
-    arms = set(plan.sources or {c.source for c in candidates})
-    blocks: dict[object, list[Assignment]] = defaultdict(list)
-    for assignment in (first for kind in plan.kinds for first in firsts(session, kind)):
-        blocks[block_of(assignment.shown[0])].append(assignment)
-    questions = (len(arms) if plan.mode != "pairs" else 0) + (
-        len(arms) * (len(arms) - 1) // 2 if plan.mode != "scores" else 0
-    )
-    for some in blocks.values():
-        items = {c.item: c.source for assignment in some for c in assignment.shown}
-        assert sorted(items.values()) == sorted(arms)
-        scorers = Counter(assignment.scorer for assignment in some)
-        assert len(scorers) == plan.each
-        assert set(scorers.values()) == {questions}
-
-
-@pytest.mark.parametrize("spectra", [50, 100])
-@pytest.mark.parametrize(("each", "of"), [(2, 4), (2, 5), (2, 6), (3, 6), (4, 6)])
-def test_every_two_scorers_share_equal_numbers_of_spectra(each, of, spectra) -> None:
-    scorers = SCORERS[:of]
-    # For 4 of 6, all 15 numbers would have to be 20 (or 40): then a scorer's 33 spectra would be shared with 100 / 3.
+@pytest.mark.parametrize(("each", "of"), [(2, 5), (3, 6), (4, 6)])
+def test_every_two_scorers_share_equal_numbers_of_spectra(each, of) -> None:
+    scorers, spectra = SCORERS[:of], 50
+    # For 4 of 6, all 15 numbers would have to be 20: then a scorer's 33 spectra would be shared with 100 / 3.
     apart = 2 if (each, of) == (4, 6) else 1
-    for seed in range(30 if apart == 1 else 8):
+    for seed in range(8):
         loads: Counter[str] = Counter()
         strata = [n % 3 for n in range(spectra)]
         assigned = assign_evenly([frozenset(scorers)] * spectra, each, scorers, Random(seed), loads, strata)
@@ -397,17 +375,6 @@ def test_every_two_scorers_share_equal_numbers_of_spectra(each, of, spectra) -> 
         for n in range(3):
             numbers = [of_stratum[scorer, n] for scorer in scorers]
             assert max(numbers) - min(numbers) <= 1
-
-
-@pytest.mark.parametrize("each", [2, 5])
-def test_500_spectra_in_five_strata_are_assigned_evenly_to_8_scorers(each: int) -> None:
-    loads: Counter[str] = Counter()
-    scorers = list("abcdefgh")
-    strata = [n % 5 for n in range(500)]
-    assigned = assign_evenly([frozenset(scorers)] * 500, each, scorers, Random(1), loads, strata)
-    assert all(len(set(some)) == each for some in assigned)
-    assert max(loads.values()) - min(loads.values()) <= 1
-    assert sum(loads.values()) == 500 * each
 
 
 def test_a_session_has_the_balance_of_its_blocks() -> None:
@@ -570,25 +537,20 @@ GOOD = {"name": "november", "scorers": ["AA", "bb"]}
     ("changed", "message"),
     [
         ({"name": " "}, "name: found ' ', expected a text that is not empty"),
-        ({"name": None}, "name: found nothing, expected a text that is not empty"),
-        ({"scorers": "AA"}, "scorers: found 'AA', expected a list of texts"),
         ({"scorers": []}, "scorers: found none, expected the initials of at least one"),
         ({"scorers": ["AA", "aa"]}, "scorers: found AA twice, expected each once"),
         ({"scorer": ["AA"]}, "scorer: found an unknown field, expected one of name, scorers"),
         ({"mode": "votes"}, "mode: found 'votes', expected one of scores, pairs, both"),
         ({"each": 3}, "each: found 3 scorers per item, with 2 scorers, expected 1 to 2"),
         ({"number": 0}, "number: found 0, expected a whole number, 1 or more"),
-        ({"number": True}, "number: found True, expected a whole number, 1 or more"),
         ({"seed": 1.5}, "seed: found 1.5, expected a whole number, 0 or more"),
         ({"items": [1], "number": 2}, "items: found items and a number or a filter"),
         ({"items": [0]}, "items: found [0], expected a list of item numbers"),
         ({"filter": {"snr": 3}}, "filter.snr: found an unknown field, expected one of states"),
-        ({"filter": {"snr_min": "3"}}, "filter.snr_min: found '3', expected a number"),
         ({"filter": {"simulated": 1}}, "filter.simulated: found 1, expected true or false"),
         ({"filter": {"states": ["done"]}}, "filter.states: found ['done'], expected some of screening, revision"),
         ({"filter": []}, "filter: found [], expected a table of keys and values"),
         ({"gold": [{"item": 1}]}, "gold[0]: found neither coherence nor consistency"),
-        ({"gold": [{"item": 1, "coherence": 6}]}, "gold[0].coherence: found 6, expected a whole number, 0 to 5"),
         ({"gold": [{"item": 1, "coherence": 5}] * 2}, "gold: found an item twice"),
         ({"gold": [{"item": 1, "coherence": 5}], "items": [1, 2]}, "items: found 1 among the gold items"),
         (
@@ -599,100 +561,80 @@ GOOD = {"name": "november", "scorers": ["AA", "bb"]}
     ],
 )
 def test_an_invalid_plan_is_refused_with_its_field(changed, message) -> None:
+    assert Plan.from_json(GOOD).scorers == ("AA", "BB")
     with pytest.raises(PlanError) as refused:
         Plan.from_json(GOOD | changed)
     assert str(refused.value).startswith(message)
 
 
-def test_initials_are_read_as_people_write_them() -> None:
-    assert Plan.from_json(GOOD).scorers == ("AA", "BB")
+def marked(texts: str, kind: str) -> list[tuple[str, str, str]]:
+    """Kind, giveaway and text of each text; the giveaway stands in « »."""
+    return [(kind, re.search("«(.*)»", text)[1], text.replace("«", "").replace("»", "")) for text in texts.split(" | ")]
 
 
 TELLING = [
-    ("model", "GPT-4o", "As GPT-4o I see a blue continuum."),
-    ("model", "gpt-5-mini", "Reply by gpt-5-mini."),
-    ("model", "ChatGPT", "ChatGPT thinks so."),
-    ("model", "o3", "o3 would look at Hα first."),
-    ("model", "o4-mini", "This was o4-mini."),
-    ("model", "Spec-o3-7B", "Spec-o3-7B zooms first."),
-    ("model", "spec o3", "I, spec o3, zoom."),
-    ("model", "Claude Opus", "written by Claude Opus"),
-    ("model", "Claude", "Claude says YES."),
-    ("model", "Qwen2.5-VL-7B", "I am Qwen2.5-VL-7B."),
-    ("model", "Llama-3.1", "Llama-3.1 here"),
-    ("model", "LLaMA", "by LLaMA"),
-    ("model", "Gemini 2.5", "Gemini 2.5 looked"),
-    ("model", "DeepSeek-R1", "DeepSeek-R1:"),
-    ("model", "AstroSage-70B", "AstroSage-70B agrees"),
-    ("company", "OpenAI", "I was made by OpenAI."),
-    ("company", "Anthropic", "Anthropic's"),
-    ("machine", "As an AI language model", "As an AI language model, I cannot see."),
-    ("machine", "as an AI", "Speaking as an AI, I doubt it."),
-    ("machine", "as a large language model", "but as a large language model I may err"),
-    ("machine", "I'm a vision language model", "I'm a vision language model."),
-    ("machine", "I was trained", "I was trained on spectra."),
-    ("baseline", "By the scorecard", "By the scorecard this is a clear decision (+4.9)."),
-    ("baseline", "rule-based baseline", "A draft of the rule-based baseline."),
-    ("baseline", "total +4.9; YES needs more than", "Start −3.1, total +4.9; YES needs more than 0: YES."),
-    ("baseline", "the points add up to", "From the start of −3.1 the points add up to +4.9."),
-    ("label", "The label", "The label says CV."),
-    ("label", "ground truth", "which agrees with the ground truth"),
-    ("label", "known answer", "the known answer"),
-    ("prompt", "the user wants", "Here the user wants a verdict."),
-    ("prompt", "The prompt asks", "The prompt asks for Hα."),
-    ("prompt", "<tool_call>", "<tool_call> was refused"),
-    ("prompt", r"\boxed{", r"so \boxed{YES}"),
-    ("prompt", "spectral_visualization_tool", "call spectral_visualization_tool"),
-    ("file", "spec-55859-F5902_sp01-004.fits", "In spec-55859-F5902_sp01-004.fits Hα is broad."),
-    ("file", "spec-3586-55181-0123", "spec-3586-55181-0123 shows"),
-    ("file", "simulated-cv-0001.fits", "simulated-cv-0001.fits"),
-    ("designation", "J123456.78+123456.7", "This is J123456.78+123456.7."),
-    ("designation", "SDSS J1234+5678", "like SDSS J1234+5678"),
-    ("designation", "J123456.78−123456.7", "the star J123456.78−123456.7"),
-    ("designation", "obsid 14812345", "(obsid 14812345)"),
-    ("designation", "3586-55181-0123", "the fibre 3586-55181-0123"),
-    ("designation", "plate-mjd-fiber 3586-55181-0123", "plate-mjd-fiber 3586-55181-0123"),
-    ("designation", "TARGETID 39627835576420141", "TARGETID 39627835576420141"),
-    ("designation", "TARGETID=39627835576420141", "TARGETID=39627835576420141"),
+    *marked("As «GPT-4o» I see a blue continuum. | Reply by «gpt-5-mini». | «ChatGPT» thinks so.", "model"),
+    *marked(
+        "«o3» would look at Hα first. | This was «o4-mini». | «Spec-o3-7B» zooms first. | I, «spec o3», zoom.", "model"
+    ),
+    *marked("written by «Claude Opus» | I am «Qwen2.5-VL-7B». | «Llama-3.1» here | by «LLaMA»", "model"),
+    *marked("«Gemini 2.5» looked | «DeepSeek-R1»: | «AstroSage-70B» agrees", "model"),
+    *marked("I was made by «OpenAI». | «Anthropic»'s", "company"),
+    *marked("«As an AI language model», I cannot see. | Speaking «as an AI», I doubt it.", "machine"),
+    *marked("but «as a large language model» I may err | «I'm a vision language model».", "machine"),
+    *marked("«I was trained» on spectra.", "machine"),
+    *marked("«By the scorecard» this is a clear decision (+4.9). | A draft of the «rule-based baseline».", "baseline"),
+    *marked("Start −3.1, «total +4.9; YES needs more than» 0: YES.", "baseline"),
+    *marked("From the start of −3.1 «the points add up to» +4.9.", "baseline"),
+    *marked("«The label» says CV. | which agrees with the «ground truth» | the «known answer»", "label"),
+    *marked("Here «the user wants» a verdict. | «The prompt asks» for Hα. | «<tool_call>» was refused", "prompt"),
+    *marked(r"so «\boxed{»YES} | call «spectral_visualization_tool»", "prompt"),
+    *marked("In «spec-55859-F5902_sp01-004.fits» Hα is broad. | «spec-3586-55181-0123» shows", "file"),
+    *marked("«simulated-cv-0001.fits»", "file"),
+    *marked("This is «J123456.78+123456.7». | like «SDSS J1234+5678» | the star «J123456.78−123456.7»", "designation"),
+    *marked("(«obsid 14812345») | «plate-mjd-fiber 3586-55181-0123» | the fibre «3586-55181-0123»", "designation"),
+    *marked("«TARGETID 39627835576420141» | «TARGETID=39627835576420141»", "designation"),
 ]
 
 
 def test_thousands_of_giveaways_are_all_found() -> None:
-    found = find_leaks("x.fits gpt-4 " * 3000)
-    assert [leak.words for leak in found[:2]] == ["x.fits", "gpt-4"]
-    assert len(found) == 6000
+    leaks = find_leaks("x.fits gpt-4 " * 3000)
+    assert [leak.words for leak in leaks[:2]] == ["x.fits", "gpt-4"]
+    assert len(leaks) == 6000
 
 
-@pytest.mark.parametrize(("kind", "words", "text"), TELLING)
-def test_a_giveaway_is_found_at_its_place(kind, words, text) -> None:
-    found = next(leak for leak in find_leaks(text) if leak.words == words)
-    assert found.kind == kind
-    assert text[found.start : found.end] == words
+def test_a_giveaway_is_found_at_its_place() -> None:
+    for kind, words, text in TELLING:
+        places = {(leak.kind, text[leak.start : leak.end]) for leak in find_leaks(text) if leak.words == words}
+        assert places == {(kind, words)}, text
+        # The quick search for the words of a pattern never prevents a match of the pattern.
+        for pattern in _PATTERNS:
+            for match in pattern.pattern.finditer(text):
+                assert any(word in match[0].lower() for word in pattern.words), match[0]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[O III] 5007 is strong, O I 6300 and O3 ozone are not.",
-        "An O3 V star would show N V; an O4 star would not.",
-        "[O3] against Hβ, log([O3]/Hβ) and O3/O2 ratios.",
-        "The model atmosphere fits; as a model of the disc this is too simple.",
-        "Observed with GMOS on Gemini North. Gemini observations would help.",
-        "As a whole, the object's spectrum is blue. As an emission-line star it is odd.",
-        "I am a little unsure whether this is a C2 band.",
-        "LAMOST's blue arm ends near 5900 Å; DESI has three arms; SDSS has two.",
-        "Windows 6500-6600, 4800-4920 and 5577-6300-6364 Å, z = 0.0123.",
-        "The prompt emission, the turn-off and photographic plates.",
-        "A label for Hβ is not needed; the file of lines.",
-        "Compared with a T Tauri star (Teff 3586 K), J and H bands are missing.",
-        "JD 2451545, MJD 55181.",
-        "Our knowledge of the redshift; my reading of the continuum.",
-        "Spectral type M4; spec-type dMe.",
-        "The signal is 5000-55000 counts.",
-    ],
-)
-def test_ordinary_prose_gives_nothing_away(text) -> None:
-    assert find_leaks(text) == ()
+PROSE = [
+    "[O III] 5007 is strong, O I 6300 and O3 ozone are not.",
+    "An O3 V star would show N V; an O4 star would not.",
+    "[O3] against Hβ, log([O3]/Hβ) and O3/O2 ratios.",
+    "The model atmosphere fits; as a model of the disc this is too simple.",
+    "Observed with GMOS on Gemini North. Gemini observations would help.",
+    "As a whole, the object's spectrum is blue. As an emission-line star it is odd.",
+    "I am a little unsure whether this is a C2 band.",
+    "LAMOST's blue arm ends near 5900 Å; DESI has three arms; SDSS has two.",
+    "Windows 6500-6600, 4800-4920 and 5577-6300-6364 Å, z = 0.0123.",
+    "The prompt emission, the turn-off and photographic plates.",
+    "A label for Hβ is not needed; the file of lines.",
+    "Compared with a T Tauri star (Teff 3586 K), J and H bands are missing.",
+    "JD 2451545, MJD 55181.",
+    "Our knowledge of the redshift; my reading of the continuum.",
+    "Spectral type M4; spec-type dMe.",
+    "The signal is 5000-55000 counts.",
+]
+
+
+def test_ordinary_prose_gives_nothing_away() -> None:
+    assert [text for text in PROSE if find_leaks(text)] == []
 
 
 def test_the_guides_of_all_tasks_give_nothing_away() -> None:
@@ -706,18 +648,6 @@ def test_in_the_demo_only_the_phrases_of_the_baseline_are_found() -> None:
         assert len(sums) == 1
         assert {kind for kind, _ in sums} == {"baseline"}
         assert found - sums <= {("baseline", "By the scorecard")}
-
-
-@cache
-def baseline_steps(kind: str, task: str, survey: str, snr: float) -> tuple[Step, ...]:
-    return run(simulate(kind, survey, snr, 5), load()[task], Baseline()).steps
-
-
-@pytest.mark.parametrize(
-    ("kind", "task", "survey"), [("cv", "cv", "SDSS"), ("gm", "ss", "DESI"), ("a", "wd", "LAMOST")]
-)
-def test_in_other_baseline_traces_only_the_phrases_of_the_baseline_are_found(kind, task, survey) -> None:
-    assert {leak.kind for _, leak in leaks_in_steps(baseline_steps(kind, task, survey, 9.0))} == {"baseline"}
 
 
 def test_steps_are_numbered_and_a_zooms_label_and_observation_are_read() -> None:
@@ -741,14 +671,6 @@ def test_finds_are_in_order_and_never_overlap(texts) -> None:
     found = find_leaks(text)
     assert all(text[leak.start : leak.end] == leak.words for leak in found)
     assert all(leak.end <= following.start for leak, following in pairwise(found))
-
-
-@pytest.mark.parametrize(("kind", "words", "text"), TELLING)
-def test_every_match_of_a_pattern_contains_one_of_its_words(kind, words, text) -> None:
-    """The quick search for the words of a pattern never prevents a match of the pattern."""
-    for pattern in _PATTERNS:
-        for match in pattern.pattern.finditer(text):
-            assert any(word in match[0].lower() for word in pattern.words), match[0]
 
 
 LABEL_PHRASES = (

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -24,7 +22,6 @@ from reviewer.blind.rubric import rubric
 from reviewer.blind.sheet import CHANGEABLE, PreferenceAnswer, ScoreAnswer, count_changeable
 from reviewer.store import Draft, KeyReused, NotAllowed, NotFound, Store, leases, reviews
 from reviewer.store.blind import scoring, turns
-from reviewer.store.sqlite.schema import FACTS
 from tests.support.blind_campaign import (
     GPT,
     SCORERS,
@@ -39,9 +36,7 @@ from tests.support.blind_campaign import (
     trace,
     two_drafters,
 )
-from tests.support.campaign import Clock, Desk, a_spectrum, edited, people
-
-SPAWN = multiprocessing.get_context("spawn")
+from tests.support.campaign import PROCESSES, Clock, Desk, a_spectrum, edited, people
 
 
 @pytest.fixture
@@ -83,22 +78,6 @@ def test_a_session_is_created_opened_and_closed(store) -> None:
     assert store.upkeep.verify() == []
 
 
-@pytest.mark.parametrize("person", ["RE", "AU"])
-def test_only_a_coordinator_creates_opens_and_closes_sessions_and_sees_progress(store, person) -> None:
-    plan = Plan("mine", SCORERS)
-    session = drawn(store)
-    for refused in (
-        lambda: store.blind.sessions.create(person, plan, key()),
-        lambda: store.blind.sessions.open(person, session.id, key()),
-        lambda: store.blind.sessions.close(person, session.id, key()),
-        lambda: store.blind.sessions.progress(person, session.id),
-        lambda: store.blind.sessions.leaks(person, session.id),
-    ):
-        with pytest.raises(NotAllowed, match="Only a coordinator"):
-            refused()
-    assert store.blind.sessions.get(None, session.id).state == "drawn"
-
-
 def test_the_same_key_twice_is_one_session_and_another_plan_under_it_is_refused(store) -> None:
     plan = Plan("once", SCORERS)
     first = store.blind.sessions.create("CO", plan, "k1")
@@ -125,18 +104,10 @@ def test_scorers_have_to_be_active_people(store) -> None:
         drawn(store)
 
 
-def test_too_few_leaves_nothing_behind(store) -> None:
-    with pytest.raises(TooFew, match=r"Found 6 of cv, expected 7 spectra of each"):
-        drawn(store, number=7, sources=(GPT, SPEC))
-    assert store.blind.sessions.all(None) == []
-
-
 def test_a_person_who_worked_on_an_item_is_barred_from_scoring_it(store) -> None:
     desk = Desk(store)
     desk.decide("RE", 1, "keep")
-    store.marks.add(
-        person="AU", item_id=2, version_id=store.items.get(2).version.id, step_id="s1", mark="supported", key=key()
-    )
+    desk.mark("AU", 2)
     store.marks.commit_verdict(person="VO", item_id=3, version_id=store.items.get(3).version.id, verdict="YES")
     desk.decide("VO", 4, "keep")
     desk.edit("RE", 4, "Clearer now.")
@@ -312,42 +283,25 @@ def test_only_the_scorer_of_an_assignment_can_use_it(store) -> None:
         store.blind.scoring.sheet("made up", "RE")
 
 
-def test_an_inactive_person_cannot_score(store) -> None:
+def test_a_score_is_zero_to_five_or_cannot_tell(store) -> None:
     opened(store)
     token = tokens(store, "RE")[0]
-    store.accounts.deactivate("CO", "RE")
-    with pytest.raises(NotAllowed, match="RE is no longer active"):
-        score(store, "RE", token)
-
-
-@pytest.mark.parametrize("bad", [6, -1, True, "5", None, 2.5, "cannot"])
-def test_a_score_is_zero_to_five_or_cannot_tell(store, bad) -> None:
-    opened(store)
-    token = tokens(store, "RE")[0]
-    with pytest.raises(NotAllowed, match=r"Coherence: found .*, expected 0 to 5 or “cannot tell”"):
-        score(store, "RE", token, coherence=bad)
-    with pytest.raises(NotAllowed, match="Physical consistency"):
-        score(store, "RE", token, consistency=bad)
+    for bad in (6, -1, True, "5", None, 2.5, "cannot"):
+        with pytest.raises(NotAllowed, match=r"Coherence: found .*, expected 0 to 5 or “cannot tell”"):
+            score(store, "RE", token, coherence=bad)
+        with pytest.raises(NotAllowed, match="Physical consistency"):
+            score(store, "RE", token, consistency=bad)
     assert store.blind.scoring.sheet(token, "RE").mine is None
-
-
-def test_cannot_tell_is_stored_as_an_answer(store) -> None:
-    session = opened(store)
-    token = tokens(store, "RE")[0]
-    score(store, "RE", token, "cannot tell", 0)
-    assert store.blind.scoring.sheet(token, "RE").mine == ScoreAnswer("cannot tell", 0)
-    (response,) = (response for response in closed(store, session.id).responses if response.token == token)
-    assert response.answer == ScoreAnswer("cannot tell", 0)
 
 
 def test_the_later_answer_counts_and_both_are_kept(store) -> None:
     session = opened(store)
     token = tokens(store, "RE")[0]
-    score(store, "RE", token, 1, 1)
-    score(store, "RE", token, 5, 4)
-    assert store.blind.scoring.sheet(token, "RE").mine == ScoreAnswer(5, 4)
+    for answer in (ScoreAnswer(1, 1), ScoreAnswer("cannot tell", 0)):
+        score(store, "RE", token, answer.coherence, answer.consistency)
+        assert store.blind.scoring.sheet(token, "RE").mine == answer
     (response,) = (response for response in closed(store, session.id).responses if response.token == token)
-    assert (response.answer, response.changes) == (ScoreAnswer(5, 4), 1)
+    assert (response.answer, response.changes) == (ScoreAnswer("cannot tell", 0), 1)
 
 
 def test_the_same_key_twice_is_one_answer_and_another_answer_under_it_is_refused(store) -> None:
@@ -355,27 +309,23 @@ def test_the_same_key_twice_is_one_answer_and_another_answer_under_it_is_refused
     other, token = tokens(store, "RE")[-2:]
     pair = tokens(store, "RE", "pair")[0]
     answer_before(store, "RE", token)
+
+    def given(key: str = "k", **changed: object) -> None:
+        answer = {"coherence": 4, "consistency": 3, "comment": "fine", "wrong_steps": ["s1"]}
+        store.blind.scoring.score(**{"person": "RE", "token": token, "key": key} | answer | changed)
+
+    def preferred(key: str = "p", preference: str = "equal") -> None:
+        store.blind.scoring.prefer(person="RE", token=pair, preference=preference, key=key)
+
     for _ in range(2):
-        store.blind.scoring.score(
-            person="RE", token=token, coherence=4, consistency=3, key="k", comment="fine", wrong_steps=["s1"]
-        )
-        store.blind.scoring.prefer(person="RE", token=pair, preference="equal", key="p")
-    for changed in (
-        lambda: store.blind.scoring.score(
-            person="RE", token=token, coherence=4, consistency=4, key="k", comment="fine", wrong_steps=["s1"]
-        ),
-        lambda: store.blind.scoring.score(
-            person="RE", token=token, coherence=4, consistency=3, key="k", comment="fine"
-        ),
-        lambda: store.blind.scoring.score(
-            person="RE", token=other, coherence=4, consistency=3, key="k", comment="fine", wrong_steps=["s1"]
-        ),
-        lambda: store.blind.scoring.prefer(person="RE", token=pair, preference="left", key="p"),
-        lambda: store.blind.scoring.prefer(person="RE", token=pair, preference="left", key="k"),
-        lambda: store.blind.scoring.score(person="RE", token=token, coherence=4, consistency=3, key="p"),
-    ):
+        given()
+        preferred()
+    for changed in ({"consistency": 4}, {"wrong_steps": []}, {"token": other}, {"key": "p"}):
         with pytest.raises(KeyReused):
-            changed()
+            given(**changed)
+    for changed in ({"preference": "left"}, {"key": "k"}):
+        with pytest.raises(KeyReused):
+            preferred(**changed)
     responses = {response.token: response for response in closed(store, session.id).responses}
     assert (responses[token].answer, responses[token].changes) == (ScoreAnswer(4, 3, "fine", ("s1",)), 0)
     assert (responses[pair].answer, responses[pair].changes) == (PreferenceAnswer("equal"), 0)
@@ -412,23 +362,6 @@ def test_an_open_session_has_no_results(store) -> None:
         store.blind.results.of_session(None, session.id)
 
 
-def test_facts_cannot_be_changed_by_another_program(store) -> None:
-    session = opened(store, mode="both")
-    score_everything(store)
-    version = store.items.get(1).version.id
-    store.blind.judging.record(
-        by="CO", session_id=session.id, judgement=Judgement("j", (version,), JudgeScore(1, 1), "", {}), key=key()
-    )
-    with sqlite3.connect(store.path) as stranger:
-        for table in [table for table in FACTS if table.startswith("blind_")]:
-            for change in (f"UPDATE {table} SET rowid = rowid", f"DELETE FROM {table}"):
-                change = change.replace("rowid = rowid", "session = 7") if "assignments" in table else change
-                change = change.replace("rowid = rowid", "id = id")
-                with pytest.raises(sqlite3.IntegrityError, match=f"{table} are facts"):
-                    stranger.execute(change)
-    stranger.close()
-
-
 # ---- what a scorer sees
 
 
@@ -437,20 +370,10 @@ def test_a_sheet_holds_what_a_scorer_may_see(store) -> None:
     token = tokens(store, "RE")[0]
     sheet = store.blind.scoring.sheet(token, "RE")
     (shown,) = sheet.traces
-    assert [(step.id, step.kind) for step in shown.steps] == [
-        ("s1", "think"),
-        ("s2", "zoom"),
-        ("s3", "think"),
-        ("s4", "answer"),
-    ]
+    assert [f"{step.id} {step.kind}" for step in shown.steps] == ["s1 think", "s2 zoom", "s3 think", "s4 answer"]
     zoom = shown.steps[1]
-    assert (zoom.text, zoom.window, zoom.frame, zoom.z, zoom.medium) == (
-        "Hα",
-        (6500.0, 6600.0),
-        "observed",
-        0.0,
-        "vacuum",
-    )
+    assert (zoom.text, zoom.window) == ("Hα", (6500.0, 6600.0))
+    assert (zoom.frame, zoom.z, zoom.medium) == ("observed", 0.0, "vacuum")
     assert (shown.overview, zoom.picture) == (0, 1)
     assert (sheet.place, sheet.of) == (1, len(tokens(store, "RE")))
     assert sheet.question.guide.startswith("- **")
@@ -491,15 +414,6 @@ def test_no_sheet_reveals_a_source(store) -> None:
     assert sheets > 30
 
 
-def test_repeats_and_gold_have_the_form_of_any_other_sheet(store) -> None:
-    opened(store, repeats=1, gold=(Gold(1, 5, 5),))
-    forms = set()
-    for work in store.blind.scoring.assignments("RE"):
-        forms.add(tuple(sorted(asdict(store.blind.scoring.sheet(work.token, "RE")))))
-        answer_one(store, "RE", work)
-    assert len(forms) == 1
-
-
 # ---- the order of the places
 
 
@@ -531,7 +445,7 @@ def allowed(request) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("traces", "repeats"), [(2, 1), (4, 2), (8, 3), (12, 6), (12, 0), (16, 8)])
+@pytest.mark.parametrize(("traces", "repeats"), [(2, 1), (8, 3), (12, 0), (16, 8)])
 def test_no_scorer_can_open_the_first_showing_while_its_repeat_is_in_front(store, traces, repeats) -> None:
     """And how much can be opened is the same with and without repeats, for lists of one length."""
     two_drafters(store, 2, task="cc")
@@ -611,23 +525,6 @@ def test_results_hold_everything_that_the_statistics_need(store) -> None:
     assert results.rubric == rubric()
 
 
-def test_a_preference_refers_to_the_sides_as_shown(store) -> None:
-    session = opened(store, mode="pairs", each=3)
-    for person, token in product(SCORERS, range(6)):
-        token = tokens(store, person, "pair")[token]
-        left = store.blind.scoring.source(token, person).trajectories[0].drafter.name
-        store.blind.scoring.prefer(
-            person=person, token=token, preference="left" if left == SPEC else "right", key=key()
-        )
-    results = closed(store, session.id)
-    better = {
-        results.traces[response.shown[0 if response.answer.preference == "left" else 1]].source
-        for response in results.first("pair")
-    }
-    assert better == {SPEC}
-    assert len({response.answer.preference for response in results.responses}) == 2
-
-
 def test_unanswered_questions_are_in_the_results_without_an_answer(store) -> None:
     session = opened(store)
     score(store, "RE", tokens(store, "RE")[0])
@@ -690,12 +587,17 @@ def score_mine(path: Path, person: str) -> int:
     return len(mine)
 
 
-def test_processes_that_score_at_once_lose_nothing(tmp_path) -> None:
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(3, mp_context=PROCESSES) as processes:
+        yield processes
+
+
+def test_processes_that_score_at_once_lose_nothing(tmp_path, processes) -> None:
     path = tmp_path / "annotations.db"
     with a_store(path, 8) as store:
         session = opened(store, each=3)
-        with ProcessPoolExecutor(3, mp_context=SPAWN) as pool:
-            done = list(pool.map(score_mine, [path] * 3, SCORERS))
+        done = list(processes.map(score_mine, [path] * 3, SCORERS))
         assert done == [16] * 3
         results = closed(store, session.id)
         assert [(response.answer, response.changes) for response in results.responses] == [(ScoreAnswer(4, 3), 1)] * 48
@@ -707,11 +609,10 @@ def create_once(path: Path, number: int) -> int:
         return store.blind.sessions.create("CO", Plan("once", SCORERS), "the one key").id
 
 
-def test_processes_that_create_under_one_key_make_one_session(tmp_path) -> None:
+def test_processes_that_create_under_one_key_make_one_session(tmp_path, processes) -> None:
     path = tmp_path / "annotations.db"
     a_store(path).close()
-    with ProcessPoolExecutor(3, mp_context=SPAWN) as pool:
-        assert set(pool.map(create_once, [path] * 4, range(4))) == {1}
+    assert set(processes.map(create_once, [path] * 4, range(4))) == {1}
     with Store.open(path) as store:
         assert len(store.blind.sessions.all(None)) == 1
 
@@ -761,13 +662,3 @@ def test_the_queries_of_a_scorer_scan_no_table(tmp_path) -> None:
                 scans = [line for line in plan if line.startswith("SCAN") and "blind_s" not in line]
                 # Sessions and their states are few; all other tables must use an index.
                 assert [line for line in scans if not re.match(r"SCAN ([sc]|mine)\b", line)] == [], plan
-
-
-def test_a_backup_holds_the_sessions(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "annotations.db") as store:
-        people(store)
-        two_drafters(store, 3)
-        session = drawn(store)
-        store.upkeep.backup(tmp_path / "copy.db")
-    with Store.open(tmp_path / "copy.db") as copy:
-        assert copy.blind.sessions.get(None, session.id) == session

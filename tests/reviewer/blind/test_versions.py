@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
@@ -57,27 +58,31 @@ def approve(store: Store, item: int, edit: bool = False, medium: str = "") -> No
     desk.until(item, *TO_VOTE[1:], *APPROVED)
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Items of one drafter: 1 approved unchanged, 2 and 3 revised and approved, 4 revised and not approved, 5 drafted,
     6 revised before it was imported, 7 approved after only its medium was stated, 8 as 7 and revised."""
-    with Store.open(tmp_path / "annotations.db") as made:
-        people(made)
+    path = tmp_path_factory.mktemp("versions") / "annotations.db"
+    with Store.open(path) as store:
+        people(store)
         for scorer in SCORERS:
-            made.accounts.add_person(scorer, f"Dr {scorer}", ["reviewer"])
-        for number in range(1, 6):
-            add(made, number)
-        add(made, 6, authors=("ZZ",))
-        add(made, 7)
-        add(made, 8)
-        approve(made, 1)
-        approve(made, 2, edit=True)
-        approve(made, 3, edit=True)
-        Desk(made).decide("RE", 4, "keep")
-        Desk(made).edit("RE", 4, f"{MARK} 4.")
-        approve(made, 7, medium="air")
-        approve(made, 8, edit=True, medium="air")
-        yield made
+            store.accounts.add_person(scorer, f"Dr {scorer}", ["reviewer"])
+        for number in range(1, 9):
+            add(store, number, authors=("ZZ",) if number == 6 else ())
+        approve(store, 1)
+        approve(store, 2, edit=True)
+        approve(store, 3, edit=True)
+        Desk(store).decide("RE", 4, "keep")
+        Desk(store).edit("RE", 4, f"{MARK} 4.")
+        approve(store, 7, medium="air")
+        approve(store, 8, edit=True, medium="air")
+    return path
+
+
+@pytest.fixture
+def store(made: Path, tmp_path: Path) -> Iterator[Store]:
+    with Store.open(Path(shutil.copyfile(made, tmp_path / "annotations.db"))) as store:
+        yield store
 
 
 def planned(version: str = "drafted", **other: object) -> Plan:
@@ -170,16 +175,6 @@ def test_each_drafter_has_both_of_its_sources(store: Store) -> None:
     assert len(results.first("pair")) == 2 * 2 * 6
 
 
-def test_in_the_separate_design_an_item_keeps_both_of_its_texts(store: Store) -> None:
-    plan = planned("both", mode="both", design="separate", number=2)
-    drawn = sample(plan, store.blind.sessions.candidates("CO", plan))
-    singles = [one.shown[0] for one in drawn.of("SA") if one.kind == "scores"]
-    assert {(single.item, single.text) for single in singles} == {
-        (item, text) for item in {single.item for single in singles} for text in ("drafted", "revised")
-    }
-    assert len(singles) == 4
-
-
 def test_a_medium_that_a_person_stated_is_no_edit_and_holds_for_the_draft(store: Store) -> None:
     session = created(store, "both", mode="both")
     traces = [trace for trace in store.blind.checks.traces("CO", session.id) if trace.item == 8]
@@ -210,27 +205,22 @@ def test_a_draft_that_was_restored_is_unchanged(store: Store) -> None:
     assert (item, UNCHANGED) in shown(store, session)
 
 
-@pytest.mark.parametrize(
-    ("version", "item", "message"),
-    [
+@pytest.mark.parametrize("use", ["items", "gold", "training"])
+def test_a_named_item_without_a_text_of_the_version_is_refused(store: Store, use) -> None:
+    for version, item, message in (
         ("drafted", 6, "people revised item 6 before it was imported, so its draft is not here"),
         ("approved", 4, "item 4 is not approved"),
         ("both", 5, "item 5 is not approved"),
         ("both", 1, "item 1 was approved as it was drafted, so it has one text, not two"),
-    ],
-)
-@pytest.mark.parametrize("use", ["items", "gold", "training"])
-def test_a_named_item_without_a_text_of_the_version_is_refused(store: Store, version, item, message, use) -> None:
-    other = {"items": {"items": [item, 2]}, "gold": {"gold": [{"item": item, "coherence": 3}]}}
-    plan = planned(version, **other.get(use, {"training": [item]}))
-    candidates = store.blind.sessions.candidates("CO", plan)
-    if version == "both" and use != "items":  # practice and calibration need the draft alone
-        assert item in {candidate.item for candidate in sample(plan, candidates).candidates}
-        return
-    with pytest.raises(TooFew, match=message):
-        sample(plan, candidates)
-    with pytest.raises(TooFew, match=message):
-        store.blind.sessions.create("CO", plan, key())
+    ):
+        other = {"items": {"items": [item, 2]}, "gold": {"gold": [{"item": item, "coherence": 3}]}}
+        plan = planned(version, **other.get(use, {"training": [item]}))
+        candidates = store.blind.sessions.candidates("CO", plan)
+        if version == "both" and use != "items":  # practice and calibration need the draft alone
+            assert item in {candidate.item for candidate in sample(plan, candidates).candidates}
+            continue
+        with pytest.raises(TooFew, match=message):
+            store.blind.sessions.create("CO", plan, key())
 
 
 def test_approved_text_of_states_without_approved_is_refused() -> None:
@@ -296,7 +286,6 @@ def test_both_sources_have_a_mean_of_their_own_scores(store: Store) -> None:
     session = created(store, "both")
     store.blind.sessions.open("CO", session.id, key())
     kinds = {candidate.version: candidate.text for candidate in store.blind.sessions.candidates("CO", session.plan)}
-    tokens = {}
     with sqlite3.connect(store.path) as db:
         tokens = dict(db.execute("SELECT token, version FROM blind_assignments").fetchall())
     for scorer in SCORERS:
@@ -331,11 +320,7 @@ def test_form_preview_and_list_name_the_version_and_its_sources(store: Store) ->
     client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1", follow_redirects=False)
     assert client.post("/sign-in", data={"initials": "CC", "password": PASSWORD}).status_code == 303
     setup = client.get("/api/v1/blind/setup").json()
-    assert setup["sources"] == {
-        "drafted": [BASELINE],
-        "approved": [REVISED, UNCHANGED],
-        "both": [REVISED, BASELINE],
-    }
+    assert setup["sources"] == {"drafted": [BASELINE], "approved": [REVISED, UNCHANGED], "both": [REVISED, BASELINE]}
     (stratum,) = setup["strata"]
     assert [stratum[name] for name in ("items", "drafted", "approved")] == [8, 7, 5]
 
@@ -377,9 +362,6 @@ def test_what_may_reveal_an_author_is_listed_by_the_source_of_its_text(store: St
     }
 
 
-# ---- sessions from before versions were told apart
-
-
 def as_before(store: Store, session: BlindSession, current: bool) -> None:
     """Make a session as earlier releases stored it: without the version; with the texts of that day if ``current``."""
     plan = session.plan.to_json()
@@ -413,11 +395,7 @@ def as_before(store: Store, session: BlindSession, current: bool) -> None:
 )
 def test_the_report_of_an_earlier_session_says_that_versions_were_not_told_apart(store, current, sentence) -> None:
     session = created(store)
-    store.blind.sessions.open("CO", session.id, key())
-    for scorer in SCORERS:
-        for work in store.blind.scoring.assignments(scorer):
-            answer_one(store, scorer, work)
-    store.blind.sessions.close("CO", session.id, key())
+    closed(store, session)
     as_before(store, session, current)
     page = report.as_html(store, "CO", session.id)
     assert page.count("made before drafted and edited texts were told apart") == 2

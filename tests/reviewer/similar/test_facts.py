@@ -114,9 +114,8 @@ FAULTY = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTY)
-def test_a_fault_is_found(name: str) -> None:
-    assert name in facts_of_texts(FAULTY[name])
+def test_a_fault_is_found() -> None:
+    assert [name for name, trajectory in FAULTY.items() if name not in facts_of_texts(trajectory)] == []
 
 
 def test_facts_that_are_not_tested_here_need_the_spectrum_or_the_words() -> None:
@@ -124,36 +123,29 @@ def test_facts_that_are_not_tested_here_need_the_spectrum_or_the_words() -> None
     assert rest == {"verdict: unusual", "zoom: failed often"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The dip at 7605 Å is the telluric A band.",
-        "One should not mistake the band at 7605 Å for a stellar one; it is terrestrial.",
-        "Molecules in the air above the telescope make the dip at 7605 Å.",
-        "I leave out what is seen at 7605 Å.",
-        "The plot starts at 6500 Å and stops at 6630 Å, where Hα is broad.",
-        "Not measurable: the continuum at 7605 Å is not above zero.",
-        "Hα lies at 6563 Å.",
-        "He II 4686 is absent, and the spectrum runs from 3700 to 9100 Å.",
-        "Next I zoom on Hβ.",
-        "Hα in 6500–6630 Å is a broad line.",
-        "Ca II K strong (only 60 % of 3927–3943 Å has data).",
-    ],
+SOUND_SENTENCES = (
+    "The dip at 7605 Å is the telluric A band. | I leave out what is seen at 7605 Å. | Hα lies at 6563 Å. | "
+    "One should not mistake the band at 7605 Å for a stellar one; it is terrestrial. | Next I zoom on Hβ. | "
+    "Molecules in the air above the telescope make the dip at 7605 Å. | Hα in 6500–6630 Å is a broad line. | "
+    "The plot starts at 6500 Å and stops at 6630 Å, where Hα is broad. | "
+    "Not measurable: the continuum at 7605 Å is not above zero. | "
+    "He II 4686 is absent, and the spectrum runs from 3700 to 9100 Å. | "
+    "Ca II K strong (only 60 % of 3927–3943 Å has data)."
 )
-def test_sound_sentences_are_no_faults(text: str) -> None:
-    assert facts_of_texts(trace(*third(f"Hα is here. {text}"))) - facts.NEUTRAL == set()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_sound_sentences_are_no_faults() -> None:
+    for text in SOUND_SENTENCES.split(" | "):
+        assert facts_of_texts(trace(*third(f"Hα is here. {text}"))) - facts.NEUTRAL == set(), text
+
+
+def test_the_atmosphere_of_the_star_does_not_explain_a_band_of_the_earth() -> None:
+    for text in (
         "Molecules in the stellar atmosphere make the dip at 7605 Å.",
         "The band at 7605 Å is formed in the atmosphere of this star.",
         "It is hard to overlook the trough at 7605 Å.",
-    ],
-)
-def test_the_atmosphere_of_the_star_does_not_explain_a_band_of_the_earth(text: str) -> None:
-    assert "sky: unnamed" in facts_of_texts(trace(*third(text)))
+    ):
+        assert "sky: unnamed" in facts_of_texts(trace(*third(text))), text
 
 
 def test_the_window_of_a_band_index_is_not_one_of_the_sky() -> None:

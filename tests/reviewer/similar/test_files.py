@@ -34,9 +34,7 @@ def values(table: Table, *keys: int) -> list[float]:
 
 
 @pytest.mark.parametrize("change", ["more rows", "compacted"])
-def test_other_threads_read_every_row_while_files_are_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
-) -> None:
+def test_other_threads_read_every_row_while_files_are_written(tmp_path, monkeypatch, change) -> None:
     table = Table(tmp_path, "numbers", TYPE)
     table.add(rows(0, ROWS + 100, 1.0))
     table.flush()
@@ -62,9 +60,7 @@ def test_other_threads_read_every_row_while_files_are_written(
     assert len(again) == len(table)
 
 
-def test_on_a_full_disk_the_rows_stay_and_no_part_of_a_file_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_a_full_disk_the_rows_stay_and_no_part_of_a_file_is_left(tmp_path, monkeypatch) -> None:
     table = Table(tmp_path, "numbers", TYPE)
     table.add(rows(0, 100, 1.0))
     table.flush()

@@ -15,7 +15,7 @@ from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.rules.workflow import Rules
 from reviewer.similar import facts, ranking
 from reviewer.similar.index import Index
-from reviewer.store import Store
+from reviewer.store import Draft, Store
 from tests.support.campaign import Desk, people
 
 HOT = "The Balmer lines are broad and the continuum rises to the blue."
@@ -46,9 +46,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
     with Store.open(tmp_path / "annotations.db") as store:
         people(store)
         store.settings.set_rules(None, Rules())
-        for number in range(12):
-            store.items.add(trace("cv", HOT, number))
-            store.items.add(trace("gm", COOL, number))
+        kinds = (("cv", HOT), ("gm", COOL))
+        store.items.add_all(Draft(trace(*kind, number)) for number in range(12) for kind in kinds)
         yield store
 
 
@@ -97,7 +96,7 @@ def test_a_restart_uses_the_files(store: Store, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("name", ["words", f"facts{facts.VERSION}", "model"])
-@pytest.mark.parametrize("damage", ["shortened", "changed", "emptied", "deleted"])
+@pytest.mark.parametrize("damage", ["shortened", "changed", "deleted"])
 def test_damaged_files_are_made_again(store: Store, name: str, damage: str, caplog: pytest.LogCaptureFixture) -> None:
     index = filled(store)
     before = index.corpus
@@ -107,11 +106,9 @@ def test_damaged_files_are_made_again(store: Store, name: str, damage: str, capl
         path.unlink()
     elif damage == "shortened":
         path.write_bytes(data[: len(data) // 2])
-    elif damage == "changed":
+    else:
         data[len(data) // 2] ^= 0xFF
         path.write_bytes(data)
-    else:
-        path.write_bytes(b"")
     with caplog.at_level(logging.WARNING):
         after = filled(store).corpus
     assert bool(caplog.records) is (damage != "deleted")
@@ -150,13 +147,11 @@ def test_withdrawn_items_are_left_out(store: Store) -> None:
 
 def test_the_model_is_fitted_again_when_the_corpus_has_grown(store: Store) -> None:
     first = filled(store)
-    assert first.corpus.model is not None
     assert first.corpus.model.fitted == 24
     store.items.add(trace("cv", HOT, 30))
     again = filled(store).corpus
     assert (again.model.fitted, again.items.size) == (24, 25)
-    for number in range(50):
-        store.items.add(trace("cv", "Helium stands out in this spectrum.", 40 + number))
+    store.items.add_all(Draft(trace("cv", "Helium stands out in this spectrum.", 40 + n)) for n in range(50))
     grown = filled(store).corpus
     assert (grown.model.fitted, grown.items.size) == (75, 75)
     assert "helium" in grown.model.terms

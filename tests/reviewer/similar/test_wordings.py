@@ -36,34 +36,35 @@ def test_names_of_lines_and_numbers_do_not_count() -> None:
     assert masked("[O III] 5007 and Hα are at 31σ.") == "line and line are at σ."
 
 
-@pytest.mark.parametrize(
-    ("text", "doubtful"),
-    [
+@pytest.fixture(scope="module")
+def learned() -> Wordings:
+    return fit(traces(), 1000)
+
+
+def test_a_phrase_that_often_disagrees_is_doubtful(learned: Wordings) -> None:
+    for text, doubtful in (
         ("Still open is Ca II K with its neighbours.", True),
         ("Ca II K is clearly visible in this window.", False),
         ("Where Ca II K ought to be there is noise.", False),
         ("Something else is said of Ca II K.", False),
-    ],
-)
-def test_a_phrase_that_often_disagrees_is_doubtful(text: str, doubtful: bool) -> None:
-    assert fit(traces(), 1000).doubtful(reading(text, disagrees=True)) is doubtful
+    ):
+        assert learned.doubtful(reading(text, disagrees=True)) is doubtful, text
 
 
-def test_a_failure_in_few_traces_is_believed_and_one_in_many_is_a_doubt() -> None:
+def test_a_failure_in_few_traces_is_believed_and_one_in_many_is_a_doubt(learned: Wordings) -> None:
     failure = reading("He I 5876 stands out without any doubt.", disagrees=True)
     diluted = [*traces(), *[[reading("Hα is there.", disagrees=False)]] * 1100]
     assert not fit(diluted, 2100).doubtful(failure)
-    assert fit(traces(), 1000).doubtful(failure)
+    assert learned.doubtful(failure)
 
 
-def test_nothing_is_learned_from_few_traces_and_of_another_sort() -> None:
+def test_nothing_is_learned_from_few_traces_and_of_another_sort(learned: Wordings) -> None:
     plan = reading("Still open is Ca II K with its neighbours.", disagrees=True)
     assert not fit(traces()[:200], 200).doubtful(plan)
-    assert not fit(traces(), 1000).doubtful(Reading("denial", plan.text, True, NOT_THERE))
+    assert not learned.doubtful(Reading("denial", plan.text, True, NOT_THERE))
 
 
-def test_it_is_kept_in_a_file(tmp_path: Path) -> None:
-    learned = fit(traces(), 1000)
+def test_it_is_kept_in_a_file(tmp_path: Path, learned: Wordings) -> None:
     learned.write(path := tmp_path / "wordings.json")
     assert Wordings.read(path) == learned
 

@@ -1,8 +1,9 @@
 """Versions, decisions, marks and verdicts: appended once, checked when written, never changed."""
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,7 +23,9 @@ from reviewer.store import (
     WorkTime,
     WrongSpectrum,
 )
+from reviewer.store.sqlite.schema import FACTS
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, edited, people
+from tests.support.kept_campaign import fill, score_blind
 
 # ---- adding items
 
@@ -112,18 +115,9 @@ def test_the_second_of_two_edits_of_one_version_is_refused_and_both_texts_are_ke
     desk.edit("RE", item_id, "two")
     third = desk.edit("RE", item_id, "three")
     hers = desk.edit("RE", item_id, "four, hers")
-    lease = store.leases.take("RE", item_id)
     his = edited(third.trajectory, "four, his")
     with pytest.raises(VersionMoved, match="based on version 3; RE has saved version 4 since") as moved:
-        store.reviews.save_version(
-            person="RE",
-            item_id=item_id,
-            base_version_id=third.id,
-            trajectory=his,
-            reason="why",
-            key="second tab",
-            lease_token=lease.token,
-        )
+        desk.save("RE", item_id, his, base_version_id=third.id, reason="why")
     assert moved.value.theirs == hers
     assert moved.value.yours == his
     kept = store.leases.autosaved("RE", item_id)
@@ -131,38 +125,20 @@ def test_the_second_of_two_edits_of_one_version_is_refused_and_both_texts_are_ke
     assert [v.trajectory.steps[0].text for v in store.items.versions(item_id)][-1] == "four, hers"
 
 
-@pytest.mark.parametrize(
-    "change", [{"task": "white_dwarf"}, {"label": "NO"}, {"simulated": True}, {"spectrum_name": "other.fits"}]
-)
-def test_a_version_cannot_change_the_identity_of_the_item(store, desk, change):
+def test_a_version_cannot_change_the_identity_of_the_item(store, desk):
     item_id = an_item(store)
     desk.decide("RE", item_id, "keep")
-    version, lease = store.items.get(item_id).version, store.leases.take("RE", item_id)
-    with pytest.raises(NotAllowed, match=next(iter(change))):
-        store.reviews.save_version(
-            person="RE",
-            item_id=item_id,
-            base_version_id=version.id,
-            trajectory=replace(version.trajectory, **change),
-            reason="",
-            key="k",
-            lease_token=lease.token,
-        )
+    version = store.items.get(item_id).version
+    for change in ({"task": "wd"}, {"label": "NO"}, {"simulated": True}, {"spectrum_name": "other.fits"}):
+        with pytest.raises(NotAllowed, match=next(iter(change))):
+            desk.save("RE", item_id, replace(version.trajectory, **change))
 
 
 def test_text_cannot_be_edited_outside_revision_but_is_kept_as_unsent(store, desk):
     item_id = an_item(store)
-    version, lease = store.items.get(item_id).version, store.leases.take("RE", item_id)
+    version = store.items.get(item_id).version
     with pytest.raises(NotAllowed, match="in revision only; this item is in screening"):
-        store.reviews.save_version(
-            person="RE",
-            item_id=item_id,
-            base_version_id=version.id,
-            trajectory=edited(version.trajectory, "x"),
-            reason="",
-            key="k",
-            lease_token=lease.token,
-        )
+        desk.save("RE", item_id, edited(version.trajectory, "x"))
     assert store.leases.autosaved("RE", item_id).body["steps"][0]["text"] == "x"
 
 
@@ -229,75 +205,29 @@ def test_an_item_passes_every_round_and_its_history_lists_the_decisions(store, d
     assert store.queue.approved(task="carbon") == []
 
 
-def test_a_double_click_with_one_key_is_one_vote(store, desk):
-    item_id = an_item(store)
-    desk.until(item_id, *TO_VOTE)
-    version, lease = store.items.get(item_id).version, store.leases.take("VO", item_id)
-    first = store.reviews.decide(
-        person="VO", item_id=item_id, version_id=version.id, verb="approve", key="one form", lease_token=lease.token
-    )
-    again = store.reviews.decide(
-        person="VO", item_id=item_id, version_id=version.id, verb="approve", key="one form", lease_token=lease.token
-    )
-    assert first == again
-    assert first.progress == "vote 1 of 2"
-
-
 def test_a_repeated_request_gets_the_first_answer_whatever_came_after(store, desk):
     item_id = an_item(store)
-    version, lease = store.items.get(item_id).version, store.leases.take("RE", item_id)
-    first = store.reviews.decide(
-        person="RE", item_id=item_id, version_id=version.id, verb="keep", key="lost answer", lease_token=lease.token
-    )
+    version, lease = store.items.get(item_id).version, store.leases.take("RE", item_id).token
+    lost = {"version_id": version.id, "lease_token": lease, "key": "lost answer"}
+    first = desk.decide("RE", item_id, "keep", **lost)
+    assert desk.decide("RE", item_id, "keep", **lost) == first
     desk.edit("RE", item_id, "two")
     saving = desk.last_key
     desk.decide("RE", item_id, "submit")
-    assert (
-        store.reviews.decide(
-            person="RE", item_id=item_id, version_id=version.id, verb="keep", key="lost answer", lease_token=lease.token
-        )
-        == first
-    )
+    assert desk.decide("RE", item_id, "keep", **lost) == first
     saved = store.items.versions(item_id)[1]
-    assert (
-        store.reviews.save_version(
-            person="RE",
-            item_id=item_id,
-            base_version_id=version.id,
-            trajectory=saved.trajectory,
-            reason="clearer",
-            key=saving,
-            lease_token="",
-        )
-        == saved
-    )
+    repeated = {"base_version_id": version.id, "key": saving, "lease_token": ""}
+    assert desk.save("RE", item_id, saved.trajectory, **repeated) == saved
 
 
 def test_a_key_cannot_be_used_for_something_else(store, desk):
     item_id, other = an_item(store), an_item(store, 1)
-    version, lease = store.items.get(item_id).version, store.leases.take("RE", item_id)
-    store.reviews.decide(
-        person="RE", item_id=item_id, version_id=version.id, verb="keep", key="k", lease_token=lease.token
-    )
+    same = {"lease_token": store.leases.take("RE", item_id).token, "key": "k"}
+    desk.decide("RE", item_id, "keep", **same)
     with pytest.raises(KeyReused):
-        store.reviews.decide(
-            person="RE",
-            item_id=item_id,
-            version_id=version.id,
-            verb="reject",
-            key="k",
-            lease_token=lease.token,
-            reason="bad_data",
-        )
+        desk.decide("RE", item_id, "reject", **same, reason="bad_data")
     with pytest.raises(KeyReused):
-        store.reviews.decide(
-            person="RE",
-            item_id=other,
-            version_id=store.items.get(other).version.id,
-            verb="keep",
-            key="k",
-            lease_token=lease.token,
-        )
+        desk.decide("RE", other, "keep", **same)
     with pytest.raises(KeyReused):
         store.reviews.undo(person="RE", item_id=item_id, key="k")
 
@@ -305,74 +235,39 @@ def test_a_key_cannot_be_used_for_something_else(store, desk):
 def test_the_vote_after_the_last_one_is_refused_and_changes_nothing(store, desk):
     item_id = an_item(store)
     before = desk.until(item_id, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
-    version = store.items.get(item_id).version
     with pytest.raises(NotAllowed, match="already approved"):
         store.leases.take("JU", item_id)
     with pytest.raises(NotAllowed, match="already approved"):
-        store.reviews.decide(
-            person="JU",
-            item_id=item_id,
-            version_id=version.id,
-            verb="reject",
-            key="late",
-            lease_token="no lease",
-            reason="bad_data",
-        )
+        desk.decide("JU", item_id, "reject", lease_token="no lease", reason="bad_data")
     assert store.items.standing(item_id) == before
 
 
-def test_a_decision_on_a_version_that_moved_on_is_refused(store, desk):
-    item_id = an_item(store)
+def test_a_decision_on_a_version_that_moved_on_or_of_another_item_is_refused(store, desk):
+    item_id, other = an_item(store), an_item(store, 1)
     old = store.items.get(item_id).version
     desk.decide("RE", item_id, "keep")
     new = desk.edit("RE", item_id, "two")
-    lease = store.leases.take("RE", item_id)
     with pytest.raises(VersionMoved) as moved:
-        store.reviews.decide(
-            person="RE", item_id=item_id, version_id=old.id, verb="submit", key="k", lease_token=lease.token
-        )
+        desk.decide("RE", item_id, "submit", version_id=old.id)
     assert (moved.value.theirs, moved.value.yours) == (new, None)
+    with pytest.raises(NotFound, match="has no version"):
+        desk.decide("RE", other, "keep", version_id=new.id)
 
 
-@pytest.mark.parametrize(
-    ("who", "verb", "more", "sentence"),
-    [
-        ("RE", "keep", {}, "in audit now"),
-        ("VO", "pass", {}, "Audit is for auditor or coordinator; VO is reviewer"),
-        ("AU", "return", {}, "Returning needs a comment"),
-        ("AU", "reject", {}, "Rejecting needs a reason"),
-        ("AU", "undo", {}, "is not one"),
-    ],
-)
-def test_the_store_applies_the_rules(store, desk, who, verb, more, sentence):
+def test_the_store_applies_the_rules(store, desk):
     item_id = an_item(store)
     desk.until(item_id, *TO_AUDIT)
-    version = store.items.get(item_id).version
-    with pytest.raises(NotAllowed, match=sentence):
-        store.reviews.decide(
-            person=who,
-            item_id=item_id,
-            version_id=version.id,
-            verb=verb,
-            key="k",
-            lease_token=store.leases.take("AU", item_id).token,
-            **more,
-        )
+    lease = store.leases.take("AU", item_id).token
+    for person, verb, sentence in (
+        ("RE", "keep", "in audit now"),
+        ("VO", "pass", "Audit is for auditor or coordinator; VO is reviewer"),
+        ("AU", "return", "Returning needs a comment"),
+        ("AU", "reject", "Rejecting needs a reason"),
+        ("AU", "undo", "is not one"),
+    ):
+        with pytest.raises(NotAllowed, match=sentence):
+            desk.decide(person, item_id, verb, lease_token=lease)
     assert store.items.standing(item_id).progress == "audit 0 of 2"
-
-
-def test_a_version_of_another_item_is_no_version_of_this_one(store):
-    item_id, other = an_item(store), an_item(store, 1)
-    lease = store.leases.take("RE", item_id)
-    with pytest.raises(NotFound, match="has no version"):
-        store.reviews.decide(
-            person="RE",
-            item_id=item_id,
-            version_id=store.items.get(other).version.id,
-            verb="keep",
-            key="k",
-            lease_token=lease.token,
-        )
 
 
 # ---- undo
@@ -405,44 +300,28 @@ def test_only_the_latest_decision_can_be_undone_by_its_person(store, desk):
 # ---- marks and verdicts
 
 
-def test_the_latest_mark_per_person_and_step_is_valid_and_cleared_removes_it(store):
+def test_the_latest_mark_per_person_and_step_is_valid_and_cleared_removes_it(store, desk):
     item_id = an_item(store)
-    version = store.items.get(item_id).version
-    store.marks.add(person="RE", item_id=item_id, version_id=version.id, step_id="s1", mark="supported", key="m1")
-    store.marks.add(
-        person="RE",
-        item_id=item_id,
-        version_id=version.id,
-        step_id="s1",
-        mark="hallucinated feature",
-        key="m2",
-        note="no Hα here ",
-    )
-    store.marks.add(person="VO", item_id=item_id, version_id=version.id, step_id="s1", mark="supported", key="m3")
-    store.marks.add(person="VO", item_id=item_id, version_id=version.id, step_id="s2", mark="needless zoom", key="m4")
-    store.marks.add(person="VO", item_id=item_id, version_id=version.id, step_id="s2", mark="cleared", key="m5")
+    desk.mark("RE", item_id, "s1", "supported", key="m1")
+    desk.mark("RE", item_id, "s1", "hallucinated feature", key="m2", note="no Hα here ")
+    for n, (step, name) in enumerate((("s1", "supported"), ("s2", "needless zoom"), ("s2", "cleared")), start=3):
+        desk.mark("VO", item_id, step, name, key=f"m{n}")
     assert [(m.person, m.step_id, m.mark, m.note) for m in store.marks.of_item(item_id)] == [
         ("RE", "s1", "hallucinated feature", "no Hα here"),
         ("VO", "s1", "supported", ""),
     ]
 
 
-def test_a_mark_is_written_once_per_key_and_on_a_step_that_exists(store):
+def test_a_mark_is_written_once_per_key_and_on_a_step_that_exists(store, desk):
     item_id = an_item(store)
-    version = store.items.get(item_id).version
-    first = store.marks.add(
-        person="RE", item_id=item_id, version_id=version.id, step_id="s1", mark="supported", key="m1"
-    )
-    assert (
-        store.marks.add(person="RE", item_id=item_id, version_id=version.id, step_id="s1", mark="supported", key="m1")
-        == first
-    )
+    first = desk.mark("RE", item_id, "s1", "supported", key="m1")
+    assert desk.mark("RE", item_id, "s1", "supported", key="m1") == first
     with pytest.raises(KeyReused):
-        store.marks.add(person="RE", item_id=item_id, version_id=version.id, step_id="s2", mark="supported", key="m1")
+        desk.mark("RE", item_id, "s2", "supported", key="m1")
     with pytest.raises(NotFound, match="no step 's9'"):
-        store.marks.add(person="RE", item_id=item_id, version_id=version.id, step_id="s9", mark="supported", key="m2")
+        desk.mark("RE", item_id, "s9", "supported", key="m2")
     with pytest.raises(NotAllowed, match="one of supported"):
-        store.marks.add(person="RE", item_id=item_id, version_id=version.id, step_id="s1", mark="nice", key="m3")
+        desk.mark("RE", item_id, "s1", "nice", key="m3")
 
 
 def test_a_verdict_is_committed_once(store):
@@ -459,26 +338,17 @@ def test_a_verdict_is_committed_once(store):
 # ---- facts cannot be changed; everything else is derived from them
 
 
-@pytest.mark.parametrize("table", ["versions", "decisions", "marks", "verdicts", "settings"])
-@pytest.mark.parametrize("change", ["UPDATE {} SET at = ''", "DELETE FROM {}"])
-def test_facts_cannot_be_changed_by_another_program(store, desk, table, change):
-    item_id = an_item(store)
-    desk.decide("RE", item_id, "keep")
-    store.marks.add(
-        person="RE",
-        item_id=item_id,
-        version_id=store.items.get(item_id).version.id,
-        step_id="s1",
-        mark="supported",
-        key="m1",
-    )
-    store.marks.commit_verdict(
-        person="RE", item_id=item_id, version_id=store.items.get(item_id).version.id, verdict="YES"
-    )
-    stranger = sqlite3.connect(store.path)
-    with pytest.raises(sqlite3.IntegrityError, match=f"{table} are facts: append"):
-        stranger.execute(change.format(table))
-    stranger.close()
+def test_facts_cannot_be_changed_by_another_program(tmp_path):
+    with Store.open(tmp_path / "filled.db") as store:
+        fill(store)
+        score_blind(store)
+    with closing(sqlite3.connect(tmp_path / "filled.db")) as stranger:
+        for table in FACTS:
+            assert stranger.execute(f"SELECT count(*) FROM {table}").fetchone() > (0,), table
+            column = stranger.execute(f"PRAGMA table_info({table})").fetchone()[1]
+            for change in (f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}"):
+                with pytest.raises(sqlite3.IntegrityError, match=f"{table} are facts: append"):
+                    stranger.execute(change)
 
 
 def test_people_with_decisions_cannot_be_deleted(store, desk):
@@ -501,7 +371,7 @@ moves = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(moves, min_size=1, max_size=2))
 def test_what_is_derived_always_follows_from_the_facts(tmp_path_factory, stories):
     path = tmp_path_factory.mktemp("db") / "annotations.db"
@@ -539,9 +409,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("table", FIGURES)
-@pytest.mark.parametrize("fault", ["UPDATE {0} SET {1} = {1} + 1", "DELETE FROM {0}"])
-def test_verify_finds_wrong_figures_and_rebuild_repairs_them(store, desk, table, fault):
+def test_verify_finds_wrong_figures_and_rebuild_repairs_them(store, desk):
     item_id, other = an_item(store), an_item(store, 1)
     desk.decide("RE", item_id, "keep", worked=WorkTime(100.0, 41.4))
     desk.edit("RE", item_id, "Seen again.")
@@ -551,15 +419,14 @@ def test_verify_finds_wrong_figures_and_rebuild_repairs_them(store, desk, table,
     assert before.by_person == {"RE": {"screening": 1}}
     assert before.time_by_person["RE"]["screening"] == TimeSpent(1, 41.0)
     assert store.upkeep.verify() == []
-    stranger = sqlite3.connect(store.path)
-    stranger.execute(fault.format(table, FIGURES[table]))
-    stranger.commit()
-    stranger.close()
-    assert store.upkeep.verify() == [f"the figures of the table {table} do not follow from the facts; rebuild"]
-    store.upkeep.rebuild()
-    assert store.upkeep.verify() == []
-    store.statistics._counted.clear()
-    assert store.statistics.counts() == before
+    for (table, column), fault in product(FIGURES.items(), ("UPDATE {0} SET {1} = {1} + 1", "DELETE FROM {0}")):
+        with closing(sqlite3.connect(store.path)) as stranger, stranger:
+            stranger.execute(fault.format(table, column))
+        assert store.upkeep.verify() == [f"the figures of the table {table} do not follow from the facts; rebuild"]
+        store.upkeep.rebuild()
+        assert store.upkeep.verify() == []
+        store.statistics._counted.clear()
+        assert store.statistics.counts() == before
 
 
 def test_verify_finds_a_changed_standing_and_rebuild_repairs_it(store, desk):
@@ -579,19 +446,6 @@ def test_verify_finds_a_changed_standing_and_rebuild_repairs_it(store, desk):
 
 
 # ---- the disk
-
-
-def test_a_full_disk_is_reported_and_leaves_nothing_incomplete(store):
-    an_item(store)
-    (pages,) = store.database.writer.execute("PRAGMA page_count").fetchone()
-    store.database.writer.execute(f"PRAGMA max_page_count = {pages + 4}")
-    drafts = [Draft(a_trajectory(think=str(n) * 5000)) for n in range(50)]
-    with pytest.raises(CannotWrite, match=r"annotations\.db: the disk is full\. Nothing was saved\."):
-        store.items.add_all(drafts)
-    assert store.statistics.counts().by_task == {"cv": {"screening": 1}}
-    store.database.writer.execute("PRAGMA max_page_count = 1000000")
-    assert all(added.new for added in store.items.add_all(drafts))
-    assert store.upkeep.verify() == []
 
 
 def test_every_refusal_is_a_store_error():

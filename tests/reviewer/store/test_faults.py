@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -29,10 +29,9 @@ from reviewer.store import (
     NotAnnotations,
     QueueFilter,
     Store,
-    StoreError,
     VersionMoved,
 )
-from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, an_item, people
+from tests.support.campaign import PROCESSES, TO_AUDIT, TO_VOTE, Desk, an_item, people
 from tests.support.cli import free_port
 from tests.support.cli import run as spec_o3
 
@@ -128,56 +127,49 @@ def test_a_full_disk_keeps_exactly_what_was_acknowledged(path: Path, tmp_path: P
             )
 
 
-LIMITED = """
-import resource, signal, sys
-sys.path.insert(0, {tests!r})
-from tests.support.campaign import Desk
-from reviewer.store import CannotWrite, Store
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-store = Store.open({path!r})
-resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
-try:
-    while True:
-        store.leases.autosave(person="RE", item_id=1, base_version_id=1, body=dict(steps=[], comment="long " * 20_000))
-except CannotWrite as refused:
-    print(refused)
-"""
-
-
 def test_a_file_that_cannot_grow_is_reported(path: Path) -> None:
-    code = LIMITED.format(tests=str(ROOT), path=str(path), limit=path.stat().st_size + 100_000)
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
-    assert str(path) in done.stdout
-    assert "Nothing was saved" in done.stdout
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    body = {"steps": [], "comment": "long " * 400_000}
+    with Store.open(path) as store:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 100_000, before[1]))
+        try:
+            with pytest.raises(CannotWrite, match=rf"{path}.*Nothing was saved"):
+                store.leases.autosave(person="RE", item_id=1, base_version_id=1, body=body)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
     with Store.open(path) as store:
         assert store.upkeep.verify() == []
 
 
 @as_root
-@pytest.mark.parametrize("what", ["file", "folder"])
-def test_a_read_only_file_or_folder_is_named_at_the_start(made: Path, what: str) -> None:
+def test_a_read_only_file_or_folder_is_named_at_the_start(made: Path) -> None:
     # Not in pytest's folder: each run of pytest closes that to other users.
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(shutil.copy(made, folder))
-        path.chmod(0o444 if what == "file" else 0o666)
-        path.parent.chmod(0o777 if what == "file" else 0o555)
-        refusal = start_as_nobody(path)
-    assert refusal.startswith(f"{path}: ")
-    assert ("the file is read-only" if what == "file" else "no write permission") in refusal
+        Path(folder).chmod(0o755)
+        paths = [Path(folder) / name / "annotations.db" for name in ("file", "folder")]
+        for path, of_file, of_folder in zip(paths, (0o444, 0o666), (0o777, 0o555), strict=True):
+            path.parent.mkdir()
+            shutil.copy(made, path)
+            path.chmod(of_file)
+            path.parent.chmod(of_folder)
+        of_file, of_folder = start_as_nobody(*paths).splitlines()
+    assert of_file.startswith(f"{paths[0]}: the file is read-only")
+    assert of_folder.startswith(f"{paths[1]}: ")
+    assert "no write permission" in of_folder
 
 
-def start_as_nobody(path: Path) -> str:
-    """Return why a user without rights cannot start with this database."""
+def start_as_nobody(*paths: Path) -> str:
+    """Return why a user without rights cannot start with these databases, one line each."""
     code = f"""
 import os, sys
 sys.path.insert(0, {str(ROOT)!r})
 from reviewer.store import CannotWrite, Store
 os.setuid({NOBODY})
-try:
-    Store.open({str(path)!r}).upkeep.check_at_start()
-except CannotWrite as refused:
-    print(refused)
+for path in {[str(path) for path in paths]!r}:
+    try:
+        Store.open(path).upkeep.check_at_start()
+    except CannotWrite as refused:
+        print(refused)
 """
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=True).stdout
 
@@ -193,37 +185,6 @@ def test_a_file_on_a_read_only_disk_is_named_at_the_start(path: Path, tmp_path: 
 
 
 # ---- other programs
-
-
-def test_a_lock_is_waited_for_and_then_reported_and_work_resumes_after_it(path: Path) -> None:
-    code = (
-        "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None); "
-        "db.execute('BEGIN EXCLUSIVE'); print('held', flush=True); sys.stdin.read()"
-    )
-    holder = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    with holder, Store.open(path, patience=0.3) as store:
-        assert holder.stdout is not None
-        assert holder.stdin is not None
-        holder.stdout.readline()
-        with pytest.raises(CannotWrite, match="it is locked by another program"):
-            store.leases.take("RE", 1)
-        assert store.items.get(1).standing.round == "screening"
-        holder.stdin.close()
-        holder.wait()
-        assert store.leases.take("RE", 1).person == "RE"
-
-
-def test_two_apps_on_one_database_see_each_others_work(path: Path) -> None:
-    with Store.open(path) as first, Store.open(path) as second:
-        lease = first.leases.take("RE", 1)
-        with pytest.raises(HeldByAnother, match="RE is working on this item"):
-            second.leases.take("VO", 1)
-        version = second.items.get(1).version.id
-        decision = {"person": "RE", "item_id": 1, "version_id": version, "key": "a key of its own"}
-        second.reviews.decide(**decision, verb="keep", lease_token=lease.token)
-        assert first.items.standing(1).round == "revision"
-        assert first.reviews.decide(**decision, verb="keep", lease_token=lease.token).state == "revision"
-        assert len(first.items.history(1)) == 1
 
 
 def test_a_port_in_use_is_reported_before_any_file_is_made(tmp_path: Path) -> None:
@@ -256,9 +217,12 @@ def page_of(path: Path, table: str) -> tuple[int, int]:
     return (root - 1) * size, size
 
 
-@pytest.mark.parametrize("table", ["decisions", "people", "standings"])
-def test_an_app_does_not_start_with_a_damaged_database(path: Path, table: str) -> None:
-    flip(path, *page_of(path, table))
+def test_an_app_does_not_start_with_a_damaged_database(made: Path, path: Path) -> None:
+    for table in ("people", "standings", "decisions"):
+        shutil.copyfile(made, path)
+        flip(path, *page_of(path, table))
+        with pytest.raises(Damaged), Store.open(path) as store:
+            store.upkeep.check_at_start()
     error = one_line(spec_o3("app", "--db", path, "--no-browser", "--port", str(free_port())))
     assert "is damaged" in error
     assert "spec-o3 restore" in error
@@ -329,9 +293,7 @@ def test_every_connection_flushes_each_transaction_to_the_disk(path: Path) -> No
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_a_copy_is_flushed_before_it_gets_its_name_and_its_folder_after(
-    path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
-) -> None:
+def test_a_copy_is_flushed_before_it_gets_its_name_and_its_folder_after(path, monkeypatch, links) -> None:
     target = path.with_name("copy.db")
     flushed: list[tuple[str, bool]] = []
     fsync = os.fsync
@@ -361,31 +323,6 @@ def test_a_reader_that_comes_back_after_the_end_is_closed(path: Path) -> None:
         store.close()
     with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
         reader.execute("SELECT 1")
-
-
-def test_a_reader_whose_settings_fail_is_closed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[sqlite3.Connection] = []
-
-    class Refuses(sqlite3.Connection):
-        def execute(self, sql: str, *values: object) -> sqlite3.Cursor:  # type: ignore[override]
-            if "query_only" in sql:
-                raise sqlite3.OperationalError("disk I/O error")
-            return super().execute(sql, *values)
-
-    connect = sqlite3.connect
-
-    def refusing(*arguments: object, **options: object) -> sqlite3.Connection:
-        opened.append(connect(*arguments, **options, factory=Refuses))  # type: ignore[call-overload]
-        return opened[-1]
-
-    with Store.open(path) as store:
-        while not store.database._idle_readers.empty():
-            store.database._idle_readers.get().conn.close()
-        monkeypatch.setattr(sqlite3, "connect", refusing)
-        with pytest.raises(sqlite3.OperationalError):
-            store.database._reader()
-        with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
-            opened[-1].execute("SELECT 1")
 
 
 # ---- faults seen through the HTTP routes
@@ -428,24 +365,6 @@ def test_an_autosave_returns_the_text_that_it_replaced(path: Path) -> None:
         assert autosave("second tab goes on", str(second["at"]))["replaced"] is None
 
 
-@as_root
-def test_an_upload_that_does_not_fit_on_the_disk_is_refused_before_it_is_stored(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with disk(tmp_path / "disk", 12_000) as folder, Store.open(path) as store:
-        monkeypatch.setenv("GRADIO_TEMP_DIR", str(folder))
-        client = client_of(store)
-        fits = client.post("/gradio_api/upload", files={"files": ("few.jsonl", b"x" * 1000)})
-        assert fits.status_code == 200
-        kept = sorted(folder.rglob("*"))
-        refused = client.post("/gradio_api/upload", files={"files": ("rows.jsonl", b"x" * 4_000_000)})
-        assert refused.status_code == 507
-        assert refused.text.startswith("The disk is full: found ")
-        assert "expected room for 4 MB" in refused.text
-        assert sorted(folder.rglob("*")) == kept
-
-
-SPAWN = multiprocessing.get_context("spawn")
 ITEMS = 25
 
 
@@ -472,22 +391,14 @@ def claim_everything(shared_path: Path, person: str) -> list[int]:
                 continue
             if lease.round != "screening":
                 continue  # kept by another process meanwhile: it is offered for revision now
-            version = store.items.get(item_id).version
-            store.reviews.decide(
-                person=person,
-                item_id=item_id,
-                version_id=version.id,
-                verb="keep",
-                key=f"{person} {item_id}",
-                lease_token=lease.token,
-            )
+            Desk(store).decide(person, item_id, "keep", lease_token=lease.token)
             mine.append(item_id)
     return mine
 
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[ProcessPoolExecutor]:
-    with ProcessPoolExecutor(3, mp_context=SPAWN) as processes:
+    with ProcessPoolExecutor(3, mp_context=PROCESSES) as processes:
         yield processes
 
 
@@ -526,9 +437,7 @@ def test_simultaneous_votes_are_counted_up_to_the_required_number(shared_path):
             start.wait()
             try:
                 lease = store.leases.take(person, 1)
-                return store.reviews.decide(
-                    person=person, item_id=1, version_id=version.id, verb="approve", key=person, lease_token=lease.token
-                ).progress
+                return Desk(store).decide(person, 1, "approve", version_id=version.id, lease_token=lease.token).progress
             except NotAllowed:
                 return "refused"
 
@@ -546,22 +455,11 @@ def test_two_saves_at_once_make_one_version_and_one_refusal(shared_path):
         start = threading.Barrier(2)
 
         def save(text: str) -> str:
-            changed = base.trajectory.with_steps(
-                base.trajectory.steps[1:] if text == "a" else base.trajectory.steps[2:]
-            )
+            steps = base.trajectory.steps[1:] if text == "a" else base.trajectory.steps[2:]
+            given = {"base_version_id": base.id, "key": text, "lease_token": lease.token}
             start.wait()
             try:
-                return str(
-                    store.reviews.save_version(
-                        person="RE",
-                        item_id=1,
-                        base_version_id=base.id,
-                        trajectory=changed,
-                        reason="",
-                        key=text,
-                        lease_token=lease.token,
-                    ).number
-                )
+                return str(desk.save("RE", 1, base.trajectory.with_steps(steps), **given).number)
             except VersionMoved as moved:
                 return f"refused by {moved.theirs.number}"
 
@@ -599,11 +497,10 @@ while True:
 """
 
 
-@pytest.mark.parametrize("after", [1, 6])
-def test_a_kill_at_any_moment_loses_nothing_that_was_acknowledged(shared_path, after):
+def test_a_kill_at_any_moment_loses_nothing_that_was_acknowledged(shared_path):
+    after = 4
     code = WRITER.format(tests=str(ROOT), path=str(shared_path))
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as writer:
-        assert writer.stdout is not None
         printed = [writer.stdout.readline() for _ in range(after)]
         os.kill(writer.pid, signal.SIGKILL)
         printed += writer.stdout.read().splitlines(keepends=True)
@@ -643,70 +540,11 @@ def test_a_reader_sees_one_moment_while_others_write(shared_path):
         assert seen == {ITEMS}
 
 
-def test_other_programs_may_read_the_file_while_it_is_open(shared_path):
-    with Store.open(shared_path) as store:
-        Desk(store).until(1, *TO_AUDIT)
-        stranger = sqlite3.connect(f"file:{shared_path}?mode=ro", uri=True)
-        assert stranger.execute("SELECT count(*) FROM decisions").fetchone() == (2,)
-        stranger.close()
-
-
 @pytest.fixture
 def store(tmp_path):
     with Store.open(tmp_path / "annotations.db") as store:
         people(store)
         yield store
-
-
-def test_a_backup_opens_as_the_same_database(store, tmp_path):
-    item_id = an_item(store)
-    Desk(store).until(item_id, *TO_AUDIT)
-    store.upkeep.backup(tmp_path / "copy.db")
-    assert not (tmp_path / "copy.db-wal").exists()
-    with Store.open(tmp_path / "copy.db") as copy:
-        assert copy.items.get(item_id) == store.items.get(item_id)
-        assert copy.items.history(item_id) == store.items.history(item_id)
-        assert copy.upkeep.verify() == []
-        Desk(copy).decide("AU", item_id, "pass")
-    assert store.items.standing(item_id).progress == "audit 0 of 2"
-
-
-def test_a_backup_during_writes_holds_one_moment(store, tmp_path):
-    desk, stop, written = Desk(store), threading.Event(), []
-
-    def write() -> None:
-        number = 0
-        while not stop.is_set():
-            written.append(an_item(store, number))
-            desk.until(written[-1], *TO_AUDIT)
-            number += 1
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        for number in range(5):
-            before = len(written)
-            store.upkeep.backup(tmp_path / f"{number}.db")
-            with Store.open(tmp_path / f"{number}.db") as copy:
-                assert copy.upkeep.verify() == []
-                assert sum(copy.statistics.counts().by_task.get("cv", {}).values()) >= before
-    finally:
-        stop.set()
-        writer.join()
-    assert store.upkeep.verify() == []
-
-
-def test_a_backup_never_replaces_a_file(store, tmp_path):
-    (tmp_path / "thesis.tex").write_text("all of it")
-    with pytest.raises(StoreError, match=r"thesis\.tex: found an existing file, expected a new name"):
-        store.upkeep.backup(tmp_path / "thesis.tex")
-    assert (tmp_path / "thesis.tex").read_text() == "all of it"
-
-
-def test_a_backup_that_fails_leaves_no_file_behind(store, tmp_path):
-    with pytest.raises(CannotWrite, match="No copy was made"):
-        store.upkeep.backup(tmp_path / "nowhere" / "copy.db")
-    assert not list(tmp_path.glob("**/*.part"))
 
 
 def test_a_store_may_be_closed_twice(store):

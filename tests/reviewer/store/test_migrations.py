@@ -98,9 +98,7 @@ def test_a_migration_is_run_once(database: Path, monkeypatch: pytest.MonkeyPatch
     assert runs == [1]
 
 
-def test_the_copy_is_private_and_never_replaces_another_file(
-    database: Path, upgrade_copy: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_copy_is_private_and_never_replaces_another_file(database, upgrade_copy, monkeypatch) -> None:
     before = rows(database)
     upgrade_copy.write_bytes(b"a person's only copy")
     plant_migration(monkeypatch)
@@ -120,9 +118,7 @@ def fail(db: Transaction) -> None:
     db.execute("INSERT INTO nowhere VALUES (1)")
 
 
-def test_an_upgrade_that_fails_leaves_every_row_as_it_was_and_one_copy(
-    database: Path, upgrade_copy: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_upgrade_that_fails_leaves_every_row_as_it_was_and_one_copy(database, upgrade_copy, monkeypatch) -> None:
     before = rows(database)
     with monkeypatch.context() as later_release:
         number = plant_migration(later_release, fail)

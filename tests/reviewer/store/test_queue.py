@@ -182,10 +182,9 @@ def test_a_row_has_the_progress_and_the_holders_of_its_item(store):
     assert {holder for r in held for holder in r.held_by} == {"RE", "CO", "AX", "JU", "VO"}
 
 
-COMMON = ("spec", "fits", "LAMOST", "s", "-", "00", "spec-00", "nothing has this", "#7")
+COMMON = ("spec", "fits", "LAMOST", "s", "00", "spec-00", "nothing has this", "#7")
 
 
-@pytest.mark.parametrize("text", COMMON)
 @pytest.mark.parametrize(
     "filter",
     [
@@ -195,27 +194,25 @@ COMMON = ("spec", "fits", "LAMOST", "s", "-", "00", "spec-00", "nothing has this
         QueueFilter(snr_min=5),
     ],
 )
-def test_a_text_that_many_items_have_finds_the_same_items(
-    store: Store, monkeypatch: pytest.MonkeyPatch, filter: QueueFilter, text: str
-) -> None:
-    wanted = replace(filter, text=text)
-
-    def found() -> list[object]:
-        page = store.queue.page(wanted, "VO", limit=500)
+def test_a_text_that_many_items_have_finds_the_same_items(store, monkeypatch, filter) -> None:
+    def search_for(wanted: QueueFilter) -> list[object]:
         items = (1, 7, 30, 60)
         return [
-            page,
+            store.queue.page(wanted, "VO", limit=500),
             [store.queue.page(wanted, "VO", after=item, limit=4) for item in items],
             [store.queue.neighbours(item, wanted, "VO", 3, back) for item in items for back in (False, True)],
             [store.queue.position(item, wanted, "VO") for item in items],
             store.queue.first_undone(wanted, "VO"),
         ]
 
-    at_once = found()
-    monkeypatch.setattr(search, "MOST_NAMED", 0)
-    assert found() == at_once
-    monkeypatch.setattr(search, "MOST_COUNTED", 5)
-    assert store.queue.page(wanted, "VO").total == min(5, at_once[0].total) or text.startswith("#")
+    for text in COMMON:
+        wanted = replace(filter, text=text)
+        at_once = search_for(wanted)
+        with monkeypatch.context() as few:
+            few.setattr(search, "MOST_NAMED", 0)
+            assert search_for(wanted) == at_once, text
+            few.setattr(search, "MOST_COUNTED", 5)
+            assert store.queue.page(wanted, "VO").total == min(5, at_once[0].total) or text.startswith("#")
 
 
 def test_facets_are_the_values_that_occur(store):
@@ -237,202 +234,166 @@ def test_an_inactive_person_has_an_empty_queue(tmp_path):
 
 
 @pytest.fixture
-def lease_store(tmp_path, clock):
-    with Store.open(tmp_path / "annotations.db", clock=clock) as lease_store:
-        people(lease_store)
-        yield lease_store
+def leased(tmp_path, clock):
+    with Store.open(tmp_path / "annotations.db", clock=clock) as leased:
+        people(leased)
+        yield leased
 
 
 @pytest.fixture
-def desk(lease_store):
-    return Desk(lease_store)
+def desk(leased):
+    return Desk(leased)
 
 
-def test_only_one_person_at_a_time_screens_an_item(lease_store):
-    item_id = an_item(lease_store)
-    lease_store.leases.take("RE", item_id)
-    with pytest.raises(HeldByAnother, match="RE is working on this item") as held:
-        lease_store.leases.take("VO", item_id)
-    assert held.value.holders == ("RE",)
-
-
-def test_two_tabs_of_one_person_share_a_lease(lease_store, clock):
-    item_id = an_item(lease_store)
-    first = lease_store.leases.take("RE", item_id)
+def test_two_tabs_of_one_person_share_a_lease(leased, clock):
+    item_id = an_item(leased)
+    first = leased.leases.take("RE", item_id)
     clock.turn(minutes=5)
-    second = lease_store.leases.take("RE", item_id)
+    second = leased.leases.take("RE", item_id)
     assert second.token == first.token
     assert second.expires_at > first.expires_at
 
 
-def test_a_decision_without_a_lease_takes_it_and_ends_it(lease_store):
-    item_id = an_item(lease_store)
-    decision = {"item_id": item_id, "version_id": lease_store.items.get(item_id).version.id, "verb": "keep"}
-    hers = lease_store.leases.take("VO", item_id)
-    with pytest.raises(HeldByAnother, match="VO is working on this item"):
-        lease_store.reviews.decide(**decision, person="RE", key="decided-by-re", lease_token=None)
-    lease_store.leases.release(hers.token)
-    standing = lease_store.reviews.decide(**decision, person="RE", key="decided-by-re", lease_token=None)
-    assert standing.state == "revision"
-    assert lease_store.leases.held_by_others("VO", item_id) is None
+def test_a_decision_without_a_lease_takes_it_and_ends_it(leased, desk):
+    item_id = an_item(leased)
+    hers = leased.leases.take("VO", item_id)
+    with pytest.raises(HeldByAnother, match="VO is working on this item") as held:
+        desk.decide("RE", item_id, "keep", lease_token=None)
+    assert held.value.holders == ("VO",)
+    leased.leases.release(hers.token)
+    assert desk.decide("RE", item_id, "keep", lease_token=None).state == "revision"
+    assert leased.leases.held_by_others("VO", item_id) is None
 
 
-def test_an_audit_has_as_many_leases_as_audits_are_missing(lease_store, desk):
-    item_id = an_item(lease_store)
+def test_an_audit_has_as_many_leases_as_audits_are_missing(leased, desk):
+    item_id = an_item(leased)
     desk.until(item_id, *TO_AUDIT)
-    lease_store.leases.take("AU", item_id)
-    lease_store.leases.take("AX", item_id)
+    leased.leases.take("AU", item_id)
+    leased.leases.take("AX", item_id)
     with pytest.raises(HeldByAnother, match="AU and AX are working"):
-        lease_store.leases.take("JU", item_id)
+        leased.leases.take("JU", item_id)
     desk.decide("AU", item_id, "pass")
     with pytest.raises(HeldByAnother):
-        lease_store.leases.take("JU", item_id)
-    lease_store.leases.release(lease_store.leases.take("AX", item_id).token)
-    assert lease_store.leases.take("JU", item_id).round == "audit"
+        leased.leases.take("JU", item_id)
+    leased.leases.release(leased.leases.take("AX", item_id).token)
+    assert leased.leases.take("JU", item_id).round == "audit"
 
 
-def test_a_lease_is_refused_to_people_without_the_role(lease_store, desk):
-    item_id = an_item(lease_store)
+def test_a_lease_is_refused_to_people_without_the_role(leased, desk):
+    item_id = an_item(leased)
     desk.until(item_id, *TO_AUDIT)
     with pytest.raises(NotAllowed, match="Audit is for auditor or coordinator"):
-        lease_store.leases.take("VO", item_id)
+        leased.leases.take("VO", item_id)
 
 
-def test_a_lease_that_ran_out_while_typing_is_refused_and_the_text_kept(lease_store, desk, clock):
-    item_id = an_item(lease_store)
+def test_a_lease_that_ran_out_while_typing_is_refused_and_the_text_kept(leased, desk, clock):
+    item_id = an_item(leased)
     desk.decide("RE", item_id, "keep")
-    version, lease = lease_store.items.get(item_id).version, lease_store.leases.take("RE", item_id)
+    version, lease = leased.items.get(item_id).version, leased.leases.take("RE", item_id)
     clock.turn(minutes=16)
-    hers = lease_store.leases.take("VO", item_id)
+    hers = leased.leases.take("VO", item_id)
     text = edited(version.trajectory, "an hour of thought")
     with pytest.raises(LeaseLost, match="ran out; VO has it now") as lost:
-        lease_store.reviews.save_version(
-            person="RE",
-            item_id=item_id,
-            base_version_id=version.id,
-            trajectory=text,
-            reason="my reason",
-            key="k",
-            lease_token=lease.token,
-        )
+        desk.save("RE", item_id, text, reason="my reason", lease_token=lease.token)
     assert lost.value.holder == "VO"
-    assert lease_store.leases.autosaved("RE", item_id).body == {**text.to_json(), "comment": "my reason"}
-    assert lease_store.leases.renew(hers.token).token == hers.token
+    assert leased.leases.autosaved("RE", item_id).body == {**text.to_json(), "comment": "my reason"}
+    assert leased.leases.renew(hers.token).token == hers.token
     with pytest.raises(LeaseLost):
-        lease_store.leases.renew(lease.token)
+        leased.leases.renew(lease.token)
 
 
-def test_a_lease_that_ran_out_can_be_taken_again_if_the_item_is_free(lease_store, desk, clock):
-    item_id = an_item(lease_store)
-    version, lease = lease_store.items.get(item_id).version, lease_store.leases.take("RE", item_id)
+def test_a_lease_that_ran_out_can_be_taken_again_if_the_item_is_free(leased, desk, clock):
+    item_id = an_item(leased)
+    lease = leased.leases.take("RE", item_id)
     clock.turn(minutes=16)
     with pytest.raises(LeaseLost, match="open it again") as lost:
-        lease_store.reviews.decide(
-            person="RE", item_id=item_id, version_id=version.id, verb="keep", key="k", lease_token=lease.token
-        )
+        desk.decide("RE", item_id, "keep", lease_token=lease.token)
     assert lost.value.holder is None
     assert desk.decide("RE", item_id, "keep").state == "revision"
 
 
-def test_renewing_keeps_a_lease(lease_store, clock):
-    item_id = an_item(lease_store)
-    lease = lease_store.leases.take("RE", item_id)
+def test_renewing_keeps_a_lease(leased, clock):
+    item_id = an_item(leased)
+    lease = leased.leases.take("RE", item_id)
     for _ in range(5):
         clock.turn(minutes=14)
-        lease = lease_store.leases.renew(lease.token)
+        lease = leased.leases.renew(lease.token)
     with pytest.raises(HeldByAnother):
-        lease_store.leases.take("VO", item_id)
+        leased.leases.take("VO", item_id)
 
 
-def test_a_lease_has_ended_at_the_moment_that_it_names(lease_store, clock):
-    item_id = an_item(lease_store)
-    lease = lease_store.leases.take("RE", item_id)
+def test_a_lease_has_ended_at_the_moment_that_it_names(leased, clock):
+    item_id = an_item(leased)
+    lease = leased.leases.take("RE", item_id)
     for ended in (False, True):
-        assert lease_store.items.get(item_id).row.held_by == (() if ended else ("RE",))
-        assert lease_store.queue.first_undone(QueueFilter(), "VO") == (item_id if ended else None)
-        assert (lease_store.leases.held_by_others("VO", item_id) is None) == ended
+        assert leased.items.get(item_id).row.held_by == (() if ended else ("RE",))
+        assert leased.queue.first_undone(QueueFilter(), "VO") == (item_id if ended else None)
+        assert (leased.leases.held_by_others("VO", item_id) is None) == ended
         clock.now = lease.expires_at
-    assert lease_store.leases.take("VO", item_id).person == "VO"
+    assert leased.leases.take("VO", item_id).person == "VO"
 
 
-def test_renewing_after_voting_is_no_error(lease_store, desk):
-    item_id = an_item(lease_store)
+def test_renewing_after_voting_is_no_error(leased, desk):
+    item_id = an_item(leased)
     desk.until(item_id, *TO_VOTE)
-    lease = lease_store.leases.take("VO", item_id)
+    lease = leased.leases.take("VO", item_id)
     desk.decide("VO", item_id, "approve")
-    assert lease_store.leases.renew(lease.token).ended
+    assert leased.leases.renew(lease.token).ended
 
 
-def test_leases_end_with_their_round(lease_store, desk):
-    item_id = an_item(lease_store)
+def test_leases_end_with_their_round(leased, desk):
+    item_id = an_item(leased)
     desk.until(item_id, *TO_AUDIT)
-    theirs = lease_store.leases.take("AX", item_id)
+    theirs = leased.leases.take("AX", item_id)
     desk.decide("AU", item_id, "return", comment="no Hα")
     with pytest.raises(LeaseLost, match="when the item left the round"):
-        lease_store.leases.renew(theirs.token)
-    assert lease_store.leases.take("RE", item_id).round == "revision"
+        leased.leases.renew(theirs.token)
+    assert leased.leases.take("RE", item_id).round == "revision"
 
 
-def test_a_lease_of_another_person_or_item_is_not_accepted(lease_store):
-    item_id, other = an_item(lease_store), an_item(lease_store, 1)
-    lease = lease_store.leases.take("RE", item_id)
-    version = lease_store.items.get(item_id).version
+def test_a_lease_of_another_person_or_item_is_not_accepted(leased, desk):
+    item_id, other = an_item(leased), an_item(leased, 1)
+    token = leased.leases.take("RE", item_id).token
     with pytest.raises(LeaseLost, match="RE has it now"):
-        lease_store.reviews.decide(
-            person="VO", item_id=item_id, version_id=version.id, verb="keep", key="k", lease_token=lease.token
-        )
+        desk.decide("VO", item_id, "keep", lease_token=token)
     with pytest.raises(LeaseLost, match="do not hold this item"):
-        lease_store.reviews.decide(
-            person="RE",
-            item_id=other,
-            version_id=lease_store.items.get(other).version.id,
-            verb="keep",
-            key="k",
-            lease_token=lease.token,
-        )
+        desk.decide("RE", other, "keep", lease_token=token)
 
 
 def test_a_person_working_alone_decides_every_round(tmp_path, clock):
-    with Store.open(tmp_path / "alone.db", clock=clock) as lease_store:
-        lease_store.accounts.work_alone("ME")
-        lease_store.settings.set_rules("ME", Rules(solo=True))
-        desk, item_id = Desk(lease_store), an_item(lease_store)
+    with Store.open(tmp_path / "alone.db", clock=clock) as leased:
+        leased.accounts.work_alone("ME")
+        leased.settings.set_rules("ME", Rules(solo=True))
+        desk, item_id = Desk(leased), an_item(leased)
         for verb in ("keep", "submit", "pass"):
             assert desk.decide("ME", item_id, verb).round
         assert desk.decide("ME", item_id, "approve").state == "approved"
 
 
-def test_deactivation_ends_the_leases_of_a_person_and_keeps_their_votes(lease_store, desk):
-    item_id, held = an_item(lease_store), an_item(lease_store, 1)
+def test_deactivation_ends_the_leases_of_a_person_and_keeps_their_votes(leased, desk):
+    item_id, held = an_item(leased), an_item(leased, 1)
     desk.until(item_id, *TO_VOTE, ("VO", "approve"))
-    lease = lease_store.leases.take("VO", held)
-    lease_store.accounts.deactivate("CO", "VO")
+    lease = leased.leases.take("VO", held)
+    leased.accounts.deactivate("CO", "VO")
     with pytest.raises(LeaseLost, match="deactivated"):
-        lease_store.leases.renew(lease.token)
-    assert lease_store.leases.take("RE", held).person == "RE"
+        leased.leases.renew(lease.token)
+    assert leased.leases.take("RE", held).person == "RE"
     with pytest.raises(NotAllowed, match="VO is no longer active"):
-        lease_store.reviews.decide(
-            person="VO",
-            item_id=held,
-            version_id=lease_store.items.get(held).version.id,
-            verb="keep",
-            key="k",
-            lease_token=lease.token,
-        )
+        desk.decide("VO", held, "keep", lease_token=lease.token)
     assert desk.decide("AU", item_id, "approve").decided_by == ("VO", "AU")
 
 
-def test_unsent_text_is_kept_per_person_and_version_until_it_is_discarded(lease_store, clock):
-    item_id = an_item(lease_store)
-    version = lease_store.items.get(item_id).version
-    lease_store.leases.autosave(person="RE", item_id=item_id, base_version_id=version.id, body={"text": "a"})
+def test_unsent_text_is_kept_per_person_and_version_until_it_is_discarded(leased, clock):
+    item_id = an_item(leased)
+    version = leased.items.get(item_id).version
+    leased.leases.autosave(person="RE", item_id=item_id, base_version_id=version.id, body={"text": "a"})
     clock.turn(seconds=2)
-    lease_store.leases.autosave(person="RE", item_id=item_id, base_version_id=version.id, body={"text": "ab"})
-    assert lease_store.leases.autosaved("RE", item_id).body == {"text": "ab"}
-    assert lease_store.leases.autosaved("RE", item_id).at == clock.now
-    assert lease_store.leases.autosaved("VO", item_id) is None
-    lease_store.leases.discard_autosave(person="RE", item_id=item_id, base_version_id=version.id)
-    assert lease_store.leases.autosaved("RE", item_id) is None
+    leased.leases.autosave(person="RE", item_id=item_id, base_version_id=version.id, body={"text": "ab"})
+    assert leased.leases.autosaved("RE", item_id).body == {"text": "ab"}
+    assert leased.leases.autosaved("RE", item_id).at == clock.now
+    assert leased.leases.autosaved("VO", item_id) is None
+    leased.leases.discard_autosave(person="RE", item_id=item_id, base_version_id=version.id)
+    assert leased.leases.autosaved("RE", item_id) is None
 
 
 @pytest.fixture
@@ -464,9 +425,7 @@ def many_drafts(count: int) -> Iterator[Draft]:
     return (Draft(a_trajectory(think=f"Draft {n}."), batch="many") for n in range(count))
 
 
-def test_a_submit_is_written_between_the_parts_of_an_import(
-    one_item_store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_submit_is_written_between_the_parts_of_an_import(one_item_store, monkeypatch) -> None:
     monkeypatch.setattr(store_items, "AT_A_TIME", 10)
     monkeypatch.setattr(one_item_store.database, "patience", 60.0)
     written = threading.Event()
@@ -489,9 +448,7 @@ def test_a_submit_is_written_between_the_parts_of_an_import(
     assert one_item_store.upkeep.verify() == []
 
 
-def test_an_import_stopped_by_a_full_disk_reports_its_progress_and_resumes(
-    one_item_store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_import_stopped_by_a_full_disk_reports_its_progress_and_resumes(one_item_store, monkeypatch) -> None:
     monkeypatch.setattr(store_items, "AT_A_TIME", 50)
     (pages,) = one_item_store.database.writer.execute("PRAGMA page_count").fetchone()
     one_item_store.database.writer.execute(f"PRAGMA max_page_count = {pages + 110}")
@@ -541,31 +498,18 @@ def decided_store(tmp_path):
         yield decided_store
 
 
-def test_items_are_counted_by_task_and_state(decided_store):
-    states = {"approved": 1, "adjudication": 1, "returned": 1, "rejected": 1, "screening": 1}
-    assert decided_store.statistics.counts().by_task == {"cv": states}
-
-
-def test_decisions_are_counted_by_person_and_round_without_undone_ones(decided_store):
+def test_items_decisions_and_disagreement_are_counted(decided_store):
     counts = decided_store.statistics.counts()
+    states = {"approved": 1, "adjudication": 1, "returned": 1, "rejected": 1, "screening": 1}
+    assert counts.by_task == {"cv": states}
+    # Without the undone decision.
     assert counts.by_person["VO"] == {"vote": 2, "screening": 1}
     assert counts.by_person["AU"] == {"audit": 3, "vote": 1}
     assert counts.versions_by == {"RE": 1}
-
-
-def test_disagreement_is_counted_over_items_that_two_people_judged(decided_store):
-    counts = decided_store.statistics.counts()
+    # Of the items that two people judged.
     assert (counts.disagreed, counts.compared) == (1, 2)
-
-
-def test_the_yield_is_computed_over_decided_items(decided_store):
-    assert decided_store.statistics.counts().yielded == Yielded(approved=1, rejected=1)
-    assert decided_store.statistics.counts().yielded.fraction == 0.5
+    assert (counts.yielded, counts.yielded.fraction) == (Yielded(approved=1, rejected=1), 0.5)
     assert Yielded(0, 0).fraction is None
-
-
-def test_days_are_those_of_the_decisions(decided_store):
-    counts = decided_store.statistics.counts()
     assert list(counts.per_day) == ["2026-11-21", "2026-11-22"]
     assert counts.per_day["2026-11-21"] == {"screening": 1, "revision": 1, "audit": 2, "vote": 2}
     assert counts.decided_per_day == {"2026-11-21": Yielded(1, 0), "2026-11-22": Yielded(0, 1)}

@@ -79,28 +79,13 @@ def refusal(attempt: Callable[..., Any], *arguments: object) -> Exception | None
     return None
 
 
-# ---- items that a person scores blind
-
-
 def everything_on(item: int, person: str, token: str) -> dict[str, Attempt]:
     return {
         "lease": lambda s: s.leases.take(person, item),
-        "save": lambda s: s.reviews.save_version(
-            person=person,
-            item_id=item,
-            base_version_id=version(s, item),
-            trajectory=changed(s, item),
-            reason="why",
-            key=key(),
-            lease_token=token,
-        ),
-        "decide": lambda s: s.reviews.decide(
-            person=person, item_id=item, version_id=version(s, item), verb="submit", key=key(), lease_token=token
-        ),
+        "save": lambda s: Desk(s).save(person, item, changed(s, item), lease_token=token),
+        "decide": lambda s: Desk(s).decide(person, item, "submit", lease_token=token),
         "undo": lambda s: s.reviews.undo(person=person, item_id=item, key=key()),
-        "mark": lambda s: s.marks.add(
-            person=person, item_id=item, version_id=version(s, item), step_id="s1", mark="supported", key=key()
-        ),
+        "mark": lambda s: Desk(s).mark(person, item),
         "verdict": lambda s: s.marks.commit_verdict(
             person=person, item_id=item, version_id=version(s, item), verdict="YES"
         ),
@@ -129,12 +114,6 @@ def test_scorers_cannot_work_on_items_that_they_score_blind(store: Store, what: 
     assert store.leases.take("RE", 5).person == "RE"
 
 
-def test_other_people_can_work_on_items_scored_blind(store: Store) -> None:
-    opened(store, items=(6, 7), each=3)
-    Desk(store).decide("ED", 5, "keep")
-    assert store.items.standing(5).state == "revision"
-
-
 def test_an_item_is_withheld_exactly_if_it_is_in_the_list_of_hidden_items(store: Store) -> None:
     opened(store, items=(1, 4, 5), each=2, scorers=("RE", "AU"))
     drawn(store, items=(7, 8), each=2, scorers=("VO", "AU"), mode="both")
@@ -149,9 +128,6 @@ def test_an_item_is_withheld_exactly_if_it_is_in_the_list_of_hidden_items(store:
                     assert item in hidden
                 else:
                     assert item not in hidden
-
-
-# ---- what only coordinators may do
 
 
 def judgement(store: Store) -> Judgement:
@@ -224,16 +200,6 @@ def test_only_an_active_coordinator_can(store: Store) -> None:
     assert store.log.head() == end
 
 
-def test_a_coordinator_who_scores_does_not_see_the_giveaways(store: Store) -> None:
-    store.accounts.set_roles("CO", "RE", ["reviewer", "coordinator"])
-    session = opened(store, items=(1, 2), each=3)
-    with pytest.raises(NotAllowed, match="You score in this session, so the sources of its traces are hidden"):
-        store.blind.sessions.leaks("RE", session.id)
-    store.blind.sessions.leaks("CO", session.id)
-    store.blind.sessions.close("CO", session.id, key())
-    store.blind.sessions.leaks("RE", session.id)
-
-
 def test_the_rubric_is_for_those_who_score_by_it(store: Store) -> None:
     session = opened(store, items=(1, 2), each=3)
     assert store.blind.scoring.rubric("RE", session.id) == session.rubric
@@ -242,9 +208,6 @@ def test_the_rubric_is_for_those_who_score_by_it(store: Store) -> None:
     store.blind.sessions.close("CO", session.id, key())
     with pytest.raises(Exception, match="You do not score in session"):
         store.blind.scoring.rubric("RE", session.id)
-
-
-# ---- inactive people
 
 
 LEFT: dict[str, Attempt] = {
@@ -274,9 +237,7 @@ def test_an_inactive_person_can_do_nothing(store: Store) -> None:
     assert [entry.what for entry in store.log.entries(after=end.number)] == ["sign-in refused"]
 
 
-def test_a_sign_in_is_refused_if_the_account_changes_during_the_check(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sign_in_is_refused_if_the_account_changes_during_the_check(store, monkeypatch) -> None:
     from reviewer.store import accounts
 
     store.accounts.set_password(None, "RE", "a long password")
@@ -363,12 +324,10 @@ def test_single_precision_is_kept_in_single_precision(array):
     assert len(zlib.decompress(blob)) == 4 * array.size
 
 
-@pytest.mark.parametrize("value", [0.1, 1e300, 2.0**-1060])
-def test_a_number_that_needs_double_precision_keeps_it(value):
-    array = np.array([1.0, value])
-    width, blob = pack(array)
-    assert width == "<f8"
-    assert unpack(width, blob).tolist() == array.tolist()
+def test_a_number_that_needs_double_precision_keeps_it():
+    for value in (0.1, 1e300, 2.0**-1060):
+        width, blob = pack(np.array([1.0, value]))
+        assert (width, unpack(width, blob).tolist()) == ("<f8", [1.0, value])
 
 
 @given(arrays.arrays(bool, st.integers(1, 60)))

@@ -79,16 +79,7 @@ def test_a_withdrawn_item_is_no_case_and_its_votes_do_not_count(store: Store) ->
 def test_the_verdict_is_that_of_the_last_answer_of_the_approved_version(store: Store) -> None:
     desk = Desk(store)
     desk.decide("RE", 1, "keep")
-    version = store.items.get(1).version
-    store.reviews.save_version(
-        person="RE",
-        item_id=1,
-        base_version_id=version.id,
-        trajectory=answering(version.trajectory, "NO"),
-        reason="No Balmer emission.",
-        key=uuid4().hex,
-        lease_token=store.leases.take("RE", 1).token,
-    )
+    desk.save("RE", 1, answering(store.items.get(1).version.trajectory, "NO"))
     desk.until(1, ("RE", "submit"), *APPROVED[2:])
     (one,) = [case for case in store.trust.cases("cv") if case.item == 1]
     assert one.approved == "NO"

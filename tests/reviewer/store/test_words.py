@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from uuid import uuid4
 
@@ -17,15 +18,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.trajectory import Answer, Think, Trajectory
-from reviewer.rules.workflow import Rules, State
+from reviewer.rules.workflow import Rules
 from reviewer.store import BadSearch, QueueFilter, QueueRow, Snippet, Store
 from reviewer.store.sqlite.texts import MOST_WORDS, hits, search_expression, spaced, trace_text
 from reviewer.store.team import search
 from reviewer.store.team.imported import ImportedComment
 from reviewer.store.team.mentions import mentioned
 from reviewer.web.payload import standing_for
-from tests.support.campaign import PEOPLE, TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item
-from tests.support.kept_campaign import fill, unguarded
+from tests.support import kept_campaign
+from tests.support.campaign import PEOPLE, TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, people
+from tests.support.kept_campaign import unguarded
 
 
 def a_trace(*thoughts: str, **other: object) -> Trajectory:
@@ -57,68 +59,31 @@ TEXTS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("words", "items"),
-    [
-        ("emission", [1, 2, 5]),
-        ("EMISSION broad", [1, 2, 5]),
-        ("broad emission", [1, 2, 5]),
-        ('"broad emission"', []),
-        ('"emission near"', [1, 2]),
-        ('emission -"emission near"', [5]),
-        ("broad -emission", []),
-        ("broad -absorption -nothing", [1]),
-        ("emiss*", [1, 2, 5]),
-        ("absor* -near", []),
-        ('"near 65*', []),
-        ('"near 656"*', [1, 2]),
-        ("-absor* broad", [1, 5]),
-        ("6563", [1, 2]),
-        ("6563.2", [1]),
-        ("Hα", [1]),
-        ("hα", [1]),
-        ("double-peaked", [1]),
-        ("peaked double", [1]),
-        ('"peaked double"', []),
-        ("ηβ", [5]),
-        ("naive", [4]),
-        ("facade ANGSTROM", [4]),
-        ("宽", [3, 4]),
-        ("双峰", [3]),
-        ("峰双", []),
-        ("很宽 双峰", [3]),
-        ("宽 -吸收", [3]),
-        ("双*", [3, 4]),
-        ("吸收 naive", [4]),
-        ("and", [1]),
-        ("OR NOT near", []),
-        ("text:emission", []),
-        ("emission* (broad)", [1, 2, 5]),
-        ("^broad", [1, 2, 5]),
-        ('"', None),
-        ("", [1, 2, 3, 4, 5]),
-        ("   ", [1, 2, 3, 4, 5]),
-        ("-emission", None),
-        ("!?", None),
-        ("*", None),
-        ("e*", None),
-        ("em*", None),
-        ('"emission ne*"', []),
-        ('"emission ne"*', None),
-        ("broad 6563.2*", None),
-        (" ".join(["broad"] * (MOST_WORDS + 1)), None),
-        ("broad !?", [1, 2, 5]),
-        ("broad\x00emission", [1, 2, 5]),
-    ],
-)
-def test_words_phrases_beginnings_and_exclusions(store: Store, words: str, items: list[int] | None) -> None:
+FINDS: dict[tuple[int, ...], str] = {
+    (1, 2, 5): "emission|EMISSION broad|broad emission|emiss*|emission* (broad)|^broad|broad !?|broad\x00emission",
+    (1, 2): '"emission near"|"near 656"*|6563',
+    (5,): 'emission -"emission near"|ηβ',
+    (1,): "broad -absorption -nothing|6563.2|Hα|hα|double-peaked|peaked double|and",
+    (1, 5): "-absor* broad",
+    (4,): "naive|facade ANGSTROM|吸收 naive",
+    (3, 4): "宽|双*",
+    (3,): "双峰|很宽 双峰|宽 -吸收",
+    (): '"emission ne*"|"broad emission"|OR NOT near|absor* -near|"near 65*|"peaked double"|峰双|text:emission',
+    (1, 2, 3, 4, 5): "|   ",
+}
+REFUSED = '"|-emission|!?|*|e*|em*|"emission ne"*|broad 6563.2*'
+"""Searches with a | between them; the items of ``TEXTS`` that each finds."""
+
+
+def test_words_phrases_beginnings_and_exclusions(store: Store) -> None:
     for text in TEXTS:
         store.items.add(a_trace(text))
-    if items is None:
+    for items, searches in FINDS.items():
+        for words in searches.split("|"):
+            assert found(store, words) == list(items), words
+    for words in (*REFUSED.split("|"), " ".join(["broad"] * (MOST_WORDS + 1))):
         with pytest.raises(BadSearch):
             store.queue.page(QueueFilter(words=words), "CO")
-    else:
-        assert found(store, words) == items
 
 
 @given(st.text(max_size=60) | st.text(alphabet="ab\"*-^:()'{}+ \x00宽双é", max_size=30))
@@ -174,9 +139,10 @@ def test_only_the_current_version_counts(store: Store, desk: Desk) -> None:
     assert found(store, "broad -firstversion") == [item]
 
 
-@pytest.fixture
-def several(store: Store, desk: Desk) -> Store:
+def fill(store: Store) -> Store:
     """Thirty items in several states, with remarks."""
+    people(store)
+    desk = Desk(store)
     for n in range(30):
         an_item(store, n, think=f"Common text{n % 3} of item{n}.", task=("cv", "carbon")[n % 2])
     desk.until(2, *TO_AUDIT)
@@ -189,6 +155,12 @@ def several(store: Store, desk: Desk) -> Store:
     with store.database.write() as db:
         db.execute("INSERT INTO assigned SELECT iif(id % 4, 'RE', 'AU'), id FROM items WHERE id % 2 = 0")
     return store
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with Store.open(tmp_path_factory.mktemp("several") / "annotations.db", clock=Clock()) as store:
+        yield fill(store)
 
 
 OTHERS = (
@@ -211,11 +183,8 @@ OTHERS = (
 
 
 @pytest.mark.parametrize("person", ["RE", "AU", "CO"])
-@pytest.mark.parametrize("other", OTHERS, ids=str)
-def test_words_combine_with_every_other_field(
-    several: Store, monkeypatch: pytest.MonkeyPatch, other: dict[str, object], person: str
-) -> None:
-    def expected(words: str) -> list[int]:
+def test_words_combine_with_every_other_field(several: Store, monkeypatch: pytest.MonkeyPatch, person: str) -> None:
+    def expected(words: str, other: dict[str, object]) -> list[int]:
         rest = several.queue.page(QueueFilter(**other), person, limit=500).rows
         return [row.item_id for row in rest if row.item_id in everything[words]]
 
@@ -225,21 +194,18 @@ def test_words_combine_with_every_other_field(
     assert everything["remark"] == {5, 30}
     for most in (search.MOST_NAMED, 0):
         monkeypatch.setattr(search, "MOST_NAMED", most)
-        for words in everything:
-            assert found(several, words, person, **other) == expected(words), (words, most)
+        for words, other in product(everything, OTHERS):
+            assert found(several, words, person, **other) == expected(words, other), (words, other, most)
 
 
-@pytest.mark.parametrize("other", OTHERS, ids=str)
-def test_assignments_are_found_as_they_are(
-    several: Store, monkeypatch: pytest.MonkeyPatch, other: dict[str, object]
-) -> None:
+def test_assignments_are_found_as_they_are(several: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     items = {"RE": range(2, 31, 4), "AU": range(4, 31, 4), "nobody": range(1, 31, 2)}
-    for assigned, theirs in items.items():
+    for (assigned, theirs), other in product(items.items(), OTHERS):
         rest = several.queue.page(QueueFilter(**{**other, "assigned": None}), "RE", limit=500).rows
         expected = [row.item_id for row in rest if row.item_id in theirs]
         for most in (2000, 0):
             monkeypatch.setattr(search, "MOST_NAMED", most)
-            assert found(several, "", "RE", **{**other, "assigned": assigned}) == expected
+            assert found(several, "", "RE", **{**other, "assigned": assigned}) == expected, (assigned, other)
 
 
 def test_what_very_many_have_is_counted_to_a_limit(several: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,17 +216,8 @@ def test_what_very_many_have_is_counted_to_a_limit(several: Store, monkeypatch: 
 
 def remark(desk: Desk, item: int) -> None:
     """AU audits item 1 with a remark and marks a step with another, so does AX."""
-    version = desk.store.items.get(item).version.id
     for person in ("AU", "AX"):
-        desk.store.marks.add(
-            person=person,
-            item_id=item,
-            version_id=version,
-            step_id="s1",
-            mark="supported",
-            key=uuid4().hex,
-            note="Marknote",
-        )
+        desk.mark(person, item, note="Marknote")
     desk.decide("AU", item, "pass", comment="Auditnote")
 
 
@@ -398,7 +355,7 @@ def index_of(db: sqlite3.Connection, table: str) -> list[tuple[object, ...]]:
 @pytest.fixture
 def whole(tmp_path: Path, clock: Clock) -> Iterator[Store]:
     with Store.open(tmp_path / "whole.db", clock=clock) as store:
-        fill(store)
+        kept_campaign.fill(store)
         yield store
 
 
@@ -451,10 +408,17 @@ def test_solo_mode_withholds_nothing(store: Store, desk: Desk) -> None:
 # ---- comments as a filter, and items that are found in several ways
 
 
-@pytest.fixture
-def talked_about(several: Store, desk: Desk) -> Store:
-    """The thirty items with comments of several people: replies, mentions, resolved threads, reads; in any order on
-    most items, and on some as each part of the conditions needs it."""
+@pytest.fixture(scope="module")
+def talked_about(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with Store.open(tmp_path_factory.mktemp("talk") / "annotations.db", clock=Clock()) as store:
+        talk(fill(store))
+        yield store
+
+
+def talk(several: Store) -> None:
+    """Add comments of several people: replies, mentions, resolved threads, reads; in any order on most items, and on
+    some as each part of the conditions needs it; marks, verdicts, and a returned item of VO."""
+    desk = Desk(several)
     rng = random.Random(1)
     add, set_resolved = several.comments.add, several.comments.set_resolved
     threads = {item: add(person="CO", item_id=item, text="Well?", key=f"{item}").id for item in (23, 25, 27, 29)}
@@ -480,7 +444,13 @@ def talked_about(several: Store, desk: Desk) -> Store:
         else:
             whom = rng.choice(("", "", "@RE", "@AU"))
             add(**say, text=f"{whom} Text1 in comment {n}.".strip(), thread=thread)
-    return several
+    for item in (3, 23):
+        desk.mark("RE", item, note="Text1 noted.")
+    for item in (6, 24):
+        version = several.items.get(item).version.id
+        several.marks.commit_verdict(person="RE", item_id=item, version_id=version, verdict="YES")
+    desk.edit("VO", 21, "Text1 by VO.")
+    desk.until(21, ("VO", "submit"), ("AX", "return"))
 
 
 def plainly_discussed(store: Store, person: str) -> dict[str, set[int]]:
@@ -509,9 +479,7 @@ def plainly_discussed(store: Store, person: str) -> dict[str, set[int]]:
 
 
 @pytest.mark.parametrize("person", ["RE", "AU", "CO", "VO"])
-def test_items_with_comments_are_those_of_a_plain_computation(
-    talked_about: Store, monkeypatch: pytest.MonkeyPatch, person: str
-) -> None:
+def test_items_with_comments_are_those_of_a_plain_computation(talked_about, monkeypatch, person) -> None:
     plain = plainly_discussed(talked_about, person)
     assert all(items for kind, items in plain.items() if kind != "mentioned" or person in ("RE", "AU"))
     for other in (*OTHERS, {"words": "text1"}, {"words": "text1", "text": "spec"}, {"words": "nothing"}):
@@ -533,15 +501,8 @@ def test_items_with_comments_are_those_of_a_plain_computation(
 
 
 @pytest.mark.parametrize("person", PEOPLE)
-def test_verdict_first_everywhere_is_that_in_every_batch(talked_about: Store, desk: Desk, person: str) -> None:
+def test_verdict_first_everywhere_is_that_in_every_batch(talked_about: Store, person: str) -> None:
     """The first has a faster way."""
-    for item in (3, 23):
-        step = {"step_id": "s1", "mark": "supported", "note": "Text1 noted.", "key": uuid4().hex}
-        version = talked_about.items.get(item).version.id
-        talked_about.marks.add(person="RE", item_id=item, version_id=version, **step)
-    for item in (6, 24):
-        version = talked_about.items.get(item).version.id
-        talked_about.marks.commit_verdict(person="RE", item_id=item, version_id=version, verdict="YES")
     batches = tuple(batch.name for batch in talked_about.withdrawals.batches())
     for words in ("text1", "remark", "noted", "broad", "well", "nothing"):
         for other in OTHERS:
@@ -551,11 +512,7 @@ def test_verdict_first_everywhere_is_that_in_every_batch(talked_about: Store, de
 
 @pytest.mark.parametrize("person", ["RE", "AU", "VO"])
 @pytest.mark.parametrize("states", [(), ("screening",)])
-def test_the_first_to_do_is_ones_own_returned_item_that_matches(
-    talked_about: Store, desk: Desk, person: str, states: tuple[State, ...]
-) -> None:
-    desk.edit("VO", 21, "Text1 by VO.")
-    desk.until(21, ("VO", "submit"), ("AX", "return"))
+def test_the_first_to_do_is_ones_own_returned_item_that_matches(talked_about, person, states) -> None:
     own = {"RE": {9, 15, 21}, "VO": {21}}.get(person, set())
     seen = set()
     for words in ("", "text1", "remark", "nothing"):
@@ -571,9 +528,7 @@ def test_the_first_to_do_is_ones_own_returned_item_that_matches(
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_words_of_traces_and_of_remarks_are_found_in_order(
-    store: Store, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_words_of_traces_and_of_remarks_are_found_in_order(store, monkeypatch, seed) -> None:
     """Few or many items ahead, in both directions: of the traces, of the remarks, and of both once."""
     rng = random.Random(seed)
     traces, remarks = (set(rng.sample(range(1, 41), rng.randrange(3, (12, 30)[seed // 2]))) for _ in range(2))

@@ -31,6 +31,7 @@ from reviewer.trust.cases import (
     stored_cases,
 )
 from reviewer.trust.labels import ContradictionError, label_of
+from tests.support.campaign import Desk
 from tests.support.drawn_traces import decide, revise
 from tests.support.trust_campaign import POLICY, TASK, WAVELENGTH, fill, spectrum, trace, vote
 
@@ -74,7 +75,6 @@ def test_several_items_of_a_spectrum_are_samples_of_one_case(store: Store) -> No
     assert [case.label.yes if case.label else None for case in found.cases] == [True, None]
     assert found.policy.settings == {"version": 1}
     done = measured(found, TASK, reader_of(store))
-    assert done.cases[0].features is not None
     assert done.cases[0].features.answer == pytest.approx(2.5)
     assert done.cases[0].reasons == ()
     assert done.cases[0].snr == pytest.approx(20.0, rel=0.02)
@@ -112,24 +112,12 @@ def test_the_label_is_that_of_the_approved_version_and_the_case_that_of_the_draf
     changed = version.trajectory.with_steps(
         (version.trajectory.steps[0], replace(version.trajectory.steps[1], verdict="YES", score=None))
     )
-    lease = store.leases.take("AA", item)
-    store.reviews.save_version(
-        person="AA",
-        item_id=item,
-        base_version_id=version.id,
-        trajectory=changed,
-        reason="it is one",
-        key="changed",
-        lease_token=lease.token,
-    )
-    store.leases.release(lease.token)
+    Desk(store).save("AA", item, changed)
     for verb in ("submit", "pass", "approve"):
         decide(store, "AA", item, verb)
     (case,) = measured(stored_cases(store, TASK, POLICY), TASK, reader_of(store)).cases
-    assert case.label is not None
     assert (case.label.yes, case.label.source) == (True, "approved")
     assert case.label.at is not None
-    assert case.features is not None
     assert case.features.answer == -4.0
 
 
@@ -230,6 +218,9 @@ def test_measuring_in_processes_gives_the_same_cases_in_the_same_order(store: St
 def test_no_spectrum_serves_the_fit_and_the_thresholds(store: Store) -> None:
     fill(store, labelled=260, waiting=20)
     found = measured(stored_cases(store, TASK, POLICY), TASK, reader_of(store))
+    yes, no = ([case for case in found.cases if case.label and case.label.yes is kind] for kind in (True, False))
+    with pytest.raises(CalibrationError, match="expected at least 10 of each"):
+        scoring([*yes, *no[:6]], "fitted")
     chosen = scoring(found.cases)
     assert chosen.model.kind != "raw"
     made = calibration(found.cases, chosen.model)

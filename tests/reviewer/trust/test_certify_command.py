@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +16,26 @@ from agent.trust.certificate import EvidenceCounts, read
 from agent.trust.suspension import Suspension, suspend, suspension
 from reviewer.store import Draft, Store, TrialRow
 from tests.support.drawn_traces import a_removal, a_store
-from tests.support.trust_campaign import POLICY, fill, probability, spectrum, trace
+from tests.support.trust_campaign import POLICY, Planted, fill, probability, spectrum, trace
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with a_store(tmp_path / "annotations.db") as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Planted]]:
+    """A database with 300 labelled spectra."""
+    path = tmp_path_factory.mktemp("filled") / "annotations.db"
+    with a_store(path) as store:
+        return path, fill(store, labelled=300, waiting=0)
+
+
+@pytest.fixture
+def labelled(filled: tuple[Path, list[Planted]], tmp_path: Path) -> Iterator[Store]:
+    with Store.open(Path(shutil.copyfile(filled[0], tmp_path / "labelled.db"))) as store:
         yield store
 
 
@@ -61,15 +76,14 @@ def tried(content_hash: str, claimed_after: bool) -> Trial:
     return Trial(content_hash, "a spectrum", "cv", {"kind": "baseline", "name": POLICY}, 0, (removal, placebo))
 
 
-def test_trials_of_the_traces_are_counted_in_the_certificate(capsys, store: Store) -> None:
-    fill(store, labelled=300, waiting=0)
-    hashes = [trace.content_hash() for _, trace in store.trust.trajectories([1, 2, 3])]
+def test_trials_of_the_traces_are_counted_in_the_certificate(capsys, labelled) -> None:
+    hashes = [trace.content_hash() for _, trace in labelled.trust.trajectories([1, 2, 3])]
     stored = [tried(hashes[0], False), tried(hashes[1], True)]
-    store.trust.record_trials(None, [TrialRow(one.content_hash, one.passed, one.to_json()) for one in stored])
-    file, path = store.path.parent / "trials.jsonl", store.path.parent / "cv.json"
+    labelled.trust.record_trials(None, [TrialRow(one.content_hash, one.passed, one.to_json()) for one in stored])
+    file, path = labelled.path.parent / "trials.jsonl", labelled.path.parent / "cv.json"
     given = [tried(hashes[2], False), tried("sha256:of another trace", True)]
     file.write_text("".join(json.dumps(one.to_json()) + "\n" for one in given), encoding="utf-8")
-    status, out = certify(capsys, store, "--task", "cv", "--score", "raw", "--out", path, "--trials", file)
+    status, out = certify(capsys, labelled, "--task", "cv", "--score", "raw", "--out", path, "--trials", file)
     assert status == 0
     assert (
         "Evidence on trial: 2 of 3 tested traces passed; after 1 of 3 removals the removed feature was still claimed, "
@@ -78,7 +92,7 @@ def test_trials_of_the_traces_are_counted_in_the_certificate(capsys, store: Stor
     assert read(path).evidence == EvidenceCounts(3, 3, 2, 3, 1, 3, 0)
     assert "Evidence on trial: 2 of 3" in read(path).statement()
     file.write_text("{}\n", encoding="utf-8")
-    status, out = certify(capsys, store, "--task", "cv", "--trials", file)
+    status, out = certify(capsys, labelled, "--task", "cv", "--trials", file)
     assert status == 2
     assert "line 1" in out
 
@@ -105,22 +119,18 @@ def test_a_fit_without_enough_labels_of_each_class_is_refused(capsys, store: Sto
     assert "expected at least 10 of each" in out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_what_cannot_run_says_why(capsys, store: Store) -> None:
+    fill(store, labelled=2, waiting=0)
+    for arguments, message in (
         (("--task", "xx"), "--task: found 'xx', expected one of"),
         ((), "--task: found None"),
         (("--task", "cv", "--policy", "gpt"), "found no items of 'gpt'"),
         (("--task", "cv", "--labels", "labels.csv"), "found no results file"),
         (("results.jsonl", "--task", "cv"), "found a results file and --db or --policy"),
         (("--task", "cv", "--retest", "none.json"), "none.json"),
-    ],
-)
-def test_what_cannot_run_says_why(capsys, store: Store, arguments: tuple, message: str) -> None:
-    fill(store, labelled=2, waiting=0)
-    status, out = certify(capsys, store, *arguments)
-    assert status == 2
-    assert message in out
+    ):
+        status, out = certify(capsys, store, *arguments)
+        assert (status, message in out) == (2, True), out
 
 
 def call_sure_answers_wrong(store: Store) -> list[str]:
@@ -146,41 +156,38 @@ def record(store: Store, trials: Iterable[Trial]) -> None:
     store.trust.record_trials(None, [TrialRow(trial.content_hash, trial.passed, trial.to_json()) for trial in trials])
 
 
-def test_a_check_counts_labels_given_since_and_suspends_after_many_errors(capsys, store: Store) -> None:
-    fill(store, labelled=300, waiting=0)
-    path = store.path.parent / "cv.json"
-    assert certify(capsys, store, "--task", "cv", "--score", "raw", "--out", path)[0] == 0
-    status, out = certify(capsys, store, "--retest", path)
+def test_a_check_counts_labels_given_since_and_suspends_after_many_errors(capsys, labelled) -> None:
+    path = labelled.path.parent / "cv.json"
+    assert certify(capsys, labelled, "--task", "cv", "--score", "raw", "--out", path)[0] == 0
+    status, out = certify(capsys, labelled, "--retest", path)
     assert status == 0
     assert "in force. No spectrum that it covers was decided at random" in out
-    call_sure_answers_wrong(store)
-    status, out = certify(capsys, store, "--retest", path)
+    call_sure_answers_wrong(labelled)
+    status, out = certify(capsys, labelled, "--retest", path)
     assert status == 1, out
     assert "suspended since" in out
     assert suspension(path) is not None
 
 
-def test_a_suspended_certificate_stays_suspended(capsys, store: Store) -> None:
-    fill(store, labelled=300, waiting=0)
-    path = store.path.parent / "cv.json"
-    certify(capsys, store, "--task", "cv", "--score", "raw", "--out", path)
+def test_a_suspended_certificate_stays_suspended(capsys, labelled) -> None:
+    path = labelled.path.parent / "cv.json"
+    certify(capsys, labelled, "--task", "cv", "--score", "raw", "--out", path)
     suspend(path, Suspension(read(path).sha256, "new case 7", "scores", "Scores changed.", "2026-11-24"))
-    status, out = certify(capsys, store, "--retest", path, "--json")
+    status, out = certify(capsys, labelled, "--retest", path, "--json")
     assert status == 1
     assert json.loads(out)["suspended"]["since"] == "new case 7"
 
 
-def test_a_required_trial_is_needed_of_each_label_and_decides_which_count(capsys, store: Store) -> None:
-    planted = fill(store, labelled=300, waiting=0)
-    path = store.path.parent / "cv.json"
+def test_a_required_trial_is_needed_of_each_label_and_decides_which_count(capsys, labelled, filled) -> None:
+    path = labelled.path.parent / "cv.json"
     given = ("--task", "cv", "--score", "raw", "--require-trial", "yes", "--out", path)
-    status, out = certify(capsys, store, *given)
+    status, out = certify(capsys, labelled, *given)
     assert status == 1
     assert "--require-trial: found no trial by this policy with its settings for" in out
-    hashes = [trace.content_hash() for _, trace in store.trust.trajectories([one.item for one in planted])]
+    hashes = [trace.content_hash() for _, trace in labelled.trust.trajectories([one.item for one in filled[1]])]
     trials = [tried(one, number % 20 == 0) for number, one in enumerate(hashes)]
-    record(store, trials)
-    status, out = certify(capsys, store, *given)
+    record(labelled, trials)
+    status, out = certify(capsys, labelled, *given)
     assert status == 0
     assert "evidence trial, needed for YES: 285 passed, 15 failed, 0 untested" in out
     made = read(path)
@@ -190,18 +197,15 @@ def test_a_required_trial_is_needed_of_each_label_and_decides_which_count(capsys
 
 
 @pytest.mark.parametrize(("still_claims", "counted", "without"), [(False, 60, 0), (True, 0, 0), (None, 0, 60)])
-def test_a_check_counts_errors_of_spectra_that_passed_the_required_trial(
-    capsys, store: Store, still_claims: bool | None, counted: int, without: int
-) -> None:
-    planted = fill(store, labelled=300, waiting=0)
-    path = store.path.parent / "cv.json"
-    hashes = [trace.content_hash() for _, trace in store.trust.trajectories([one.item for one in planted])]
-    record(store, [tried(one, False) for one in hashes])
-    assert certify(capsys, store, "--task", "cv", "--score", "raw", "--require-trial", "yes", "--out", path)[0] == 0
-    wrong = call_sure_answers_wrong(store)
+def test_a_check_counts_errors_of_spectra_that_passed(capsys, labelled, filled, still_claims, counted, without):
+    path = labelled.path.parent / "cv.json"
+    hashes = [trace.content_hash() for _, trace in labelled.trust.trajectories([one.item for one in filled[1]])]
+    record(labelled, [tried(one, False) for one in hashes])
+    assert certify(capsys, labelled, "--task", "cv", "--score", "raw", "--require-trial", "yes", "--out", path)[0] == 0
+    wrong = call_sure_answers_wrong(labelled)
     if still_claims is not None:
-        record(store, [tried(one, still_claims) for one in wrong])
-    status, out = certify(capsys, store, "--retest", path, "--json")
+        record(labelled, [tried(one, still_claims) for one in wrong])
+    status, out = certify(capsys, labelled, "--retest", path, "--json")
     found = json.loads(out)
     assert status == 1  # P(YES) is wrong for all of them
     assert (found["tests"]["errors of YES"]["cases"], found["tests"]["labels"]["cases"]) == (counted, 60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -29,13 +30,20 @@ CV = QueueFilter(task="cv")
 WANTED = Requirements(method="anytime")
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "annotations.db") as store:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "annotations.db"
+    with Store.open(path) as store:
         store.accounts.add_person("AA", "Person AA", ("reviewer", "auditor", "coordinator"))
         store.settings.set_rules("AA", Rules(solo=True))
         fill(store, labelled=0, waiting=40)
         record(store, "AA", TASK, scoring(cases(store).cases, "raw"), cases(store))
+    return path
+
+
+@pytest.fixture
+def store(made: Path, tmp_path: Path) -> Iterator[Store]:
+    with Store.open(Path(shutil.copyfile(made, tmp_path / "annotations.db"))) as store:
         yield store
 
 
@@ -52,7 +60,6 @@ def approve(store: Store, item: int) -> None:
 
 def show(store: Store, filter: QueueFilter = CV) -> int:
     found = store.triage.show(person="AA", filter=filter, key=uuid4().hex)
-    assert found is not None
     return found.item
 
 
@@ -85,7 +92,6 @@ def test_after_a_showing_only_labels_with_a_known_probability_count(store: Store
     text = " ".join(assumptions(found, made, WANTED))
     assert f"1 label does not count: {NOT_SHOWN}." in text
     panel = scored_list(store, "cv", POLICY)
-    assert panel is not None
     assert len(panel.calibration.decided) == len(made.decided)
     assert len(panel.calibration.pool) == 39
 
@@ -140,7 +146,6 @@ def test_new_scores_are_compared_with_the_list_and_not_with_chosen_cases(store: 
     for _ in range(4):
         approve(store, show(store))
     panel = scored_list(store, "cv", POLICY)
-    assert panel is not None
     made = certificate_of(
         panel.listed, panel.model, panel.calibration, sides_of(panel, WANTED), WANTED, store.database.now()
     )
@@ -160,7 +165,6 @@ def test_for_spectra_decided_without_a_label_nothing_is_promised(store: Store) -
     assert "nothing is promised for spectra like the 1 that people decided without a label" in text
     assert "0 of them are called YES and 0 NO" in text
     panel = scored_list(store, "cv", POLICY)
-    assert panel is not None
     made_file = certificate_of(panel.listed, RAW, made, sides_of(panel, WANTED), WANTED, store.database.now())
     assert made_file.labels.without == 1
     assert "Nothing is promised for cases like the 1" in made_file.statement()
