@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
+
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from agent.spectrum import Spectrum
 from agent.trajectory import Drafter, Trajectory
@@ -147,3 +151,20 @@ def team(db: Path, drafts: list[Draft]) -> Path:
     finally:
         store.close()
     return db
+
+
+def chunks_of(png: bytes) -> list[bytes]:
+    """The names of the parts of a PNG file, in order."""
+    names, at = [], 8
+    while at < len(png):
+        names.append(png[at + 4 : at + 8])
+        at += 12 + int.from_bytes(png[at : at + 4], "big")
+    return names
+
+
+def picture_by(author: str) -> tuple[Image.Image, bytes]:
+    """A picture, and its file with an author in the metadata."""
+    image, metadata, file = Image.new("RGBA", (40, 30), "red"), PngInfo(), io.BytesIO()
+    metadata.add_text("Author", author)
+    image.save(file, "PNG", pnginfo=metadata)
+    return image, file.getvalue()

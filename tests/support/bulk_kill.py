@@ -1,17 +1,11 @@
-"""Bulk actions in a process of their own, which can be killed: the campaign, the process, and what is in the file.
-
-    python -m tests.support.bulk_kill DATABASE reject|assign|batch|undo [STATEMENT]
-
-With the number of an SQL statement the process kills itself (SIGKILL) before it.
-"""
+"""Bulk actions in a process of their own, which can kill itself before an SQL statement: the campaign, and what is in
+the file."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -21,7 +15,6 @@ from reviewer.store import Draft, Store
 from reviewer.store.team.actions import Action, Assign, Reject, SetBatch
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, a_trajectory, people
 
-ROOT = Path(__file__).resolve().parents[2]
 ACTIONS: dict[str, Action] = {
     "reject": Reject("other", "A comment for the search index."),
     "assign": Assign(("AU", "RE")),
@@ -73,15 +66,6 @@ def facts(path: Path) -> tuple[int, ...]:
         return tuple(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables)
 
 
-def started(path: Path, kind: str, statement: int | None = None) -> subprocess.Popen[str]:
-    """Start a process that does the action; it prints a line before and a line after it."""
-    command = [sys.executable, "-m", "tests.support.bulk_kill", str(path), kind]
-    command += [] if statement is None else [str(statement)]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
-
-
 def do(path: Path, kind: str, statement: int | None) -> int:
     """Do the action; return the number of its SQL statements.
 
@@ -109,7 +93,3 @@ def do(path: Path, kind: str, statement: int | None) -> int:
         store.database.writer.set_trace_callback(None)
         print("done", flush=True)
     return seen
-
-
-if __name__ == "__main__":
-    do(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else None)

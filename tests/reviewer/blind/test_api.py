@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
-from PIL import Image, PngImagePlugin
+from PIL import Image
 
 from agent import plot, tool
 from agent.trajectory import Trajectory, Zoom
@@ -24,7 +24,18 @@ from reviewer.blind.plan import Plan
 from reviewer.blind.titles import has_neutral_title
 from reviewer.exchange.exports import NothingToExport, export
 from reviewer.store import Draft, Store
-from tests.support.blind_campaign import OMEGA, PASSWORD, SESSION_SCORERS, TELLING, ZETA, by, team, two_sources
+from tests.support.blind_campaign import (
+    OMEGA,
+    PASSWORD,
+    SESSION_SCORERS,
+    TELLING,
+    ZETA,
+    by,
+    chunks_of,
+    picture_by,
+    team,
+    two_sources,
+)
 
 BOTH = Plan("zq session", SESSION_SCORERS, mode="both", each=2, repeats=1)
 
@@ -62,17 +73,6 @@ def opened(store: Store, plan: Plan = BOTH) -> int:
     session = store.blind.sessions.create("CO", plan, key())
     store.blind.sessions.open("CO", session.id, key())
     return session.id
-
-
-def chunks(png: bytes) -> list[bytes]:
-    """The names of a PNG's chunks."""
-    assert png.startswith(b"\x89PNG\r\n\x1a\n")
-    names, at = [], 8
-    while at < len(png):
-        (length,) = struct.unpack(">I", png[at : at + 4])
-        names.append(png[at + 4 : at + 8])
-        at += length + 12
-    return names
 
 
 def everything(client: TestClient, token: str) -> dict[str, tuple[dict[str, str], bytes]]:
@@ -139,17 +139,11 @@ def test_a_sheet_has_only_the_numbers_of_its_spectrum(app: Any, store: Store) ->
 
 def test_a_picture_is_sent_without_the_metadata_of_its_file(tmp_path: Path) -> None:
     """The metadata of an imported picture may name its program and author."""
-    image = Image.new("RGBA", (40, 30), (200, 30, 30, 255))
-    about = PngImagePlugin.PngInfo()
-    about.add_text("Author", ZETA)
-    file = BytesIO()
-    image.save(file, "PNG", pnginfo=about)
+    image, png = picture_by(ZETA)
     name = hashlib.sha256(image.tobytes()).hexdigest()
     trajectory = two_sources(1)[0].trajectory
     steps = tuple(replace(s, picture=name) if isinstance(s, Zoom) else s for s in trajectory.steps)
-    draft = Draft(
-        replace(trajectory.with_steps(steps), overview=name, spectrum_sha256=None), pictures={name: file.getvalue()}
-    )
+    draft = Draft(replace(trajectory.with_steps(steps), overview=name, spectrum_sha256=None), pictures={name: png})
     with Store.open(team(tmp_path / "a.db", [draft])) as store:
         opened(store, Plan("one", ("SA",), each=1))
         client = client_of(server.build(store, local=True), "SA")
@@ -158,8 +152,8 @@ def test_a_picture_is_sent_without_the_metadata_of_its_file(tmp_path: Path) -> N
         answer = client.get(f"/api/v1/blind/sheet/{token}/picture/0/0")
         with Image.open(BytesIO(answer.content)) as seen:
             assert seen.tobytes() == image.tobytes()
-    assert set(chunks(answer.content)) == {b"IHDR", b"IDAT", b"IEND"}
-    assert ZETA.encode() in file.getvalue()
+    assert set(chunks_of(answer.content)) == {b"IHDR", b"IDAT", b"IEND"}
+    assert ZETA.encode() in png
     assert ZETA.encode() not in answer.content
 
 

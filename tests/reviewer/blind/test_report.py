@@ -10,7 +10,7 @@ import json
 import random
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -49,30 +49,26 @@ def score(person: str, item: int, again: bool) -> tuple[int | str, int]:
     return ("cannot tell" if item == 7 else level + again), min(5, level + 1)
 
 
-def answer(store: Store, scorers: tuple[str, ...] = SCORERS) -> None:
-    items = {store.items.get(n).version.content_hash: n for n in range(1, 17)}
-    for person in scorers:
+def prefer(person: str, number: int, left: str) -> str:
+    return "both bad" if number == 1 else "left" if left == SPEC else "right"
+
+
+def answer(store: Store, last: int, score: Callable[..., tuple], prefer: Callable[..., str]) -> None:
+    """Answer every question about the items up to the last one."""
+    items = {store.items.get(n).version.content_hash: n for n in range(1, last + 1)}
+    scoring = store.blind.scoring
+    for person in SCORERS:
         seen: set[int] = set()
         for token in tokens(store, person):
-            item = items[store.blind.scoring.source(token, person).trajectories[0].content_hash()]
-            given = score(person, item, item in seen)
-            coherence, consistency = given
-            store.blind.scoring.score(
-                person=person,
-                token=token,
-                coherence=coherence,
-                consistency=consistency,
-                key=key(),
-                comment=NAUGHTY,
-                wrong_steps=("s3",) * (item == 4),
-            )
+            item = items[scoring.source(token, person).trajectories[0].content_hash()]
+            given = dict(zip(DIMENSIONS, score(person, item, item in seen), strict=True))
+            wrong = ("s3",) * (item == 4)
+            scoring.score(person=person, token=token, **given, key=key(), comment=NAUGHTY, wrong_steps=wrong)
             seen.add(item)
         for number, token in enumerate(tokens(store, person, "pair")):
-            left = store.blind.scoring.source(token, person).trajectories[0].drafter.name
-            best = "left" if left == SPEC else "right"
-            store.blind.scoring.prefer(
-                person=person, token=token, preference="both bad" if number == 1 else best, key=key(), comment=NAUGHTY
-            )
+            left = scoring.source(token, person).trajectories[0].drafter.name
+            best = prefer(person, number, left)
+            scoring.prefer(person=person, token=token, preference=best, key=key(), comment=NAUGHTY)
 
 
 def judge(store: Store, session: int) -> None:
@@ -100,7 +96,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, int,
         Desk(store).decide("VO", 4, "keep")
         gold = (Gold(1, 5, None, 0),)
         session = opened(store, mode="both", each=2, repeats=2, gold=gold, sources=(SPEC, GPT), seed=11).id
-        answer(store)
+        answer(store, 16, score, prefer)
         store.blind.sessions.close("CO", session, key())
         judge(store, session)
         yield store, session, report.files(store, None, session)
@@ -462,31 +458,18 @@ def score_of(person: str, item: int, again: bool) -> int | str:
     return min(5, SCORERS.index(person) + item % 2 + int(again))
 
 
+def prefer_own(person: str, number: int, left: str) -> str:
+    best = VERDICTS[person]
+    return "both bad" if best is None else "left" if left == best else "right"
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     with a_store(tmp_path_factory.mktemp("tables") / "annotations.db") as store:
         session = opened(store, mode="both", each=3, repeats=1, gold=(Gold(1, 5, None, 0),), sources=(SPEC, GPT))
-        answer_for_tables(store)
+        answer(store, 12, lambda *given: (score_of(*given), 3), prefer_own)
         store.blind.sessions.close("CO", session.id, key())
         yield store.blind.results.of_session(None, session.id)
-
-
-def answer_for_tables(store: Store) -> None:
-    items = {store.items.get(n).version.content_hash: n for n in range(1, 13)}
-    for person in SCORERS:
-        seen: set[int] = set()
-        for token in tokens(store, person):
-            (shown,) = store.blind.scoring.source(token, person).trajectories
-            item = items[shown.content_hash()]
-            given = score_of(person, item, item in seen)
-            store.blind.scoring.score(person=person, token=token, coherence=given, consistency=3, key=key())
-            seen.add(item)
-        for token in tokens(store, person, "pair"):
-            left = store.blind.scoring.source(token, person).trajectories[0].drafter.name
-            side = "left" if left == VERDICTS[person] else "right"
-            store.blind.scoring.prefer(
-                person=person, token=token, preference=side if VERDICTS[person] else "both bad", key=key()
-            )
 
 
 def test_each_score_is_in_its_own_cell(results) -> None:

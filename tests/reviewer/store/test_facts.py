@@ -27,8 +27,6 @@ from reviewer.store.sqlite.schema import FACTS
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, edited, people
 from tests.support.kept_campaign import fill, score_blind
 
-# ---- adding items
-
 
 def test_an_item_is_read_as_it_was_added(store):
     spectrum = a_spectrum()
@@ -86,9 +84,6 @@ def test_items_and_versions_that_do_not_exist_are_named(store):
             request(77)
     with pytest.raises(NotFound, match="no version with the id 77"):
         store.items.version(77)
-
-
-# ---- versions
 
 
 def test_an_edit_is_a_new_version_with_author_parent_and_reason(store, desk):
@@ -191,9 +186,6 @@ def test_a_text_that_could_not_be_exported_cannot_be_submitted(store, desk):
         desk.decide("RE", item_id, "submit")
 
 
-# ---- decisions
-
-
 def test_an_item_passes_every_round_and_its_history_lists_the_decisions(store, desk):
     item_id = an_item(store)
     standing = desk.until(item_id, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
@@ -270,9 +262,6 @@ def test_the_store_applies_the_rules(store, desk):
     assert store.items.standing(item_id).progress == "audit 0 of 2"
 
 
-# ---- undo
-
-
 def test_undo_keeps_the_decision_in_the_history_and_removes_its_effect(store, desk):
     item_id = an_item(store)
     desk.until(item_id, *TO_VOTE, ("VO", "approve"))
@@ -295,9 +284,6 @@ def test_only_the_latest_decision_can_be_undone_by_its_person(store, desk):
         store.reviews.undo(person="RE", item_id=item_id, key="u")
     with pytest.raises(NotAllowed, match="no decision to undo"):
         store.reviews.undo(person="RE", item_id=an_item(store, 1), key="u")
-
-
-# ---- marks and verdicts
 
 
 def test_the_latest_mark_per_person_and_step_is_valid_and_cleared_removes_it(store, desk):
@@ -333,9 +319,6 @@ def test_a_verdict_is_committed_once(store):
         store.marks.commit_verdict(person="VO", item_id=item_id, version_id=version.id, verdict="YES")
     store.marks.commit_verdict(person="RE", item_id=item_id, version_id=version.id, verdict="cannot tell")
     assert [(v.person, v.verdict) for v in store.marks.verdicts(item_id)] == [("VO", "NO"), ("RE", "cannot tell")]
-
-
-# ---- facts cannot be changed; everything else is derived from them
 
 
 def test_facts_cannot_be_changed_by_another_program(tmp_path):
@@ -443,9 +426,6 @@ def test_verify_finds_a_changed_standing_and_rebuild_repairs_it(store, desk):
     ]
     assert store.upkeep.rebuild() == 1
     assert store.upkeep.verify() == []
-
-
-# ---- the disk
 
 
 def test_every_refusal_is_a_store_error():

@@ -98,9 +98,6 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
     return line
 
 
-# ---- no disk space, no permission
-
-
 def work_on(desk: Desk) -> None:
     for item in (1, 2, 3):
         desk.until(item, *TO_AUDIT)
@@ -184,9 +181,6 @@ def test_a_file_on_a_read_only_disk_is_named_at_the_start(path: Path, tmp_path: 
     assert "no write permission" in error
 
 
-# ---- other programs
-
-
 def test_a_port_in_use_is_reported_before_any_file_is_made(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -196,9 +190,6 @@ def test_a_port_in_use_is_reported_before_any_file_is_made(tmp_path: Path) -> No
     assert f"cannot serve on 127.0.0.1:{port}" in error
     assert f"--port {port + 1}" in error
     assert not (tmp_path / "new.db").exists()
-
-
-# ---- the file itself
 
 
 def flip(path: Path, start: int, length: int) -> None:
@@ -283,9 +274,6 @@ def test_a_read_makes_no_empty_file_in_place_of_a_removed_one(path: Path) -> Non
         assert not path.exists()
 
 
-# ---- what was acknowledged is on the disk
-
-
 def test_every_connection_flushes_each_transaction_to_the_disk(path: Path) -> None:
     with Store.open(path) as store, store.database.read() as reader, store.database.write() as writer:
         for connection in (reader, writer):
@@ -314,18 +302,12 @@ def test_a_copy_is_flushed_before_it_gets_its_name_and_its_folder_after(path, mo
     assert flushed == [(part, False), (str(target.parent), True)]
 
 
-# ---- connections
-
-
 def test_a_reader_that_comes_back_after_the_end_is_closed(path: Path) -> None:
     store = Store.open(path)
     with store.database.read() as reader:
         store.close()
     with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
         reader.execute("SELECT 1")
-
-
-# ---- faults seen through the HTTP routes
 
 
 def test_an_error_of_the_store_reaches_the_page_as_a_message_with_status_503(path: Path) -> None:

@@ -17,7 +17,6 @@ from agent.trajectory import Drafter
 from reviewer.rules.workflow import STATES, Rules, work_refusal
 from reviewer.store import CannotWrite, Draft, HeldByAnother, LeaseLost, NotAllowed, QueueFilter, Store, Yielded
 from reviewer.store import items as store_items
-from reviewer.store.team import search
 from tests.support.campaign import (
     PEOPLE,
     TO_AUDIT,
@@ -180,39 +179,6 @@ def test_a_row_has_the_progress_and_the_holders_of_its_item(store):
     assert (row.state, row.cast, row.needed, row.version) == ("audit", 1, 2, 1)
     held = [r for r in store.queue.page(QueueFilter(), "CO", limit=60).rows if r.held_by]
     assert {holder for r in held for holder in r.held_by} == {"RE", "CO", "AX", "JU", "VO"}
-
-
-COMMON = ("spec", "fits", "LAMOST", "s", "00", "spec-00", "nothing has this", "#7")
-
-
-@pytest.mark.parametrize(
-    "filter",
-    [
-        QueueFilter(),
-        QueueFilter(mine=True),
-        QueueFilter(task="cv", states=("screening", "vote")),
-        QueueFilter(snr_min=5),
-    ],
-)
-def test_a_text_that_many_items_have_finds_the_same_items(store, monkeypatch, filter) -> None:
-    def search_for(wanted: QueueFilter) -> list[object]:
-        items = (1, 7, 30, 60)
-        return [
-            store.queue.page(wanted, "VO", limit=500),
-            [store.queue.page(wanted, "VO", after=item, limit=4) for item in items],
-            [store.queue.neighbours(item, wanted, "VO", 3, back) for item in items for back in (False, True)],
-            [store.queue.position(item, wanted, "VO") for item in items],
-            store.queue.first_undone(wanted, "VO"),
-        ]
-
-    for text in COMMON:
-        wanted = replace(filter, text=text)
-        at_once = search_for(wanted)
-        with monkeypatch.context() as few:
-            few.setattr(search, "MOST_NAMED", 0)
-            assert search_for(wanted) == at_once, text
-            few.setattr(search, "MOST_COUNTED", 5)
-            assert store.queue.page(wanted, "VO").total == min(5, at_once[0].total) or text.startswith("#")
 
 
 def test_facets_are_the_values_that_occur(store):

@@ -64,9 +64,6 @@ def left_out(store: Store, by: str, items: list[int], action: Action, **more: An
     return {one.why: one.first for one in store.bulk.preview(by, items, action, **more).left_out}
 
 
-# ---- rejections
-
-
 def test_a_rejection_of_many_items_is_a_decision_on_each_in_its_present_round(store: Store, desk: Desk) -> None:
     desk.decide("RE", 2, "keep")
     desk.until(3, *TO_AUDIT)
@@ -217,9 +214,6 @@ def test_the_leases_of_finished_rounds_end(store: Store, desk: Desk) -> None:
     assert not store.leases.renew(of_another.token).ended  # the audit of item 2 is open
 
 
-# ---- previews and keys
-
-
 def test_an_action_is_refused_if_an_item_has_moved_since_the_preview(store: Store, desk: Desk) -> None:
     for action in (BAD, Assign(("AU",)), SetBatch("december")):
         shown = store.bulk.preview("CO", [1, 2, 3], action)
@@ -284,9 +278,6 @@ def test_too_many_items_or_changes_are_refused(store: Store, monkeypatch: pytest
             store.bulk.preview("CO", [1, 2, 3], action)
     with pytest.raises(NotAllowed, match="Found more than 2 changes"):
         store.bulk.preview("CO", [1, 2], Assign(("RE", "VO")))
-
-
-# ---- undo
 
 
 def test_one_undo_brings_every_rejected_item_back(store: Store, desk: Desk) -> None:
@@ -365,9 +356,6 @@ def test_an_undo_is_refused_to_others_and_of_an_undo_and_a_second_time(store: St
         store.bulk.undo("RE", second.id, "undo-withheld")
 
 
-# ---- assignments
-
-
 def test_assignments_are_changed_by_person_and_undone_as_a_whole(store: Store) -> None:
     first = done(store, "CO", [1, 2], Assign(("AU", "RE")))
     assert store.assignments.of_items([1, 2, 3]) == {1: ("AU", "RE"), 2: ("AU", "RE")}
@@ -432,9 +420,6 @@ def test_progress_counts_assigned_items_by_person_and_state(store: Store, desk: 
     assert store.statistics.counts(batch="december").assigned == {"AU": {"revision": 1}, "RE": {"revision": 1}}
     assert store.statistics.counts(task="no such").assigned == {}
     assert left_out(store, "CO", [3], Assign(("VO",))) == {"The item is withdrawn.": (3,)}
-
-
-# ---- batches
 
 
 def test_a_batch_is_followed_by_every_figure_filter_and_list(store: Store, desk: Desk) -> None:
@@ -504,9 +489,6 @@ def test_the_figures_of_agreement_are_counted_again_after_a_change_of_batch(stor
     before = store.statistics.last_facts()
     done(store, "CO", [1], SetBatch("december"))
     assert store.statistics.last_facts() != before
-
-
-# ---- derived rows
 
 
 def test_verify_finds_wrong_assignments_and_batches_and_rebuild_repairs_them(store: Store) -> None:
