@@ -159,7 +159,7 @@ def test_a_permanent_failure_or_a_broken_policy_fails_its_own_job_only(folder):
     outcomes = inspect_many(jobs(folder), CV, lambda s: ScriptedPolicy(s, fail), retries=1)
     failed = {o.job.key: (o.reason, o.tries, o.detail) for o in outcomes if o.reason != "answered"}
     assert failed == {
-        "star-2.csv": ("policy failed", 1, "ZeroDivisionError: surprise"),
+        "star-2.csv": ("policy failed", 2, "ZeroDivisionError: surprise"),
         "star-3.csv": ("policy failed", 2, "the conversation is too long for this model"),
     }
 
