@@ -82,14 +82,11 @@ def ended(*turns: str, max_turns: int = 8) -> Ended:
     return last
 
 
-def test_events_come_in_order():
+def test_events_come_in_order_and_text_as_the_policy_writes_it():
     events = list(inspect(SPECTRUM, TASK, Script([ZOOM_TURN, ANSWER])))
     expected = [Started, Text, ToolCall, Thought, ToolResult, Text, Thought, Answered, Ended]
     assert [type(e) for e in events] == expected
     assert events[-1].reason == "answered"
-
-
-def test_a_turn_streams_as_the_policy_writes_it():
     events = list(inspect(SPECTRUM, TASK, Script([ANSWER], pieces=7)))
     pieces = [e.text for e in events if isinstance(e, Text)]
     assert len(pieces) == 7
@@ -147,14 +144,11 @@ def test_the_call_of_the_eighth_turn_is_not_run():
     assert (events[-1].reason, events[-1].trajectory.answer) == ("turn limit", None)
 
 
-def test_an_answer_without_yes_or_no_has_no_verdict():
+def test_an_answer_without_verdict_or_beside_a_zoom():
     end = ended(r"<think>Hm.</think><answer>\boxed{MAYBE}</answer>")
     assert end.reason == "answered"
     assert end.trajectory.answer.verdict is None
     assert end.trajectory.problems() == ["the answer is neither YES nor NO"]
-
-
-def test_a_zoom_and_an_answer_in_one_turn_is_a_zoom():
     end = ended(ZOOM_TURN + r"<answer>\boxed{NO}</answer>", ANSWER)
     assert [type(s) for s in end.trajectory.steps] == [Think, Zoom, Think, Answer]
     assert end.trajectory.faults == ("turn 1: a tool call and an answer in one turn",)
@@ -304,28 +298,22 @@ def test_every_published_tool_answer_is_reproduced_exactly(shared: Path, monkeyp
         assert (result.text, result.image is not None, result.ok) == (case["text"], case["image"], case["success"])
 
 
-def test_the_picture_is_the_published_one_of_the_same_window():
+def test_the_picture_is_the_published_one_of_the_window_in_the_rest_frame():
     result = tool.call(a_spectrum(), {"wavelength_range": [5000, 6000], "label": "Hβ"})
     assert result.picture == plot.pixels_sha256(plot.draw(WAVELENGTH, FLUX, (5000, 6000)))
     assert (result.window, result.frame, result.z) == ((5000.0, 6000.0), "observed", 0.0)
-
-
-def test_a_redshift_moves_the_spectrum_and_its_windows_to_the_rest_frame():
     result = tool.call(a_spectrum(redshift=0.25), {"wavelength_range": [4000, 4800]})
     assert result.picture == plot.pixels_sha256(plot.draw(WAVELENGTH / 1.25, FLUX, (4000, 4800)))
     assert (result.frame, result.z) == ("rest", 0.25)
+    at_rest = a_spectrum(frame="rest", redshift=0.25)
+    assert tool.tool_wavelength(at_rest).tolist() == WAVELENGTH.tolist()
+    assert tool.frame_of(at_rest) == ("rest", 0.25)
 
 
 @pytest.mark.parametrize("redshift", [None, 0.0])
 def test_no_redshift_and_a_redshift_of_zero_leave_the_spectrum_where_it_is(redshift):
     assert tool.frame_of(a_spectrum(redshift=redshift)) == ("observed", 0.0)
     assert tool.tool_wavelength(a_spectrum(redshift=redshift)).tolist() == WAVELENGTH.tolist()
-
-
-def test_a_spectrum_already_at_rest_is_not_shifted_again():
-    at_rest = a_spectrum(frame="rest", redshift=0.25)
-    assert tool.tool_wavelength(at_rest).tolist() == WAVELENGTH.tolist()
-    assert tool.frame_of(at_rest) == ("rest", 0.25)
 
 
 def test_the_overview_is_the_tools_full_picture_without_the_file_name():

@@ -15,6 +15,7 @@ from math import log
 
 import numpy as np
 import pytest
+from astropy.table import Table
 from PIL import Image
 from threadpoolctl import threadpool_info
 
@@ -30,6 +31,7 @@ from agent.policies.nano.tokens import script
 from agent.simulate import simulate
 from agent.tasks import load
 from tests.conftest import ROOT
+from tests.support.cli import run
 from tests.support.nano_model import change, made_to_write, put, write
 
 pytest.importorskip("tokenizers")
@@ -467,3 +469,23 @@ def test_a_picture_is_resized_to_the_bytes_of_torchvision():
 
 
 TORCHVISION = "bb990d0559e2dc4fd639e16ad68cdc7d3744c3754c0917aa1923c06589e543b7"
+
+
+# ---- the command
+
+
+def test_spectra_are_inspected_from_the_command_line_in_processes(original, tmp_path):
+    for seed in (1, 2):
+        spectrum = simulate("cv", "LAMOST", 20.0, seed=seed)
+        columns = {name: getattr(spectrum, name) for name in ("wavelength", "flux", "ivar")}
+        Table(columns).write(tmp_path / f"{seed}.csv")
+    options = ("--task", "cv", "--policy", "nano", "--model", original, "--max-tokens", 8, "--json", "--processes", 2)
+    done = run("inspect", *options, "--out", "results.jsonl", "1.csv", "2.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert (summary["spectra"], summary["this_run"]["inspected"]) == (2, 2)
+    assert summary["this_run"]["tokens"]["completion"] == 16
+    lines = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text(encoding="utf-8").splitlines()]
+    drafters = [line["drafter"] for line in lines]
+    assert [drafter["name"] for drafter in drafters] == [NAME] * 2
+    assert len(drafters[0]["settings"]["weights_sha256"]) == 64

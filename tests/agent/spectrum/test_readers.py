@@ -231,22 +231,16 @@ def test_desi_exposures_of_one_target_are_averaged_by_ivar(tmp_path):
     assert spectrum.meta["exposures"] == 2
 
 
-def test_linear_image_with_a_reference_pixel_and_no_errors(tmp_path):
+def test_linear_and_logarithmic_images(tmp_path):
     path = write(tmp_path / "star.fits", primary(FLUX, CRVAL1=5000.0, CDELT1=2.0, CRPIX1=11.0))
     spectrum = read(path)
     assert spectrum.wavelength[[0, 10, -1]].tolist() == [4980.0, 5000.0, 4980.0 + 2 * (N - 1)]
     assert (spectrum.errors, spectrum.medium, spectrum.meta["medium_assumed"]) == ("estimated", "air", True)
-
-
-def test_iraf_log_linear_image_in_vacuum(tmp_path):
     cards = {"CRVAL1": 3.5682, "CD1_1": 0.0001, "DC__FLAG": 1, "VACUUM": True, "OBJECT": "HD 1", "BUNIT": "adu"}
     spectrum = read(write(tmp_path / "log.fits", primary(FLUX, **cards)))
     np.testing.assert_allclose(spectrum.wavelength, WAVELENGTH, rtol=1e-12)
     assert (spectrum.medium, spectrum.flux_unit, spectrum.ids) == ("vacuum", "adu", {"object": "HD 1"})
     assert "medium_assumed" not in spectrum.meta
-
-
-def test_an_axis_in_nanometres_becomes_angstroms(tmp_path):
     path = write(tmp_path / "nm.fits", primary(FLUX, CRVAL1=400.0, CDELT1=0.1, CUNIT1="nm", CTYPE1="AWAV"))
     assert read(path).wavelength[0] == pytest.approx(4000.0)
     assert read(path).medium == "air"
@@ -361,12 +355,17 @@ def text(path: Path, content: str) -> Path:
     return path
 
 
-def test_two_and_three_columns_without_header(tmp_path):
+def test_text_without_headings(tmp_path):
     two = read(text(tmp_path / "a.txt", lines(WAVELENGTH, FLUX)))
     assert (two.errors, two.medium, two.meta) == ("estimated", "air", {"medium_assumed": True})
     three = read(text(tmp_path / "b", lines(WAVELENGTH, FLUX, np.full(N, 2.0), join="\t")))
     assert set(three.ivar) == {0.25}
     assert three.errors == "measured"
+    header = '*\n*   H Z 2 9\n*\nSET .Z.UNITS = "mjy"\n'
+    spectrum = read(text(tmp_path / "hz29.oke", header + lines(WAVELENGTH, FLUX)))
+    assert (len(spectrum), spectrum.meta["flux_unit_in_file"]) == (N, "mjy")
+    rows = [f"{w:.3f} {f:.6E}".replace("E", "D") for w, f in zip(WAVELENGTH, FLUX, strict=True)]
+    np.testing.assert_allclose(read(text(tmp_path / "a.txt", "\n".join(rows))).flux, FLUX)
 
 
 def test_a_third_column_that_cannot_be_an_error_and_further_ones_are_ignored(tmp_path):
@@ -419,23 +418,12 @@ def test_comment_headers_name_columns_and_facts(tmp_path):
     np.testing.assert_allclose(spectrum.ivar, IVAR)
 
 
-def test_figaro_oke_tables(tmp_path):
-    header = '*\n*   H Z 2 9\n*\nSET .Z.UNITS = "mjy"\n'
-    spectrum = read(text(tmp_path / "hz29.oke", header + lines(WAVELENGTH, FLUX)))
-    assert (len(spectrum), spectrum.meta["flux_unit_in_file"]) == (N, "mjy")
-
-
 def test_fixed_width_columns_that_run_together_are_cut_where_columns_end(tmp_path):
     flux = np.where(np.arange(N) > 300, 100.0 + FLUX, FLUX / 10)
     rows = [f"{w:7.1f}{f:10.6f}{f:10.6f}" for w, f in zip(3000 + 5.0 * np.arange(N), flux, strict=True)]
     assert "4505.0200" in rows[301].replace(" ", "") or len(rows[301].split()) < 3
     spectrum = read(text(tmp_path / "p.dat", "\n".join(rows)))
     np.testing.assert_allclose(spectrum.flux, flux, atol=1e-6)
-
-
-def test_fortran_exponents(tmp_path):
-    rows = [f"{w:.3f} {f:.6E}".replace("E", "D") for w, f in zip(WAVELENGTH, FLUX, strict=True)]
-    np.testing.assert_allclose(read(text(tmp_path / "a.txt", "\n".join(rows))).flux, FLUX)
 
 
 @pytest.mark.parametrize(("column", "medium", "assumed"), [("wave_vac", "vacuum", None), ("wave", "air", True)])

@@ -98,9 +98,10 @@ def test_invalid_values_are_refused_in_one_line_with_the_name(change, found):
     assert "\n" not in message
 
 
-def test_one_pixel_is_too_few():
+def test_a_spectrum_has_two_pixels_or_more_and_their_median_distance_as_sampling():
     with pytest.raises(SpectrumError, match="1 pixels; expected two or more"):
         Spectrum([5000.0], [1.0], [1.0])
+    assert Spectrum(np.r_[4000.0:8000.0:80.0], np.ones(50)).sampling == 80.0
 
 
 def test_the_json_form_gives_back_an_equal_spectrum_through_real_json():
@@ -163,10 +164,6 @@ def test_a_damaged_model_or_exposure_is_refused_by_field(key, value, found):
         Spectrum.from_json(full().to_json() | {key: value})
 
 
-def test_the_sampling_is_the_median_distance_of_pixels():
-    assert Spectrum(np.r_[4000.0:8000.0:80.0], np.ones(50)).sampling == 80.0
-
-
 def test_float32_data_travels_in_half_the_bytes():
     short = replace(full(), flux=FLUX.astype(np.float32))
     assert short.to_json()["flux"]["dtype"] == "<f4"
@@ -208,9 +205,12 @@ def test_the_hash_changes_with_the_data_and_with_its_units_and_frame(change):
     assert replace(full(), **change).sha256 != full().sha256
 
 
-def test_the_hash_does_not_depend_on_the_catalogue():
+def test_spectra_are_equal_and_hashed_by_their_data_only():
     assert replace(full(), catalogue_class="STAR B", meta={}).sha256 == full().sha256
     assert len(full().sha256) == 64
+    assert full() != replace(full(), ra=11.0)
+    assert full() != replace(full(), mask=np.zeros(1000, bool))
+    assert full() != "a spectrum"
 
 
 def test_typical_snr_is_the_r_band_then_the_catalogue_median_then_measured():
@@ -229,27 +229,15 @@ def test_spectra_and_errors_survive_pickling_and_copying():
     assert str(pickle.loads(pickle.dumps(SpectrumError("a", "b", "c")))) == "a: found b; expected c"
 
 
-def test_spectra_that_differ_in_anything_are_not_equal():
-    assert full() != replace(full(), ra=11.0)
-    assert full() != replace(full(), mask=np.zeros(1000, bool))
-    assert full() != "a spectrum"
-
-
-def test_der_snr_recovers_the_noise_of_a_smooth_spectrum_within_a_few_percent():
+def test_der_snr_recovers_the_noise():
     rng = np.random.default_rng(1)
     noisy = 100.0 * FLUX + rng.normal(0, 3.0, 1000)
     assert der_snr_noise(noisy) == pytest.approx(3.0, rel=0.1)
-
-
-def test_estimated_errors_follow_noise_that_changes_along_the_spectrum():
     rng = np.random.default_rng(2)
     sigma = np.linspace(1.0, 9.0, 4000)
     estimated = 1 / np.sqrt(ivar_from_scatter(1000.0 + rng.normal(0, sigma)))
     middle = slice(STRETCH, -STRETCH)
     assert np.median(np.abs(estimated[middle] / sigma[middle] - 1)) < 0.15
-
-
-def test_a_flux_without_noise_gets_a_finite_ivar_and_zeros_get_none():
     assert np.isfinite(ivar_from_scatter(np.full(500, 7.0))).all()
     assert not ivar_from_scatter(np.zeros(500)).any()
 
@@ -270,18 +258,11 @@ def keys(*paths: str, results: Path = Path(), stdin: str | None = None) -> list[
     return [source.key for source in sources_from(paths, results, stream)]
 
 
-def test_a_folder_is_listed_by_name_and_only_spectrum_files_are_taken(tree):
+def test_a_folder_is_listed_by_name_without_hidden_files_and_tables_of_labels(tree):
     assert keys("data") == ["data/b.csv", "data/a/1.FITS", "data/a/2.fits.gz"]
-
-
-def test_a_table_of_labels_in_the_same_folder_is_no_spectrum(tree):
     (tree / "data" / "labels.csv").write_text("file,label\n1.FITS,YES\n")
     (tree / "data" / "unreadable.csv").write_bytes(b"\xff\xfe\x00")
     assert keys("data") == ["data/b.csv", "data/unreadable.csv", "data/a/1.FITS", "data/a/2.fits.gz"]
-
-
-def test_a_file_given_by_path_is_taken_with_any_name(tree):
-    assert keys("data/notes.md") == ["data/notes.md"]
 
 
 def test_a_file_has_one_name_for_all_ways_to_give_it(tree):
@@ -290,6 +271,9 @@ def test_a_file_has_one_name_for_all_ways_to_give_it(tree):
         "data/a/1.FITS",
         "data/a/2.fits.gz",
     ]
+    assert keys("data/notes.md") == ["data/notes.md"]
+    (tree / "link").symlink_to(tree / "data")
+    assert keys("link/b.csv", results=tree) == ["data/b.csv"]
 
 
 def test_names_are_relative_to_the_results_from_any_current_folder(tree, monkeypatch):
@@ -299,15 +283,12 @@ def test_names_are_relative_to_the_results_from_any_current_folder(tree, monkeyp
     assert keys("b.csv", results=tree / "out") == ["../data/b.csv"]
 
 
-def test_a_link_to_a_folder_does_not_change_the_name(tree):
-    (tree / "link").symlink_to(tree / "data")
-    assert keys("link/b.csv", results=tree) == ["data/b.csv"]
-
-
-def test_a_list_has_a_path_on_each_line(tree):
+def test_lists_and_standard_input_have_a_path_on_each_line(tree):
     (tree / "list.txt").write_text("# mine\ndata/b.csv\n\n  data/a/1.FITS\n")
     assert keys("@list.txt") == ["data/b.csv", "data/a/1.FITS"]
     assert keys("list.txt") == ["list.txt"]
+    assert keys("-", stdin="data/b.csv\n") == ["data/b.csv"]
+    assert keys("-", stdin="file,target\ndata/b.csv,5\n") == ["data/b.csv#5"]
 
 
 @pytest.mark.parametrize(
@@ -321,11 +302,6 @@ def test_a_list_has_a_path_on_each_line(tree):
 def test_a_csv_with_a_file_column_is_a_list_with_paths_relative_to_its_folder(tree, text):
     (tree / "data" / "list.csv").write_text(text, encoding="utf-8")
     assert keys("data/list.csv") == keys("@data/list.csv") == ["data/b.csv", "data/a/1.FITS#17"]
-
-
-def test_standard_input_is_a_list(tree):
-    assert keys("-", stdin="data/b.csv\n") == ["data/b.csv"]
-    assert keys("-", stdin="file,target\ndata/b.csv,5\n") == ["data/b.csv#5"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Template spectra: grid, file format, ranking with velocity, building, and the bundled library."""
+"""Template spectra: grid, file format, ranking with velocity, building, the bundled library and the command."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import app
 from agent.lines import convert
 from agent.measure import rest
 from agent.measure.profile import SPEED_OF_LIGHT
@@ -104,14 +105,11 @@ def test_air_and_vacuum_give_one_velocity() -> None:
     assert one.velocity == pytest.approx(other.velocity, abs=1.0)
 
 
-def test_a_star_with_a_galaxys_redshift_is_also_tried_at_zero() -> None:
+def test_redshifts_of_galaxies_are_used_and_those_of_stars_tried_at_zero() -> None:
     spectrum = as_seen(named("HD 146051"), 45.0, redshift=0.31)
     best = rank(spectrum, bundled())[0]
     assert bundled().templates[best.place].about.kind == "M giant"
     assert best.velocity == pytest.approx(45.0, abs=5.0)
-
-
-def test_a_galaxy_is_found_at_its_redshift() -> None:
     galaxy = named("SDSS 026, late-type galaxy")
     spectrum = as_seen(galaxy, 0.1 * SPEED_OF_LIGHT, redshift=0.1003)
     best = rank(spectrum, bundled())[0]
@@ -249,7 +247,7 @@ def test_a_manifest_without_what_is_needed_is_refused(tmp_path: Path, text: str,
 # ---- the bundled library
 
 
-def test_every_bundled_template_names_its_source_and_a_permissive_licence() -> None:
+def test_the_bundled_library_is_licensed_small_and_has_the_sequences_of_its_manifest() -> None:
     text = (FOLDER / "LICENSES.md").read_text(encoding="utf-8")
     for about in (template.about for template in bundled().templates):
         assert about.licence in PERMISSIVE, about.id
@@ -257,18 +255,12 @@ def test_every_bundled_template_names_its_source_and_a_permissive_licence() -> N
         assert about.repository in text, about.id
         assert about.medium in ("air", "vacuum"), about.id
         assert about.subtype, about.id
-
-
-def test_the_bundled_library_is_small_and_has_the_sequences() -> None:
     assert BUNDLED.stat().st_size < 1_000_000
     kinds = {template.about.kind for template in bundled().templates}
     assert kinds >= {"O", "B", "A", "F", "G", "K", "M dwarf", "M giant", "carbon", "S", "WD", "hot subdwarf"}
     assert kinds >= {"WR", "galaxy", "QSO"}
     white_dwarfs = {t.about.subtype.split(",")[0] for t in bundled().templates if t.about.kind == "WD"}
     assert white_dwarfs >= {"DA", "DB", "DO", "DQ", "DC"}
-
-
-def test_the_bundled_library_has_the_rows_of_its_manifest() -> None:
     with (FOLDER / "bundled.csv").open(newline="", encoding="utf-8") as opened:
         rows = list(csv.DictReader(opened))
     assert tuple(rows[0]) == COLUMNS
@@ -282,3 +274,67 @@ def test_a_template_can_be_measured_as_a_spectrum() -> None:
     assert rest(spectrum) is spectrum
     assert (spectrum.ivar == 0).any()
     assert Library(()).matrix.shape == (0, grid.PIXELS)
+
+
+def star(folder: Path, name: str, template: str = "mean A3 dwarf") -> Path:
+    """Write a template as a text spectrum."""
+    found = next(t for t in bundled().templates if t.about.name == template)
+    seen = np.isfinite(found.flux)
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    flux = found.flux[seen]
+    table = np.stack([found.wavelength[seen], flux, np.full(flux.size, 0.01)], axis=1)
+    np.savetxt(path, table, header="wavelength_vacuum flux error")
+    return path
+
+
+def test_list_names_class_and_source(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["templates", "list"]) == 0
+    text = capsys.readouterr().out
+    assert "HD 146051" in text
+    assert "STELIB" in text
+    assert app.main(["templates", "list", "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)["templates"]
+    assert len(entries) == len(bundled().templates)
+    assert entries[0]["licence"]
+    assert entries[0]["coverage"][0] < entries[0]["coverage"][1]
+
+
+def test_rank_prints_the_best_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = star(tmp_path, "star.txt")
+    assert app.main(["templates", "rank", str(path), "--json", "--number", "3"]) == 0
+    found = json.loads(capsys.readouterr().out)["matches"]
+    assert [match["rank"] for match in found] == [1, 2, 3]
+    assert found[0]["name"] == "mean A3 dwarf"
+    assert app.main(["templates", "rank", str(path)]) == 0
+    assert "km/s" in capsys.readouterr().out
+
+
+def test_build_writes_a_file_that_rank_uses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    star(tmp_path, "spectra/mine/odd.txt", "HD 146051")
+    out = tmp_path / "own" / "own.npz"
+    out.parent.mkdir()
+    assert app.main(["templates", "build", "--from", str(tmp_path / "spectra"), "--out", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["templates"] == 1
+    path = star(tmp_path, "star.txt", "HD 146051")
+    command = ["templates", "rank", str(path), "--templates", str(out.parent), "--json"]
+    assert app.main(command) == 0
+    assert "mine" in [match["kind"] for match in json.loads(capsys.readouterr().out)["matches"][:2]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (["list", "--templates", "{0}/gone"], "found nothing, expected a folder"),
+        (["rank", "{0}/gone.fits"], "gone.fits"),
+        (["build", "--from", "{0}", "--out", "{0}/x.npz"], "no usable spectrum"),
+        (["build", "--from", "{0}", "--manifest", "{0}/gone.csv", "--out", "{0}/x.npz"], "gone.csv"),
+    ],
+)
+def test_what_cannot_run_says_why(tmp_path, capsys, arguments, wrong):
+    try:
+        status = app.main(["templates", *(a.format(tmp_path) for a in arguments)])
+    except SystemExit as ended:  # refused when the options are read
+        status = ended.code
+    assert status == 2
+    assert wrong in capsys.readouterr().err
