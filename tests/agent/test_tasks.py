@@ -197,7 +197,7 @@ def test_a_feature_may_require_only_another_feature_of_the_file(tmp_path, new, f
     with pytest.raises(TaskError) as refused:
         load(tmp_path)
     assert refused.value.field == "feature 2 (CaH 6385 weak (CaH1)), requires"
-    assert refused.value.found == found
+    assert refused.value.actual == found
     assert expected in refused.value.expected
 
 
