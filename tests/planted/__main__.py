@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.planted.faults import ROOT, Fault, read_faults
 
-MARKS = "not models and (not browser or smoke)"
+MARKS = "not models and not long and (not browser or smoke)"
 _FAILED = re.compile(r"^(?:FAILED |ERROR |✖ )(\S.*?)(?: - |$)", re.MULTILINE)
 
 
