@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_WORKERS ?= 2
+# Unit tests wait a third of their time, for processes that they start.
+UNIT_WORKERS ?= 3
 BROWSER_TESTS ?= tests/browser
 # torch, vLLM and TRL: 7 GB of their own, for the tests with real models.
 MODELS := .venv-models
@@ -47,7 +49,7 @@ types: $(VENV)/test
 	$(BIN)/mypy
 
 unit: $(VENV)/test
-	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not browser and not models and not long"
+	$(BIN)/pytest -n $(UNIT_WORKERS) --dist worksteal -m "not browser and not models and not long"
 
 # Unit tests that take long by their nature: clusters, kills of many processes.
 long: $(VENV)/test
