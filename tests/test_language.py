@@ -33,6 +33,8 @@ HERE = "http://127.0.0.1:7860"
 ROOT = Path(__file__).resolve().parents[1]
 PARTS: tuple[language.Part, ...] = ("program", "page")
 OTHERS = [code for code in language.NAMES if code != language.ENGLISH]
+MESSAGES = {"tr": 1, "deferred": 1, "trn": 2, "deferredn": 2}
+"""Functions of ``agent.language``, with the number of texts that each is given."""
 PRINTF = re.compile(r"%(?:\((\w+)\))?[sdr]")
 
 
@@ -492,3 +494,32 @@ def test_no_logic_compares_a_text_that_people_see() -> None:
 )
 def test_a_text_in_logic_is_found(code: str) -> None:
     assert list(texts_in_logic(ast.parse(code), "nobody gave a score"))
+
+
+def test_every_message_gets_the_values_that_it_names() -> None:
+    """A wrong keyword fails only where the message is shown, which may be an error that no test provokes."""
+    calls = [(file, call) for file in product_files() for call in message_calls(ast.parse(file.read_text("utf-8")))]
+    assert len(calls) > 1000
+    wrong = [f"{file.relative_to(ROOT)}:{call.lineno}" for file, call in calls if not gets_its_values(call)]
+    assert wrong == []
+
+
+def product_files() -> Iterator[Path]:
+    for folder in ("agent", "reviewer", "training"):
+        yield from (ROOT / folder).rglob("*.py")
+
+
+def message_calls(tree: ast.Module) -> Iterator[ast.Call]:
+    """Calls with a literal message and without ``**values``, whose keys only a run knows."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MESSAGES:
+            literal = all(isinstance(text, ast.Constant) for text in node.args[: MESSAGES[node.func.id]])
+            if literal and node.keywords and all(keyword.arg for keyword in node.keywords):
+                yield node
+
+
+def gets_its_values(call: ast.Call) -> bool:
+    texts = [text.value for text in call.args if isinstance(text, ast.Constant)][: MESSAGES[call.func.id]]  # type: ignore[attr-defined]
+    named = set().union(*map(placeholders, texts))
+    given = {keyword.arg for keyword in call.keywords}
+    return named - {"n", "shown"} <= given if len(texts) > 1 else named == given

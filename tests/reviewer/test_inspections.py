@@ -23,7 +23,7 @@ def test_near_redshifts_and_qualities_are_averaged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "conflict"),
+    ("inspection", "other", "conflict"),
     [
         # (0.1037 - 0.1) / 1.1 = 0.00336
         (Inspection("AB", 0.1, 4, "", "STAR"), Inspection("CD", 0.1037, 4, "", "STAR"), ("z",)),

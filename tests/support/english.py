@@ -21,7 +21,7 @@ DOCUMENTS = (
     # Reports, tables and cards.
     *("agent/batch/report.py", "agent/batch/candidates.py", "agent/tables.py"),
     *("training/bench/report.py", "training/bench/report_sections.py", "training/bench/gallery.py"),
-    *("training/bench/behaviour.py", "training/bench/calibration.py", "training/bench/reliability_figure.py"),
+    *("training/bench/behaviour.py", "training/bench/calibration.py"),
     *("training/bench/table.py", "training/bench/scores.py", "training/bench/parts.py"),
     *("training/bench/several_runs.py", "training/bench/run.py", "training/bench/build/record.py"),
     *("training/model_card/text.py", "training/data/card.py", "training/nano/package.py"),

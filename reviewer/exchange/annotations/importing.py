@@ -62,7 +62,7 @@ def author_of(text: str) -> tuple[str, str]:
     """Read AUTHOR=INITIALS, e.g. "ann@example.org=AB". :raises AnnotationsError: it is something else"""
     author, _, initials = text.rpartition("=")
     if not (author.strip() and initials.strip()):
-        raise AnnotationsError(tr("found {found}, expected AUTHOR=INITIALS", lines=repr(text)))
+        raise AnnotationsError(tr("found {found}, expected AUTHOR=INITIALS", found=repr(text)))
     return author.strip(), initials.strip().upper()
 
 
@@ -136,7 +136,7 @@ def _comment(annotation: Annotation, item: int, people: Mapping[str, str]) -> Im
     text = annotation.text
     if len(text) > LONGEST_TEXT:
         raise Unusable(
-            tr("found answers of {found} characters, expected {most} at most", lines=len(text), most=LONGEST_TEXT)
+            tr("found answers of {found} characters, expected {most} at most", found=len(text), most=LONGEST_TEXT)
         )
     # The order of the answers differs between the forms of one export.
     content = [TOOL, *annotation.ids, item, sorted(annotation.answers)]
@@ -177,7 +177,7 @@ class _Finder:
                     tr(
                         "{field}: found {found}, expected the number, key or spectrum of an item",
                         field=self._field,
-                        lines=shown(fields.get(self._field)),
+                        found=shown(fields.get(self._field)),
                     )
                 )
             number = whole_number(value)

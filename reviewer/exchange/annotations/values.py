@@ -131,7 +131,7 @@ def time_of(value: object, name: str) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         pass
     raise Unusable(
-        tr("{field}: found {found}, expected a time such as 2026-11-21T12:00:00Z", field=name, lines=shown(value))
+        tr("{field}: found {found}, expected a time such as 2026-11-21T12:00:00Z", field=name, found=shown(value))
     )
 
 
@@ -145,6 +145,6 @@ def required(row: object, name: str, kind: type[Any], expected: str) -> Any:
     value = row.get(name) if isinstance(row, dict) else None
     if not isinstance(value, kind):
         raise Unusable(
-            tr("{field}: found {found}, expected {expected}", field=name, lines=shown(value), expected=expected)
+            tr("{field}: found {found}, expected {expected}", field=name, found=shown(value), expected=expected)
         )
     return value

@@ -28,7 +28,7 @@ from agent import tasks
 from agent.batch import on_ray
 from agent.batch.candidates import Candidate, ranked
 from agent.batch.journal import result_of
-from agent.batch.ray_cluster import Cluster, said
+from agent.batch.ray_cluster import Cluster, error_text
 from agent.batch.rows import RankedRows, RowMaker, rows_of
 from agent.batch.run import Job, inspect_many
 from agent.batch.shards import Shards
@@ -164,8 +164,8 @@ def test_nothing_is_lost_or_doubled_when_parts_of_a_run_are_killed(here: Path, a
 
 def test_the_reason_why_ray_ended_a_run_is_one_line() -> None:
     error = RuntimeError("The actor died:\nTraceback (most recent call last):\n  ...\nImportError: no module agent\n\n")
-    assert said(error) == "RuntimeError: ImportError: no module agent"
-    assert said(RuntimeError()) == "RuntimeError:"
+    assert error_text(error) == "RuntimeError: ImportError: no module agent"
+    assert error_text(RuntimeError()) == "RuntimeError:"
 
 
 @pytest.mark.long

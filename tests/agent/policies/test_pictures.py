@@ -301,6 +301,6 @@ def test_only_the_latest_pictures_are_remembered():
     for n in range(MOST + 10):
         url = DataUrl.of(str(n).encode())
         known.answered(known.request([{"role": "user", "content": [{"image_url": {"url": url}}]}]))
-    assert len(known._there) == MOST
-    assert DataUrl.of(b"9").uuid not in known._there
-    assert DataUrl.of(b"10").uuid in known._there
+    assert len(known._on_server) == MOST
+    assert DataUrl.of(b"9").uuid not in known._on_server
+    assert DataUrl.of(b"10").uuid in known._on_server

@@ -35,7 +35,7 @@ from tests.support.certificates import NO, YES, certificate
 from tests.support.planted_policies import Kind, Planted
 
 CV = load()["cv"]
-CONDITION = {"wanted": Requirements(trial=("YES", "NO")), "trial": TrialSettings()}
+CONDITION = {"requirements": Requirements(trial=("YES", "NO")), "trial": TrialSettings()}
 WIDE = {"yes": replace(YES, threshold=0.5), "no": replace(NO, threshold=0.49), "surveys": ("simulated SDSS",)}
 
 

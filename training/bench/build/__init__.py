@@ -167,7 +167,7 @@ class _Builder:
                     task=recipe.task,
                     n_usable=len(usable),
                     n_positives=len(positives),
-                    built=_left_out_text(built),
+                    found=_left_out_text(built),
                 )
             )
         self._place_positives([_selected(entry, spectrum, "YES") for entry, spectrum in usable])
