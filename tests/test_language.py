@@ -520,6 +520,6 @@ def message_calls(tree: ast.Module) -> Iterator[ast.Call]:
 
 def gets_its_values(call: ast.Call) -> bool:
     texts = [text.value for text in call.args if isinstance(text, ast.Constant)][: MESSAGES[call.func.id]]  # type: ignore[attr-defined]
-    named = set().union(*map(placeholders, texts))
+    named = {name for text in texts for _, name, _, _ in string.Formatter().parse(text) if name is not None}
     given = {keyword.arg for keyword in call.keywords}
     return named - {"n", "shown"} <= given if len(texts) > 1 else named == given

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from agent.cli.command import CannotRun
 from agent.cli.policy_options import PolicyChoice, PolicyOptions, choice_from, roster_from
 from agent.conversation import Conversation, Exchange, PolicyError, Stop
+from agent.errors import Refusal
 from agent.loop import Ended, inspect, run
 from agent.policies import NATIVE, Sampling
 from agent.policies.baseline.rule import Baseline
@@ -327,7 +328,7 @@ def test_a_key_file_is_not_used_for_another_address(file, tmp_path):
 )
 def test_options_that_make_no_sense_are_refused_with_a_message(options, complaint, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(CannotRun, match=complaint):
+    with pytest.raises(Refusal, match=complaint):
         chosen(*options.split())
 
 

@@ -134,7 +134,7 @@ def test_the_file_keeps_the_condition_and_older_files_have_none(tmp_path: Path) 
         ({"trial": None}, "expected both"),
         ({"trial": TrialSettings(passes=0.6)}, r"trial\.passes: found 0\.6, expected 0\.75"),
         ({"trial": TrialSettings(seed=-1)}, r"trial\.seed: found -1"),
-        ({"wanted": Requirements(trial=("MAYBE",))}, "wanted.trial: found 'MAYBE'"),
+        ({"requirements": Requirements(trial=("MAYBE",))}, "wanted.trial: found 'MAYBE'"),
     ],
 )
 def test_a_condition_that_cannot_be_applied_is_named(changed: dict, message: str) -> None:

@@ -74,7 +74,7 @@ def _sums(path: Path) -> list[tuple[int, int]]:
 
 
 @pytest.fixture(scope="module")
-def existing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("copies") / "made.db"
     _make(path)
     return path
