@@ -206,11 +206,11 @@ class RankedRows(Sequence[Candidate]):
                 starts.append(end)
                 keys.extend(place(row)[:5])
                 end += len(line)
-        rows_sorted = cls(part.open("rb"), np.frombuffer(starts, np.int64))
+        ordered = cls(part.open("rb"), np.frombuffer(starts, np.int64))
         # The next run may write its rows while these are read.
         part.replace(path)
-        rows_sorted._order(np.frombuffer(keys, np.float64).reshape(-1, 5))
-        return rows_sorted
+        ordered._order(np.frombuffer(keys, np.float64).reshape(-1, 5))
+        return ordered
 
     def __len__(self) -> int:
         return len(self._starts)

@@ -72,8 +72,8 @@ def species_named(text: str) -> frozenset[str]:
     """Return the species that the text names, also by the name of a group ("Balmer" is H I, "Swan" C2)."""
     plain = _plain(text)
     known = {entry.species for entry, _ in _patterns()}
-    species_found = {species for species in known if _pattern(species).search(plain)}
-    return frozenset(species_found | {species for group, species in _GROUPS.items() if _pattern(group).search(plain)})
+    named = {species for species in known if _pattern(species).search(plain)}
+    return frozenset(named | {species for group, species in _GROUPS.items() if _pattern(group).search(plain)})
 
 
 @cache

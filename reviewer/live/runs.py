@@ -91,7 +91,7 @@ class Runs:
             sample.trajectory, list(sample.texts.values()), run.settings.spectrum, run.settings.task, sample.policy
         )
         with self._lock:
-            if any(_is_tried(run_tried) for run_tried in self._runs.values() if run_tried.owner == run.owner):
+            if any(_is_tried(other) for other in self._runs.values() if other.owner == run.owner):
                 raise TooManyRunning(
                     tr("A trial of yours is running, the maximum per person. Stop it, or wait until it ends.")
                 )

@@ -164,10 +164,10 @@ Facts = NDArray[np.uint8]
 
 def row(names: Iterable[str]) -> Facts:
     """Return the facts as 0 and 1 (n_facts,)."""
-    row_of_facts = np.zeros(len(FACTS), dtype=np.uint8)
+    facts = np.zeros(len(FACTS), dtype=np.uint8)
     for name in names:
-        row_of_facts[NUMBER[name]] = 1
-    return row_of_facts
+        facts[NUMBER[name]] = 1
+    return facts
 
 
 def most_special(names: Sequence[str], shares: Mapping[str, float]) -> list[str]:

@@ -277,9 +277,9 @@ def file_reader(folder: Path, medium: Medium | None) -> Read:
         file, target = case.source or ("", "")
         if not last or last[0].path != folder / file:
             last[:] = [SpectrumFile(folder / file, medium)]
-        read_spectrum = last[0].read(target)
-        is_same = isinstance(read_spectrum, Spectrum) and read_spectrum.sha256 == case.spectrum_sha256
-        return read_spectrum if is_same and isinstance(read_spectrum, Spectrum) else None
+        spectrum = last[0].read(target)
+        is_same = isinstance(spectrum, Spectrum) and spectrum.sha256 == case.spectrum_sha256
+        return spectrum if is_same and isinstance(spectrum, Spectrum) else None
 
     return read
 

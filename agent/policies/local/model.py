@@ -65,13 +65,13 @@ class Weights:
 
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that determine a model's output."""
-    versions_found = {}
+    installed = {}
     for package in ("torch", "transformers", "peft"):
         try:
-            versions_found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
             continue
-    return versions_found
+    return installed
 
 
 def source(given: str) -> str:

@@ -26,7 +26,7 @@ FORMATS = deferred("a FITS, Parquet, VOTable, JSON or text spectrum")
 def in_same_folder(path: Path, *names: str) -> Path | None:
     """Return the first of these files in the folder of ``path``, compressed or not; None if there is none."""
     packed = (path.with_name(name + ending) for name in names for ending in ("", *COMPRESSED))
-    return next((path_packed for path_packed in packed if path_packed.is_file()), None)
+    return next((candidate for candidate in packed if candidate.is_file()), None)
 
 
 @contextmanager

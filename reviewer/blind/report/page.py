@@ -239,9 +239,9 @@ def _definitions(rows: Sequence[Row]) -> str:
         if row.section not in _AT_THE_TOP or row.estimate.definition not in definitions:
             definitions.setdefault(row.estimate.definition, _Definition()).add(row)
     longer = {
-        longer_one: base
-        for longer_one in definitions
-        for base in [next((b for b in definitions if b != longer_one and longer_one.startswith(b)), None)]
+        text: base
+        for text in definitions
+        for base in [next((b for b in definitions if b != text and text.startswith(b)), None)]
         if base
     }
     entries = []
@@ -249,7 +249,7 @@ def _definitions(rows: Sequence[Row]) -> str:
         if definition in longer:
             continue
         parts = [f"<dt>{escape(', '.join(own.names))}</dt><dd>{escape(f'{definition} {own.facts()}')}</dd>"]
-        for other in (longer_one for longer_one, base in longer.items() if base == definition):
+        for other in (text for text, base in longer.items() if base == definition):
             names = "" if definitions[other].names == own.names else f"{', '.join(definitions[other].names)}: "
             more = f"{names}{other.removeprefix(definition).strip()} {definitions[other].facts(own)}".strip()
             parts.append(f"<dd>{escape(more)}</dd>")
