@@ -264,7 +264,7 @@ def test_first_threshold_of_the_anytime_method_is_clear() -> None:
 @pytest.mark.parametrize("method", ["fixed", "anytime"])
 def test_a_lower_bound_of_wrong_labels_helps(method: str) -> None:
     rng = np.random.default_rng(7)
-    pool = np.repeat([0.01, 0.99], 20_000)
+    pool = np.repeat([0.01, 0.99], 1_000)
     labels = rng.random(1500) >= 0.08
     taken = certify(Labelled(np.full(1500, 0.99), labels), pool, Requirements(method=method))[0]  # type: ignore[arg-type]
     assert taken.threshold is None
@@ -278,7 +278,7 @@ def test_a_lower_bound_of_wrong_labels_helps(method: str) -> None:
 def test_a_lower_bound_of_wrong_labels_keeps_the_promise(method: str) -> None:
     """The true error rate is the limit, 8 % of the labels are wrong, and 8 % is given: 12.2 % are measured."""
     rng = np.random.default_rng(8)
-    pool = np.repeat([0.01, 0.99], 20_000)
+    pool = np.repeat([0.01, 0.99], 1_000)
     wanted = Requirements(method=method, label_noise=0.08)  # type: ignore[arg-type]
     wrong = 0
     for _ in range(300):
