@@ -45,7 +45,7 @@ def by_statsmodels(ratings: Ratings) -> tuple[dict[str, float], dict[str, float]
 @pytest.mark.parametrize("missing", [0.0, 0.1, 0.4])
 def test_estimates_are_those_of_statsmodels(missing: float) -> None:
     compared = 0
-    for seed in range(5):
+    for seed in range(8):
         ratings = simulated_ratings(seed, spectra=20, scorers=4, missing=missing, **VARIANCES)
         ours = fit(ratings)
         if min(ours.components.values()) < 0.01:
