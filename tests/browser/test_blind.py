@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from reviewer.blind.plan import Plan
 from reviewer.store import Store
 from tests.browser.support.blind_app import blind, in_front, open_blind
-from tests.browser.support.review_app import frames, picture, serving, signed_in
+from tests.browser.support.review_app import picture, serving, signed_in
 from tests.support.blind_campaign import (
     PASSWORD,
     SESSION_SCORERS,
@@ -309,6 +309,5 @@ def test_a_session_of_drafts_and_approved_texts_names_its_version(chromium: Brow
             for width in (390, 1366):
                 page.set_viewport_size({"width": width, "height": 768})
                 expect(figures.last).to_be_visible()
-                frames(page)
-                assert page.evaluate("document.documentElement.scrollWidth") <= width
+                expect(page.locator("html")).to_have_js_property("scrollWidth", width)
             picture(page, "blind-versions-report")

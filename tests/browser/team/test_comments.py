@@ -420,6 +420,7 @@ def test_nothing_is_cut_off(chromium: Browser, app: tuple[str, Path]) -> None:
             page.set_viewport_size({"width": width, "height": 900})
             show_item(page, 2)
             page.locator(".so-unread").click()
+            frames(page)  # what has opened is placed in the next one
             assert page.evaluate(BEYOND) == [], width
             page.keyboard.press("Escape")
         for width in WIDTHS:
@@ -429,6 +430,7 @@ def test_nothing_is_cut_off(chromium: Browser, app: tuple[str, Path]) -> None:
             page.keyboard.press(";")
             page.keyboard.type("@")
             expect(page.locator(".comments .composer .people")).to_be_visible()
+            frames(page)
             assert page.evaluate(BEYOND) == [], width
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
             send = page.locator(".comments .composer .foot .primary")
