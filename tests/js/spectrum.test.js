@@ -4,11 +4,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { steppedRedshift } from '../../reviewer/ui/static/spectrum/controls.js'
+import { shownFactor } from '../../reviewer/ui/static/spectrum/frames.js'
 import { freeRow, placeFlags, placeNames } from '../../reviewer/ui/static/spectrum/labels.js'
 import { niceTicks, smooth } from '../../reviewer/ui/static/spectrum/math.js'
 import { overviewRange, taskRange, wholeRange } from '../../reviewer/ui/static/spectrum/ranges.js'
 import { paths } from '../../reviewer/ui/static/spectrum/scene.js'
 import { near, normal, pixels, random } from './support.js'
+
+test('the rest frame is divided by 1 + z, and a step of the redshift is one velocity at every z', () => {
+  near(
+    [shownFactor({ frame: 'observed' }, 0.5, 'rest'), shownFactor({ frame: 'rest' }, 0.5, 'observed')],
+    [1 / 1.5, 1.5],
+  )
+  assert.equal(shownFactor({ frame: 'rest' }, 0.5, 'rest'), 1)
+  near([steppedRedshift(0, 1e-4), steppedRedshift(1.5, 1e-4)], [1.00005e-4, 1.5002500125])
+})
 
 test('smoothing is the ivar-weighted Gaussian mean with its own error', () => {
   const next = random(1)

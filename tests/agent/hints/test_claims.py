@@ -98,6 +98,7 @@ ABSORPTION = (("Hα", -0.4, 1200.0), ("Hβ", -0.5, 1300.0))
         (BROAD_EMISSION, "Hα is in absorption.", "contradicts"),
         (BROAD_EMISSION, "Hα is broad.", "agrees"),
         (BROAD_EMISSION, "Hα is narrow.", "contradicts"),
+        ((("Hα", 2.0, 620.0),), "Hα is narrow.", "contradicts"),  # 4σ above the bound
         (ABSORPTION, "The Balmer lines are in absorption.", "agrees"),
         (ABSORPTION, "Hα is double-peaked.", "contradicts"),
         ((), "There is no Hα emission.", "agrees"),

@@ -247,6 +247,19 @@ def test_the_equivalent_width_of_a_gaussian_is_its_area_on_any_sloped_continuum(
     assert found.value == pytest.approx(depth * sigma * ROOT_TWO_PI, rel=2e-3, abs=1e-3)
 
 
+def test_a_line_to_the_red_has_a_positive_velocity() -> None:
+    fit = measure.fit_line(gaussian_line(0.4, centre=6565.0), WINDOW, SIDES)
+    assert isinstance(fit, measure.LineFit)
+    assert fit.velocity(6562.8).value == pytest.approx(100.5, abs=1)
+
+
+def test_a_line_is_measured_from_three_sigma_on() -> None:
+    fits = [measure.fit_line(gaussian_line(0.03, snr=30, seed=seed), WINDOW, SIDES) for seed in range(40)]
+    fits = [fit for fit in fits if isinstance(fit, measure.LineFit)]
+    assert 5 < len(fits) < 40
+    assert min(abs(fit.depth.significance) for fit in fits) >= 3
+
+
 @cache
 def measurements(depth: float, snr: float, number: int = 300) -> tuple[dict[str, Measured], ...]:
     """The measurements of one line in ``number`` noise realisations."""

@@ -123,6 +123,17 @@ def test_an_injected_feature_is_present(task: str, name: str, star: Spectrum) ->
     assert is_there(subject, rest(edited.spectrum))
 
 
+def test_injected_emission_brings_the_noise_of_its_photons(star: Spectrum) -> None:
+    subject = _subject("cv", "Hα emission", star)
+    edited = inject(star, rest(star), subject, typical_of(subject, "cv"), _rng())
+    assert isinstance(edited, Edited)
+    variance = star.ivar / np.where(edited.spectrum.ivar > 0, edited.spectrum.ivar, np.inf)
+    peak = np.argmax(variance)
+    assert variance[peak] > 1.3
+    assert abs(rest(star).wavelength[peak] - sum(subject.span) / 2) < 5
+    assert np.median(variance[star.ivar > 0]) == 1
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_every_feature_of_a_task_can_be_injected(task: str, star: Spectrum) -> None:
     """Typical strengths and widths are such that the task calls the feature present."""
