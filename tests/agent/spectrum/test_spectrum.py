@@ -199,6 +199,7 @@ def test_a_damaged_json_form_is_refused_by_field(key, value, found):
         {"flux_unit": "Jy"},
         {"redshift": 0.2},
         {"flux": FLUX + 1},
+        {"mask": np.arange(FLUX.size) == 1},
     ],
 )
 def test_the_hash_changes_with_the_data_and_with_its_units_and_frame(change):
