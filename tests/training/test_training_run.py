@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ from training.model import ModelError, part_of, resolved
 from training.run import COMPLETE, Run, RunError, Start, lineage
 from training.settings import CLOSED, Lora, ModelSettings, Real, SettingsError, from_mapping, read, to_mapping, to_yaml
 from training.sft import SftSettings
+from training.specialist import learning
 from training.trl_options import check
 
 
@@ -407,3 +409,9 @@ def test_a_run_of_a_release_without_a_setting_had_its_default(tmp_path: Path) ->
     other = SftSettings(ModelSettings("Qwen/base"), str(tmp_path / "run"), trl={"optim": "sgd"})
     with pytest.raises(RunError, match="other settings"):
         run.check(other, "resume")
+
+
+def test_the_loss_of_the_specialist_weighs_both_classes_alike() -> None:
+    yes = np.array([True] + [False] * 99)
+    assert learning._loss(np.full(100, -20.0), yes) == pytest.approx(10)  # the one YES is missed: half of its loss
+    assert learning._loss(np.where(yes, 20.0, -20.0), yes) == pytest.approx(0, abs=1e-6)

@@ -137,6 +137,17 @@ def test_a_file_that_cannot_be_read_fails_alone(folder, tmp_path):
     assert sum(o.is_inspected for o in by_key.values()) == 6
 
 
+def test_the_pause_before_another_try_doubles(folder, monkeypatch):
+    def busy(conversation: Conversation) -> None:
+        raise PolicyError("the server is busy")
+
+    pauses: list[float] = []
+    monkeypatch.setattr(batch._chance, "uniform", lambda low, high: 1.0)
+    monkeypatch.setattr(Stop, "wait", lambda stop, seconds: bool(pauses.append(seconds)))
+    list(inspect_many(jobs(folder)[:1], CV, lambda s: ScriptedPolicy(s, busy), retries=3))
+    assert pauses == [0.001, 0.002, 0.004]
+
+
 def test_a_policy_that_fails_is_tried_again(folder):
     calls: Counter[str] = Counter()
 

@@ -18,7 +18,7 @@ from agent.policies.openai.client import ChatApi, connections, run_coroutine
 from agent.policies.openai.endpoint import Delta, Endpoint, RequestLimits
 from agent.policies.openai.errors import ServerFailure, retry_after, unreachable
 from agent.policies.openai.health import check_server
-from agent.policies.openai.stream import ServerEvents
+from agent.policies.openai.stream import LONGEST_LINE, MalformedStream, ServerEvents
 from tests.support.model_server import (
     DONE,
     HASTY,
@@ -415,6 +415,18 @@ def test_a_key_that_the_server_repeats_in_a_whole_answer_is_redacted_by_the_clie
         received = "\n".join(run_coroutine(events()))
     assert KEY not in received
     assert "[key]" in received
+
+
+def test_a_key_that_the_server_repeats_in_its_list_of_models_is_redacted():
+    with BadServer(api_key=KEY, models=(f"for {KEY}",)) as server:
+        listed = str(run_coroutine(ChatApi(server.url, KEY, 10.0).get("/models")))
+    assert KEY not in listed
+    assert "for [key]" in listed
+
+
+def test_a_line_that_does_not_end_is_refused():
+    with pytest.raises(MalformedStream, match=f"a line of more than {LONGEST_LINE} bytes"):
+        ServerEvents().feed(b"x" * (LONGEST_LINE + 1))
 
 
 def test_a_model_that_is_not_served_is_reported_with_those_that_are():
