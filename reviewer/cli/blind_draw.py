@@ -117,7 +117,8 @@ class Options(AnalysisOptions, FilterOptions, Person, Database, JsonOutput):
 
 def run(arguments: Options) -> int:
     from reviewer.blind.balance import TooFew
-    from reviewer.blind.plan import PlanError, SessionFileError
+    from reviewer.blind.plan import PlanError
+    from reviewer.blind.session_file import SessionFileError
 
     try:
         if arguments.again and arguments.plan:
@@ -150,7 +151,7 @@ def run(arguments: Options) -> int:
 
 
 def _rerun(path: Path, store: Store) -> dict[str, Any]:
-    from reviewer.blind.plan import read_session, rerun_plan, session_version
+    from reviewer.blind.session_file import read_session, rerun_plan, session_version
 
     session = read_session(path)
     version = session_version(session)

@@ -24,7 +24,8 @@ from reviewer.store.queue import Queue
 from reviewer.store.reviews import Reviews
 from reviewer.store.settings import Settings
 from reviewer.store.spectra import Spectra
-from reviewer.store.sqlite.database import BUSY_SECONDS, Clock, Clocks, Database, connect, is_damage, use_wal, utc_now
+from reviewer.store.sqlite.damage import is_damage
+from reviewer.store.sqlite.database import BUSY_SECONDS, Clock, Clocks, Database, connect, use_wal, utc_now
 from reviewer.store.sqlite.migrations import migrate
 from reviewer.store.statistics import Statistics
 from reviewer.store.team.assignments import Assignments

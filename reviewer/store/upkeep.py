@@ -12,7 +12,8 @@ from reviewer.store.audit.chain import BOUND, Head
 from reviewer.store.audit.log import AuditLog
 from reviewer.store.errors import Damaged, restore_instead
 from reviewer.store.history import History, derived
-from reviewer.store.sqlite.database import Database, Transaction, damaged_table, stamp, text_columns, unreadable_texts
+from reviewer.store.sqlite.damage import damaged_table, text_columns, unreadable_texts
+from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.sqlite.figures import FIGURES, TALLIED, fill_figures
 from reviewer.store.sqlite.files import copy
 from reviewer.store.sqlite.tables import Snapshot

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import app
-from reviewer.blind import plan
+from reviewer.blind import session_file
 from reviewer.blind.plan import PlanError
 from reviewer.store import Draft, NotFound, Store
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, key, tokens, trace
@@ -139,7 +139,7 @@ def test_the_version_of_the_texts_is_chosen_and_listed(capsys, path) -> None:
 def test_a_session_is_repeated_with_its_design_and_training_items(tmp_path: Path) -> None:
     given = edited_session()
     given["plan"] |= {"design": "separate", "earlier": "bar", "training": [given["items"][0]["item"]]}
-    again = plan.rerun_plan(given, lambda texts: {text: 100 + n for n, text in enumerate(texts)})
+    again = session_file.rerun_plan(given, lambda texts: {text: 100 + n for n, text in enumerate(texts)})
     assert (again["design"], again["earlier"], again["training"]) == ("separate", "bar", [100])
     assert 100 not in again["items"]
 
@@ -239,9 +239,9 @@ def edited_session(**changes: object) -> dict:
 def test_a_session_whose_gold_item_is_none_of_its_items_is_refused(tmp_path: Path) -> None:
     given = edited_session(gold=[{"item": 99, "coherence": 4, "tolerance": 1}])
     (tmp_path / "session.json").write_text(json.dumps(given), "utf-8")
-    read = plan.read_session(tmp_path / "session.json")
+    read = session_file.read_session(tmp_path / "session.json")
     with pytest.raises(PlanError, match="session: found no item 99") as refused:
-        plan.rerun_plan(read, lambda texts: {text: n for n, text in enumerate(texts, 1)})
+        session_file.rerun_plan(read, lambda texts: {text: n for n, text in enumerate(texts, 1)})
     check_sentence(str(refused.value))
 
 
@@ -249,5 +249,5 @@ def test_a_session_whose_gold_item_is_none_of_its_items_is_refused(tmp_path: Pat
 def test_a_session_with_invalid_or_unknown_texts_is_refused(text: object, tmp_path: Path) -> None:
     expected, match = (NotFound, None) if text == "x" else (PlanError, "session: found the content_hash")
     with Store.open(tmp_path / "annotations.db") as store, pytest.raises(expected, match=match) as refused:
-        plan.rerun_plan(edited_session(content_hash=text), store.blind.results.items_by_content)
+        session_file.rerun_plan(edited_session(content_hash=text), store.blind.results.items_by_content)
     check_sentence(str(refused.value))

@@ -17,8 +17,9 @@ from fastapi.testclient import TestClient
 from agent.trajectory import Drafter, Trajectory, Zoom
 from reviewer import server
 from reviewer.blind.balance import TooFew
-from reviewer.blind.plan import Plan, PlanError, read_session, rerun_plan, session_version
+from reviewer.blind.plan import Plan, PlanError
 from reviewer.blind.sampling import sample
+from reviewer.blind.session_file import read_session, rerun_plan, session_version
 from reviewer.exchange import blind_report as report
 from reviewer.store import BlindSession, Draft, NotAllowed, NotFound, Store
 from reviewer.store.blind.texts import edited as texts_differ

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewer.blind.plan import Plan, PlanError, SessionFileError, read_session, rerun_plan
+from reviewer.blind.plan import Plan, PlanError
+from reviewer.blind.session_file import SessionFileError, read_session, rerun_plan
 from reviewer.exchange import imports
 from reviewer.exchange.imports import ImportFileError, import_file
 from reviewer.exchange.pictures import PictureError, PictureFiles
