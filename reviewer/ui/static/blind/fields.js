@@ -3,7 +3,7 @@
 import { h } from '../common/dom.js'
 import { t } from '../common/language.js'
 
-/** A group of choices under a title. @param {string} title @param {string} hint @param {any[]} choices */
+/** Choices under a title. @param {string} title @param {string} hint @param {(HTMLElement | null)[]} choices */
 export const group = (title, hint, choices) =>
   h(
     'fieldset',

@@ -171,7 +171,7 @@ export class Places {
     this.on = callbacks
   }
 
-  /** @param {any[]} work sessions @param {number} at the one shown @param {string} token of the sheet shown */
+  /** @param {SessionWork[]} work @param {number} at the one shown @param {string} token of the sheet shown */
   draw(work, at, token) {
     const session = work[at]
     const { places } = session
@@ -240,7 +240,7 @@ export class Places {
   }
 }
 
-/** Show all keys, and the rubric of the session. @param {HTMLElement} keySheet @param {any} rubric */
+/** Show all keys, and the rubric of the session. @param {HTMLElement} keySheet @param {Rubric} rubric */
 export function openRubric(keySheet, rubric) {
   return openPanel(
     t('Keys and rubric'),

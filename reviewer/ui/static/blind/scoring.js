@@ -33,11 +33,11 @@ export class ScoringPage {
   constructor(root, { me, keymap, inFront, onSessions }) {
     this.root = root
     this.me = me
-    /** @type {any[]} the sessions that are open to this person */
+    /** @type {SessionWork[]} the sessions that are open to this person */
     this.work = []
     this.at = 0 // the session shown
     this.side = 0 // of a pair, the trace that the arrow keys move through
-    /** @type {any} the sheet shown with its traces and spectrum */
+    /** @type {any} a `LoadedSheet` once there is one: the sheet shown with its traces and spectrum */
     this.current = null
     this.sheets = new Sheets()
     this.act = this.#actions()
@@ -128,7 +128,7 @@ export class ScoringPage {
 
   /**
    * Show the sessions as the server has them. The sheet shown stays, if it is still to be scored.
-   * @param {any[]} work
+   * @param {SessionWork[]} work
    */
   async show(work) {
     const session = this.session?.session
@@ -152,7 +152,7 @@ export class ScoringPage {
   /** Open the first sheet without an answer, or else the last one. */
   #resume() {
     const { places } = this.session
-    return this.open((places.find((place) => !place.answered) ?? places.at(-1)).token)
+    return this.open((places.find((place) => !place.answered) ?? places[places.length - 1]).token)
   }
 
   #nothing() {
@@ -179,7 +179,7 @@ export class ScoringPage {
     }
   }
 
-  /** @param {any} loaded */
+  /** @param {import('./sheets.js').LoadedSheet} loaded */
   #draw(loaded) {
     const { sheet, traces, spectrum, atlas } = (this.current = loaded)
     this.answer = new Answer(this.me.initials, sheet)
@@ -449,7 +449,7 @@ export class ScoringPage {
   }
 }
 
-/** @param {any[]} places */
+/** @param {SheetPlace[]} places */
 function finalWords(places) {
   const { changeable } = openPlaces(places)
   return tn(

@@ -102,7 +102,7 @@ const MODE = { scores: t('scores'), pairs: t('pairs'), both: t('scores and pairs
 const SHOWN = 40 // finds listed
 
 export class SessionCard {
-  /** @param {any} session @param {{onChanged: () => void}} options */
+  /** @param {BlindSession} session @param {{onChanged: () => void}} options */
   constructor(session, { onChanged }) {
     this.onChanged = onChanged
     this.key = { open: newKey(), close: newKey() }
@@ -301,7 +301,7 @@ function giveawayWords({ item, source, step, words, kind, sentence }) {
   )
 }
 
-/** @param {any} session */
+/** @param {BlindSession} session */
 function stateWords({ state, at }) {
   if (state === 'drawn') return t('not opened')
   return state === 'closed' && !at.opened ? t('discarded') : word(state)

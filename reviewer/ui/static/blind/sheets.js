@@ -13,7 +13,7 @@ export class Sheets {
 
   /**
    * Load everything that a sheet shows: {sheet, traces, spectrum | null, atlas}.
-   * @param {string} token @returns {Promise<any>}
+   * @param {string} token @returns {Promise<LoadedSheet>}
    */
   load(token) {
     return this.#sheets.get(token, () => loadSheet(token))
@@ -39,6 +39,7 @@ export class Sheets {
   }
 }
 
+/** @typedef {Awaited<ReturnType<typeof loadSheet>>} LoadedSheet */
 /** @param {string} token */
 async function loadSheet(token) {
   const under = address(`/api/v1/blind/sheet/${token}`)
@@ -93,7 +94,7 @@ function asStep({ id, kind, text, ...more }, side) {
 /**
  * The places of a session that can be opened: the first one without an answer, and the last few before it, whose
  * answers can be changed. The server has the same rule. `first` is one after the last if all are answered.
- * @param {any[]} places in order @returns {{first: number, from: number, changeable: number}} numbers of places
+ * @param {SheetPlace[]} places in order @returns {{first: number, from: number, changeable: number}} numbers of places
  */
 export function openPlaces(places) {
   const present = places.find((place) => !place.answered)
@@ -103,7 +104,7 @@ export function openPlaces(places) {
   return { first, from: first - changeable, changeable }
 }
 
-/** Whether a place can be opened now. @param {any[]} places @param {any} place */
+/** Whether a place can be opened now. @param {SheetPlace[]} places @param {SheetPlace} place */
 export function canOpen(places, place) {
   const { first, from } = openPlaces(places)
   return place.place >= from && place.place <= first
@@ -114,7 +115,7 @@ export const CANNOT_TELL = 'cannot tell'
 export class Answer {
   /**
    * @param {string} who  initials: two people may share a browser
-   * @param {Object} sheet  with the answer that the server has, if any
+   * @param {Sheet} sheet  with the answer that the server has, if any
    */
   constructor(who, sheet) {
     this.name = `so-blind ${who} ${sheet.token}`

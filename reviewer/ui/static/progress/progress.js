@@ -405,9 +405,9 @@ function differing({ total: count, items }) {
   ]
 }
 
-/** @param {{total: number, items: any[]}} conflicts */
+/** @param {InspectionConflicts} conflicts */
 function conflicting({ total: count, items }) {
-  /** @param {any} one */
+  /** @param {InspectionResult} inspection */
   const inWords = ({ person, z, quality, type }) =>
     [person, z !== null && `z ${redshift(z)}`, quality !== null && t('quality {quality}', { quality }), type]
       .filter(Boolean)

@@ -187,7 +187,7 @@ export class TrustSection {
     this.state.textContent = t('Not refreshed: {message}', { message: error.message })
   }
 
-  /** @param {any} figures */
+  /** @param {TrustFigures | NoScores} figures */
   #show(figures) {
     this.#figures = figures
     this.#lastLimits += 1 // thresholds that are on their way belong to the figures before
@@ -305,7 +305,7 @@ function options(field, pairs, chosen) {
   field.disabled = !pairs.length
 }
 
-/** @param {any} figures */
+/** @param {TrustFigures} figures */
 function calibrationText({ scored, calibration }) {
   const measured = calibration
     ? [
@@ -318,7 +318,7 @@ function calibrationText({ scored, calibration }) {
   return [...measured, defined(scored.model, scored.model_meaning), ` · ${scored.text}`]
 }
 
-/** @param {any} thresholds @param {URLSearchParams | false | null} query for the download; false: not allowed */
+/** @param {Thresholds} thresholds @param {URLSearchParams | false | null} query for the download; false: not allowed */
 function sides(thresholds, query) {
   return [
     verdictBar(thresholds.counts),
@@ -351,13 +351,13 @@ function sides(thresholds, query) {
   ]
 }
 
-/** @param {any} one */
+/** @param {TrustFigure} figure */
 const rate = ({ name, meaning, value, note }) => [
   h('dt', {}, defined(name, meaning)),
   h('dd', {}, value === null ? h('span.why', {}, note) : [h('strong', {}, value), ' ', h('span.why', {}, note)]),
 ]
 
-/** @param {any} skill */
+/** @param {Skills} skill */
 function skills({ rows, reason, meanings }) {
   if (reason) return h('p.none', {}, t('Undefined: {reason}.', { reason }))
   return table(
@@ -368,11 +368,11 @@ function skills({ rows, reason, meanings }) {
   )
 }
 
-/** @param {any} one */
+/** @param {PersonSkill['sensitivity']} share */
 function estimate({ value, low, high, reason }) {
   if (value === null) return h('span.why', {}, t('undefined: {reason}', { reason }))
   const between =
-    low === null
+    low === null || high === null
       ? t('no interval: {reason}', { reason })
       : t('{low} to {high}', { low: percent(low), high: `${percent(high)}\u202f%` })
   return [h('strong', {}, `${percent(value)}\u202f%`), h('span.why', {}, between)]
@@ -381,7 +381,7 @@ function estimate({ value, low, high, reason }) {
 /** @param {number} share */
 const percent = (share) => number(100 * share, 0)
 
-/** @param {{total: number, items: any[], reason: string, meaning: string, hidden: string}} found */
+/** @param {LabelSuspects} labels */
 function suspects({ total, items, reason, meaning, hidden }) {
   if (!total) return h('p.none', {}, reason)
   return [
@@ -409,6 +409,6 @@ function suspects({ total, items, reason, meaning, hidden }) {
   ]
 }
 
-/** @param {any} one */
+/** @param {CertificateRow} row */
 const certificate = ({ file, state, text, is_valid: isValid }) =>
   h('p', {}, h(isValid ? 'strong.valid' : 'strong.suspended', {}, state), ` ${file}: ${text}`)
