@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from astropy.table import Table
 from PIL import Image
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from agent import tool
 from agent.conversation import CannotTell, Conversation, Exchange, PolicyError, Remark, Score, Stop, Usage
@@ -121,15 +121,20 @@ def test_another_conversation_finds_the_system_turn_read_already(model):
 
 def test_many_threads_write_the_same_as_one(original, model):
     """More conversations than are kept, several at a time; afterwards numpy has its threads back."""
-    before = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
     scripts = [script(conversation(zooms=number % 2, seed=number)) for number in range(KEPT + 4)]
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda one: text_of(model.write(one, SHORT)), scripts))
-    alone = NanoModel.load(original)
-    assert found == [text_of(alone.write(script, SHORT)) for script in scripts]
-    assert len(model._kept) == KEPT
-    after = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
-    assert after[: len(before)] == before
+    with threadpool_limits(2, "blas"):
+        before = blas_threads()
+        with ThreadPoolExecutor(4) as pool:
+            texts = list(pool.map(lambda turns: text_of(model.write(turns, SHORT)), scripts))
+        alone = NanoModel.load(original)
+        assert texts == [text_of(alone.write(turns, SHORT)) for turns in scripts]
+        assert len(model._kept) == KEPT
+        assert blas_threads()[: len(before)] == before
+        assert 2 in before
+
+
+def blas_threads() -> list[int]:
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
 
 def test_the_pixels_decide_and_not_only_the_size_of_a_picture(model):
