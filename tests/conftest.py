@@ -14,7 +14,7 @@ settings.register_profile("spec-o3", _PATIENT, derandomize=True)
 settings.register_profile("long", _PATIENT, max_examples=30 * EXAMPLES)
 settings.load_profile("spec-o3")
 
-# Workers share the cores: threads of numpy in each of them would wait for one another, a third of the time of some tests.
+# Workers share the cores: threads of numpy in each would wait for one another, a third of the time of some tests.
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
 
 # Messages are compared in English, whatever the language of the developer; commands are started with it too.
