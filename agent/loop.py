@@ -140,7 +140,8 @@ def inspect(
     """
     if max_turns < 1:
         raise ValueError(tr("max_turns: found {max_turns}, expected 1 or more", max_turns=max_turns))
-    if begin and len(begin) >= (max_turns if with_tool else 1):
+    max_turns = max_turns if with_tool else 1
+    if begin and len(begin) >= max_turns:
         raise ValueError(
             tr(
                 "begin: found {n_begin} turns, expected fewer than the {max_turns} allowed",
@@ -148,7 +149,7 @@ def inspect(
                 max_turns=max_turns,
             )
         )
-    inspection = _Inspection(spectrum, task, policy, max_turns if with_tool else 1, stop or Stop(), with_tool)
+    inspection = _Inspection(spectrum, task, policy, max_turns, stop or Stop(), with_tool)
     yield Started(inspection.conversation.overview, inspection.overview, task.prompt, inspection.max_turns)
     for text in begin:
         yield from inspection.repeat(text)

@@ -82,6 +82,12 @@ def ended(*turns: str, max_turns: int = 8) -> Ended:
     return last
 
 
+@pytest.mark.parametrize(("with_tool", "max_turns"), [(True, 1), (False, 5)])
+def test_turns_to_begin_with_leave_a_turn_to_the_policy(with_tool, max_turns):
+    with pytest.raises(ValueError, match="begin: found 1 turns, expected fewer than the 1 allowed"):
+        list(inspect(SPECTRUM, TASK, Script([ANSWER]), max_turns, with_tool=with_tool, begin=[ZOOM_TURN]))
+
+
 def test_events_come_in_order_and_text_as_the_policy_writes_it():
     events = list(inspect(SPECTRUM, TASK, Script([ZOOM_TURN, ANSWER])))
     expected = [Started, Text, ToolCall, Thought, ToolResult, Text, Thought, Answered, Ended]

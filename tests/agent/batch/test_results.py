@@ -122,7 +122,7 @@ ROWS = ranked(
     [
         row("YYY", "=cmd|' /C calc'!A0", explanation="Hα at 6563 Å, −3 σ", ra=150.1, dec=-2.5),
         row("NNN", "b.fits", explanation='with "quotes", commas\tand \x07 a bell', reasons="", snr=12.5),
-        row("YN", "c.fits", explanation="+1", snr=None),
+        row("YN", "c.fits", explanation=" +1", snr=None),
     ]
 )
 
@@ -138,7 +138,7 @@ def test_csv_keeps_numbers_as_numbers_and_no_text_is_a_formula(tmp_path):
     with (tmp_path / "c.csv").open(encoding="utf-8", newline="") as file:
         first, second, third = csv.DictReader(file)
     assert first["file"] == "'=cmd|' /C calc'!A0"
-    assert third["explanation"] == "'+1"
+    assert third["explanation"] == "' +1"
     assert float(first["dec"]) == -2.5
     assert first["explanation"] == "Hα at 6563 Å, −3 σ"
     assert second["explanation"] == 'with "quotes", commas and   a bell'
