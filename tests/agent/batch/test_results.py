@@ -252,6 +252,17 @@ def vote(verdicts: str, spectrum: Spectrum = STAR, **limits: float) -> Consensus
     return consensus([traces[v] for v in verdicts], spectrum, CV, Limits(**limits))
 
 
+def test_samples_share_a_branch_while_their_windows_overlap_by_more_than_half():
+    windows = [(6500, 6600), (6520, 6620), (6560, 6660), (6600, 6500), (6550, 6550), (6550, 6550)]
+    branches = consensus([trace_of_actions(window, "YES") for window in windows], STAR, CV).paths
+    assert [(branch.samples, branch.window) for branch in branches] == [
+        ((3, 4, 5), None),  # windows that contain nothing
+        ((0, 1), (6500, 6620)),
+        ((2,), (6560, 6660)),
+    ]
+    assert [node.samples for node in branches[0].next] == [(3, 4, 5)]
+
+
 def without_data(lo: float, hi: float) -> Spectrum:
     inside = (STAR.wavelength > lo) & (STAR.wavelength < hi)
     return replace(STAR, ivar=np.where(inside, 0.0, STAR.ivar))
