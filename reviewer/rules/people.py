@@ -118,11 +118,7 @@ def generated_password() -> str:
 
 
 def hash_password(password: str) -> str:
-    """Return ``scrypt$log2N$r$p$salt$hash`` in hex, with a new salt. :raises PersonError: it is too short"""
-    if len(password) < SHORTEST_PASSWORD:
-        raise PersonError(
-            tr("password: found {n} characters, expected {least} or more", n=len(password), least=SHORTEST_PASSWORD)
-        )
+    """Return ``scrypt$log2N$r$p$salt$hash`` of a checked password in hex, with a new salt."""
     salt = secrets.token_bytes(_SALT_BYTES)
     digest = _scrypt(password, salt, _LOG2_N, _R, _P)
     return f"scrypt${_LOG2_N}${_R}${_P}${salt.hex()}${digest.hex()}"

@@ -236,8 +236,11 @@ def _decided(now: Standing, decision: Decision, rules: Rules) -> Standing:
 
 
 def untouched(now: Standing) -> bool:
-    """Return whether no person wrote a version or decided anything that is in force: such an item can be withdrawn."""
-    return now.state == "screening" and not (now.authors or now.decisions)
+    """Return whether no person wrote a version or decided anything that is in force: such an item can be withdrawn.
+
+    The first decision ends the screening.
+    """
+    return now.state == "screening" and not now.authors
 
 
 def _withdrawn_or_restored(now: Standing, decision: Decision, rules: Rules) -> Standing:
