@@ -171,18 +171,15 @@ def test_an_equivalent_width_is_measured_on_the_real_spectrum(desk: Page) -> Non
     expect(result).to_be_hidden()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
-def test_three_real_stars_with_all_their_evidence(desk: Page, width: int, height: int) -> None:
+def test_three_real_stars_with_all_their_evidence(desk: Page) -> None:
     """Also takes the pictures of the documentation."""
-    desk.set_viewport_size({"width": width, "height": height})
-    end = "" if width == 1366 else "-wide"
     desk.keyboard.press("Shift+E")
     panel = desk.locator(".so-review aside.evidence")
     expect(panel.locator("tbody").first).to_be_visible()
     desk.get_by_role("button", name="EW", exact=True).click()
     drag(desk, "step", 6525, 6600)
     expect(desk.locator(".so-review .so-width-text")).to_contain_text("EW −")
-    picture(desk, f"evidence-cv{end}")
+    picture(desk, "evidence-cv")
     desk.keyboard.press("Escape")
     desk.get_by_role("tab", name="Templates").click()
     show_item(desk, CARBON_STAR)
@@ -195,15 +192,14 @@ def test_three_real_stars_with_all_their_evidence(desk: Page, width: int, height
         expect(first).not_to_have_text(before[0] if before else "")
     expect(desk.locator(".so-review .so-legend li")).to_contain_text("MILES 0720")
     expect(panel.locator(".match", has_text="MILES 0720")).to_contain_text("carbon")
-    picture(desk, f"evidence-carbon{end}")
+    picture(desk, "evidence-carbon")
     desk.get_by_role("tab", name="Loci").click()
     show_item(desk, M_GIANT)
     caption = panel.locator("figcaption").first
     expect(caption).to_contain_text(re.compile(r"TiO5 index 0\.23\d ± 0\.00\d"))
-    picture(desk, f"evidence-giant{end}")
+    picture(desk, "evidence-giant")
     desk.get_by_role("tab", name="Lines").click()
     desk.keyboard.press("Shift+E")
-    desk.set_viewport_size({"width": 1366, "height": 768})
 
 
 TEMPLATE = re.compile(
@@ -250,15 +246,7 @@ def test_the_index_plots_show_the_library_by_class_and_this_spectrum(desk: Page)
     desk.keyboard.press("Shift+E")
 
 
-def test_without_approved_items_there_is_nothing_to_compare_with(desk: Page) -> None:
-    desk.keyboard.press("Shift+E")
-    desk.get_by_role("tab", name="Similar").click()
-    expect(desk.locator(".so-review .similar")).to_contain_text("No item is approved yet.")
-    desk.get_by_role("tab", name="Lines").click()
-    desk.keyboard.press("Shift+E")
-
-
-@pytest.mark.parametrize(("width", "pane"), [(1366, "Lines"), (1366, "Templates"), (1920, "Templates"), (820, "Loci")])
+@pytest.mark.parametrize(("width", "pane"), [(1366, "Lines"), (1366, "Templates"), (820, "Loci")])
 def test_what_the_panel_adds_can_be_reached_and_hit(desk: Page, width: int, pane: str) -> None:
     desk.set_viewport_size({"width": width, "height": 1080 if width != 1366 else 768})
     desk.keyboard.press("Shift+E")
@@ -266,16 +254,11 @@ def test_what_the_panel_adds_can_be_reached_and_hit(desk: Page, width: int, pane
     panel = desk.locator(".so-review aside.evidence")
     expect(panel.locator("tbody, .match, figure").first).to_be_visible()
     small = panel.locator("button, summary, [role=tab], label").evaluate_all(
-        """(all) => all.filter((one) => one.getClientRects().length)
-          .map((one) => [one.textContent, one.getBoundingClientRect()])
+        """(all) => all.filter((target) => target.getClientRects().length)
+          .map((target) => [target.textContent, target.getBoundingClientRect()])
           .filter(([, box]) => box.height < 24 || box.width < 24).map(([text]) => text)"""
     )
     assert small == []
-    nameless = panel.locator("button, table, [role=tabpanel]").evaluate_all(
-        """(all) => all.filter((one) => !(one.textContent.trim() || one.getAttribute('aria-label')))
-          .map((one) => one.outerHTML)"""
-    )
-    assert nameless == []
     sideways = panel.locator(".pane").evaluate("(pane) => pane.scrollWidth - pane.clientWidth")
     assert sideways <= 0
     desk.get_by_role("tab", name="Lines").click()
@@ -291,9 +274,8 @@ OUTSIDE = """() => [...document.querySelectorAll('.so-review :is(button, a, inpu
 """The toolbar of the spectrum scrolls sideways on a phone; everything else is inside the page."""
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (820, 1180)])
-def test_on_a_narrow_page_every_button_is_inside_and_the_bar_stays(desk: Page, width: int, height: int) -> None:
-    desk.set_viewport_size({"width": width, "height": height})
+def test_on_a_narrow_page_every_button_is_inside_and_the_bar_stays(desk: Page) -> None:
+    desk.set_viewport_size({"width": 390, "height": 844})
     desk.keyboard.press("Shift+E")
     expect(desk.locator(".so-review .evidence")).to_be_visible()
     settled(desk)

@@ -6,7 +6,6 @@ No typed text is lost, no action counts twice, and the person sees a message.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -47,9 +46,6 @@ from tests.support.campaign import Desk
 from tests.support.model_server import BadServer, answer, look, talking
 
 pytestmark = pytest.mark.browser
-PICTURES = os.environ.get("SPEC_O3_FAULT_PICTURES")
-"""Folder for pictures of the messages; if unset, none are taken."""
-
 REVISION, SCREENING = 17, 13
 SCREENED = REVISION + SCREENING
 
@@ -70,22 +66,6 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 def page(chromium: Browser) -> Iterator[Page]:
     with visitor(chromium) as context:
         yield context.new_page()
-
-
-def take_pictures(page: Page, name: str) -> None:
-    """Save pictures of the messages, light and dark, if ``PICTURES`` is set."""
-    if not PICTURES:
-        return
-    Path(PICTURES).mkdir(parents=True, exist_ok=True)
-    for theme in ("light", "dark"):
-        page.evaluate(
-            """(theme) => { const { documentElement: root, body } = document
-            root.dataset.theme = theme
-            for (const element of [root, body]) element.classList.toggle('dark', theme === 'dark') }""",
-            theme,
-        )
-        page.wait_for_timeout(300)
-        page.screenshot(path=str(Path(PICTURES) / f"{name}-{theme}.png"))
 
 
 def decisions(app: App, item: int) -> list[tuple[str, str]]:
@@ -124,7 +104,6 @@ def test_text_typed_while_the_server_is_dead_is_restored_for_its_writer_only(pag
     expect(strip(page)).to_contain_text("kept in this browser")
     expect(page.locator(".so-top .saved")).to_have_text("not saved yet")
     expect(card.locator("textarea")).to_be_focused()
-    take_pictures(page, "server-gone")
     with contextlib.suppress(Exception):
         page.reload()  # the browser's own "does not answer"
     app.start()
@@ -139,7 +118,6 @@ def test_text_typed_while_the_server_is_dead_is_restored_for_its_writer_only(pag
     at_item(page, app, 1, "RV")
     expect(notice(page)).to_contain_text("has been restored")
     expect(page.locator(".so-review .card.think").first).to_contain_text("Typed before. Typed after.")
-    take_pictures(page, "text-is-here-again")
     saved(page)
     assert unsent_here(page) == []
 
@@ -225,7 +203,6 @@ def test_a_decision_waits_with_its_item_whatever_is_on_the_screen(page: Page, ap
     entries = page.locator(".unsent-entry")
     expect(entries.nth(0)).to_contain_text(re.compile(rf"^#{first} simulated.*decision: keep"))
     expect(entries.nth(1)).to_contain_text(re.compile(rf"^#{second} simulated.*decision: keep"))
-    take_pictures(page, "not-sent")
     page.keyboard.press("Escape")
     page.context.set_offline(False)
     all_sent(page)
@@ -250,7 +227,6 @@ def test_a_decision_that_is_refused_later_names_its_item(page: Page, app: App) -
     unsent(page).click()
     entry = page.locator(".unsent-entry")
     expect(entry).to_contain_text(re.compile(rf"^#{first} simulated.*Not accepted: .*revision"))
-    take_pictures(page, "not-accepted")
     expect(notice(page)).to_be_hidden()
     assert (decisions(app, first), decisions(app, second)) == ([("RB", "keep")], [])
     page.reload()
@@ -400,7 +376,6 @@ def test_after_a_day_a_tab_requires_a_new_sign_in_and_restores_its_text(chromium
         page.clock.fast_forward("24:00:00")
         expect(strip(page)).to_contain_text("You are signed out")
         write(page, " After it.")
-        take_pictures(page, "signed-out")
         page.get_by_role("button", name="Sign in again").click()
         page.locator("form.sign-in").get_by_label("Password").fill(PASSWORD)
         page.keyboard.press("Enter")
@@ -423,7 +398,6 @@ def test_after_another_person_signs_in_in_another_tab_nothing_is_sent_in_their_n
     page.bring_to_front()
     write(page, " Still by RV.")
     expect(strip(page)).to_contain_text("This page belongs to RV, but RB has signed in since")
-    take_pictures(page, "somebody-else")
     with Store.open(app.db) as store:
         assert store.leases.autosaved("RB", 7) is None
     page.context.clear_cookies()
@@ -450,12 +424,10 @@ def test_two_tabs_of_one_person_show_a_notice_and_keep_both_texts(page: Page, ap
     other.bring_to_front()
     write(other, " In the second tab.")
     expect(notice(other)).to_contain_text("in another tab or on another machine as well")
-    take_pictures(other, "two-tabs")
     other.keyboard.press("Escape")
     notice(other).get_by_role("button", name="Compare").click()
     expect(other.locator("dialog.panel ins")).to_contain_text("first")
     expect(other.locator("dialog.panel del")).to_contain_text("second")
-    take_pictures(other, "two-texts")
     other.get_by_role("button", name="Use the other one").click()
     expect(other.locator(".so-review .card.think").first).to_contain_text("In the first tab.")
     saved(other)
@@ -512,7 +484,6 @@ def test_text_is_kept_if_the_lease_expires_and_another_person_takes_the_item(pag
         expect(notice(page)).to_contain_text("Your text is kept, unsent")
         expect(unsent(page)).to_be_hidden()
         expect(page.locator(".so-review .card.think").first).to_contain_text("Too slow.")
-        take_pictures(page, "somebody-has-it")
         store.leases.release(taken.token)
     notice(page).get_by_role("button", name="Try again").click()
     expect(notice(page)).to_be_hidden()
@@ -530,7 +501,6 @@ def test_a_key_of_the_earlier_round_decides_nothing_in_the_next(page: Page, app:
     page.keyboard.press("k")
     expect(page.locator(".so-review .toasts")).to_contain_text("in another round now: revision")
     assert decisions(app, item) == [("RV", "keep")]
-    take_pictures(page, "another-round")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Submit")).to_be_visible()
     page.keyboard.press("u")
@@ -555,7 +525,6 @@ def test_text_is_kept_and_a_notice_is_shown_if_the_item_went_back_meanwhile(page
     expect(notice(page)).to_contain_text(
         "Not sent. RC took a decision back. It is in screening now. What you wrote is kept"
     )
-    take_pictures(page, "went-back")
     expect(page.locator(".decision-bar .round")).to_have_text("screening")
     with Store.open(app.db) as store:
         kept = store.leases.autosaved("RV", 10)
@@ -597,7 +566,6 @@ def test_a_full_disk_is_reported_and_the_text_is_sent_when_there_is_space(page: 
         write(page, " On a full disk." + " And so on." * 40)
         expect(notice(page)).to_contain_text("the disk is full. Nothing was saved")
         expect(page.locator(".so-top .saved")).to_have_text("not saved yet")
-        take_pictures(page, "disk-full")
         submit(page)
         expect(unsent(page)).to_have_text("not sent: 1")
         expect(page.locator(".so-review .card.think").first).to_contain_text("On a full disk.")
@@ -611,7 +579,6 @@ def test_a_database_locked_by_another_program_is_reported_within_seconds(page: P
     with locked(app.db):
         write(page, " Behind a lock.")
         expect(notice(page)).to_contain_text("it is locked by another program")
-        take_pictures(page, "locked")
     saved(page)
     expect(notice(page)).to_be_hidden()
     submit(page)
@@ -645,7 +612,6 @@ def test_without_the_browsers_storage_the_page_works_and_shows_that_it_must_stay
         page.context.set_offline(True)
         write(page, " Nowhere else.")
         expect(strip(page)).to_contain_text("leave this page open")
-        take_pictures(page, "no-storage")
         page.context.set_offline(False)
         expect(strip(page)).to_be_hidden()
         saved(page)
@@ -714,14 +680,11 @@ def test_a_blind_answer_and_a_live_run_while_the_server_is_dead(page: Page, blin
     expect(page.locator(".blind .state")).to_have_text("not sent yet")
     expect(unsent(page)).to_have_text("not sent: 1")
     expect(strip(page)).to_contain_text("The server does not answer")
-    take_pictures(page, "blind-server-gone")
     live.bring_to_front()
     expect(strip(live)).to_contain_text("The server does not answer")
-    take_pictures(live, "live-server-gone")
     blind_app.start()
     expect(live.locator(".so-live .ending")).to_contain_text("no longer knows this run")
     expect(live.locator(".so-live .card").first).to_contain_text("Is Hα broad?")
-    take_pictures(live, "live-run-gone")
     page.bring_to_front()
     in_front(page, 2)
     assert blind_answers(blind_app) == 1
@@ -746,7 +709,6 @@ def test_a_blind_answer_with_a_lost_reply_counts_once_and_is_kept_over_a_sign_ou
     for key in ("1", "1", "Enter"):
         page.keyboard.press(key)
     expect(strip(page)).to_contain_text("You are signed out")
-    take_pictures(page, "blind-signed-out")
     routes = held(page, "/score$")
     enter(page, blind_app, "SB")
     wait_for(page, routes)  # the page sends by itself what waited; the person presses Enter meanwhile

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
-from tests.browser.support.review_app import picture, serving, settled
+from tests.browser.support.review_app import serving, settled
 from tests.support.chromium import profile
 
 pytestmark = pytest.mark.browser
@@ -55,7 +55,6 @@ def test_one_item_from_screening_to_approval_without_a_mouse(alone: tuple[Page, 
     item = page.evaluate("window.specO3.review.current.item.id")
     press(page, "?")
     expect(page.locator("dialog.panel")).to_contain_text("my verdict first")
-    picture(page, "keymap")
     press(page, "Escape")
     expect(page.locator("dialog.panel")).to_be_hidden()
 

@@ -6,11 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.language.walk import Walk, sign_in
-from tests.browser.support.live_app import RUN, drop, open_live, write_csv
-from tests.support.chromium import profile
+from tests.browser.support.live_app import RUN, drop, write_csv
 
 pytestmark = pytest.mark.browser
 RUN_DATA = (
@@ -110,22 +109,3 @@ def test_a_text_that_is_no_message_is_found(page: Page) -> None:
     walk.look("planted")
     with pytest.raises(AssertionError, match="Some words"):
         walk.check()
-
-
-def test_the_chooser_changes_the_language_and_keeps_what_is_open(chromium: Browser, url: str) -> None:
-    with profile(chromium) as context:
-        page = context.new_page()
-        page.goto(url)
-        expect(page.locator("html")).to_have_attribute("lang", "en")
-        sign_in(page, "AA")
-        open_live(page)
-        page.locator(".so-help .help").click()
-        page.get_by_role("menuitemradio", name="中文").click()
-        expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
-        expect(page.locator(".so-live .decision-bar .run")).to_be_visible()
-        expect(page.locator(".so-help .help")).to_have_text("帮助")
-        expect(page.get_by_role("tab", name="实时")).to_have_attribute("aria-selected", "true")
-        page.locator(".so-help .help").click()
-        page.get_by_role("menuitemradio", name="English").click()
-        expect(page.locator("html")).to_have_attribute("lang", "en")
-        expect(page.locator(".so-help .help")).to_have_text("Help")

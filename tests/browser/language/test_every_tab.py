@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.language.campaign import EXPORT, PAIR, REJECTED, RETURNED, SCORERS, TALK, VOTE, campaign
-from tests.browser.language.conftest import pseudo_page
+from tests.browser.language.campaign import EXPORT, PAIR, REJECTED, RETURNED, SCORERS, TALK, VOTE
 from tests.browser.language.walk import Walk, said, sign_in
-from tests.browser.support.review_app import held, serving, show_item, wait_for
+from tests.browser.support.review_app import held, show_item, wait_for
 
 pytestmark = pytest.mark.browser
 DIALOG = "dialog.panel"
@@ -191,49 +190,6 @@ def test_library(walk: Walk, tmp_path: Path) -> None:
     walk.look("a batch")
     press("Backups", "Back up now")
     walk.check()
-
-
-def test_a_job_that_waits_for_another_one(chromium: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPEC_O3_PSEUDO", "1")
-    files = [tmp_path / f"κ{number}.csv" for number in range(400)]
-    for number, file in enumerate(files):
-        rows = "\n".join(f"{w},{1 + (w + number) % 7}" for w in range(4000, 8000, 2))
-        file.write_text(f"wavelength,flux\n{rows}\n", encoding="utf-8")
-    with (
-        serving(campaign(tmp_path / "annotations.db")) as url,
-        pseudo_page(chromium, url) as busy,
-        pseudo_page(chromium, url) as page,
-    ):
-        for one in (busy, page):
-            sign_in(one, "AA")
-            one.locator("#so-tab-library-button").click()
-        drafting = sheet(busy, "Draft from survey files")
-        drafting.locator("input[type=file]").first.set_input_files(files)
-        expect(drafting.locator("td.filename").first).to_be_visible()
-        drafting.get_by_label(said("Question: is it a …")).click()
-        busy.get_by_role("option", name="Cataclysmic").click()
-        drafting.get_by_role("button", name=said("Draft with the baseline"), exact=True).click()
-        expect(drafting.get_by_role("button", name=said("Stop"), exact=True)).to_be_visible()
-        backups = sheet(page, "Backups")
-        page.evaluate(
-            """() => {
-              window.heard = []
-              const status = document.querySelector('.sr-only[role=status]')
-              new MutationObserver(() => window.heard.push(status.textContent))
-                .observe(status, { childList: true, characterData: true, subtree: true })
-            }"""
-        )
-        backups.get_by_role("button", name=said("Back up now"), exact=True).click()
-        # What is seen, and what a screen reader hears; Gradio says the second only after five seconds, for one.
-        words = "(element) => getComputedStyle(element, '::before').content"
-        seen = backups.locator("[data-testid=status-tracker].full:visible").evaluate(words)
-        assert seen == f'"{said("At work, or waiting for another job to end …")}"'
-        page.wait_for_function("(text) => window.heard.includes(text)", arg=said("In queue: 1 of 1"))
-        walk = Walk(page)
-        walk.look("a job that waits")
-        walk.check()
-        drafting.get_by_role("button", name=said("Stop"), exact=True).click()
-        expect(backups.locator(".so-message.good").first).to_be_visible(timeout=30_000)
 
 
 def test_people(walk: Walk) -> None:

@@ -23,7 +23,7 @@ from tests.browser.support.live_app import (
     team,
     write_csv,
 )
-from tests.browser.support.review_app import picture, serving, settled
+from tests.browser.support.review_app import serving, settled
 from tests.support.model_server import BadServer, Behaviour, Paced, Say, answer, look
 
 pytestmark = pytest.mark.browser
@@ -88,7 +88,6 @@ def test_a_real_file_is_dropped_run_stopped_run_again_and_sent_to_review(
     file = shared / LAMOST_FILE
     with live(chromium, url, "AA") as page:
         expect(page.locator(".so-live .welcome")).to_contain_text("Add a spectrum")
-        picture(page, "live-empty")
         drop(page, file)
         expect(row(page, file.name)).to_have_class("row current")
         expect(page.locator(".so-live .item .facts-line")).to_contain_text("LAMOST")
@@ -106,7 +105,6 @@ def test_a_real_file_is_dropped_run_stopped_run_again_and_sent_to_review(
         expect(cards(page)).to_have_count(6)
         expect(page.locator(".so-live .ending .outcome")).to_have_text("YES")
         expect(row(page, file.name)).to_contain_text("YES")
-        picture(page, "live-finished")
         page.locator(".so-live .send").click()
         expect(page.locator(".so-live .notice")).to_contain_text("is in the queue")
         item = shown(page, "run.sent.get(0)")
@@ -213,29 +211,12 @@ def test_a_vote_without_a_majority_needs_a_person_and_shows_where_the_traces_dif
         expect(row(page, csv.name)).to_contain_text("ask a person")
         chips = page.locator(".so-live .sample")
         assert chips.all_inner_texts() == ["vote", "1 YES", "2 YES", "3 NO", "4 NO"]
-        picture(page, "live-vote")
         vote.locator(".path", has_text="[O III] 5007").locator(".who button").click()
         expect(chips.nth(4)).to_have_attribute("aria-selected", "true")
         expect(page.locator(".so-live .card.selected")).to_contain_text("4900 – 5100")
         page.keyboard.press("v")
         page.locator(".so-live .send", has_text="Send all 4").click()
         expect(page.locator(".so-live .notice")).to_contain_text("are in the queue")
-
-
-def test_a_missing_server_is_a_message_and_the_page_still_works(chromium: Browser, url: str, csv: Path) -> None:
-    with live(chromium, url, "EE") as page:
-        drop(page, csv)
-        choose(page, "gone")
-        expect(page.locator(".so-live .health.ill")).to_contain_text("No server at")
-        page.keyboard.press("r")
-        expect(page.locator(".so-live .ending.red")).to_contain_text("No server at")
-        expect(page.locator(".so-live .ending.red button")).to_contain_text("Again")
-        expect(row(page, csv.name)).to_contain_text("failed")
-        picture(page, "live-error")
-        choose(page, "baseline")
-        page.keyboard.press("r")
-        over(page)
-        expect(page.locator(".so-live .ending .outcome")).to_have_text("YES")
 
 
 @pytest.mark.smoke

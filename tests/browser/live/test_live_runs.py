@@ -16,13 +16,12 @@ from tests.browser.support.live_app import (
     drop,
     live,
     name_servers,
-    open_live,
     row,
     shown,
     team,
     write_csv,
 )
-from tests.browser.support.review_app import picture, serving
+from tests.browser.support.review_app import serving
 from tests.support.model_server import BadServer, Behaviour, Paced, Say, answer, look, talking
 
 pytestmark = pytest.mark.browser
@@ -99,7 +98,6 @@ def test_a_failed_run_hides_no_other_and_each_tab_shows_its_run_complete(
         # The row shows the newest answer, not the failure after it.
         expect(row(page, csv.name).locator(".sub")).to_contain_text("voter ×3")
         expect(row(page, csv.name).locator(".sub")).to_contain_text("voter ×3")
-        picture(page, "live-runs-failed")
         tabs(page).nth(1).click()
         expect(page.locator(".so-live article.vote .cast p")).to_have_text("1 YES · 2 NO of 3")
         assert shown(page, "run.id") == vote
@@ -115,23 +113,6 @@ def test_a_failed_run_hides_no_other_and_each_tab_shows_its_run_complete(
         page.wait_for_function("(id) => window.specO3.live.shownRun.id === id", arg=failed)
         expect(page.locator(".so-live .ending.red")).to_contain_text("No server at")
         assert page.evaluate(windows) == []
-
-
-def test_runs_are_found_again_after_a_reload_with_the_one_that_was_shown(
-    chromium: Browser, url: str, model: BadServer, csv: Path
-) -> None:
-    with live(chromium, url, "BB") as page:
-        drop(page, csv)
-        baseline, *_ = three_runs(page, model)
-        labels = tabs(page).all_inner_texts()
-        tabs(page).nth(2).click()
-        page.wait_for_function("(id) => window.specO3.live.shownRun.id === id", arg=baseline)
-        page.reload()
-        open_live(page)
-        expect(tabs(page)).to_have_text(labels)
-        expect(tabs(page).nth(2)).to_have_attribute("aria-selected", "true")
-        assert shown(page, "run.id") == baseline
-        expect(row(page, csv.name).locator(".sub")).to_contain_text("voter ×3")
 
 
 def test_two_runs_are_compared_as_two_items_are_in_review(
@@ -157,7 +138,6 @@ def test_two_runs_are_compared_as_two_items_are_in_review(
         assert set(sides) == {"L", "R"}
         second.locator(".card.zoom", has_text="He II 4686").locator(".number").click()
         page.wait_for_function("window.specO3.live.spectrum.scene.windows.find((w) => w.selected)?.number === 'R4'")
-        picture(page, "live-runs-compared")
         # A trace without an answer says why.
         page.keyboard.press("c")
         expect(second).to_be_hidden()

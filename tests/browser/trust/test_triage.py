@@ -50,10 +50,6 @@ def order_by_value(page: Page) -> None:
     expect(page.locator(".queue .chips")).to_contain_text(BY_VALUE)
 
 
-def shown(page: Page) -> int:
-    return int(page.evaluate("window.specO3.review.current.item.id"))
-
-
 def chosen(page: Page) -> int:
     """Return the item that the page will open next, once it has been chosen."""
     page.wait_for_function("window.specO3.review.current.place?.next.length === 1")
