@@ -10,7 +10,6 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -38,12 +37,10 @@ from tests.browser.support.faulty_app import (
     visitor,
     write,
 )
-from tests.browser.support.live_app import RUN, choose, drop, name_servers, open_live, write_csv
 from tests.browser.support.review_app import PASSWORD, held, settled, wait_for
 from tests.support.blind_campaign import team as blind_team
 from tests.support.blind_campaign import two_sources
 from tests.support.campaign import Desk
-from tests.support.model_server import BadServer, answer, look, talking
 
 pytestmark = pytest.mark.browser
 REVISION, SCREENING = 17, 13
@@ -133,31 +130,6 @@ def test_an_open_page_continues_by_itself_when_the_server_is_back(page: Page, ap
     submitted(page, app, 2, "Through a restart.")
     expect(strip(page)).to_be_hidden()
     assert unsent_here(page) == []
-
-
-def test_a_page_that_lost_gradios_events_is_not_reloaded_while_a_person_types(page: Page, app: App) -> None:
-    """Gradio would reload it when the server is back, and the next letters would act as shortcuts."""
-    page.route("**/gradio_api/queue/join*", lambda route: route.abort())
-    at_item(page, app, 13, "RV")
-    with page.expect_event("requestfailed", lambda request: "queue/join" in request.url):
-        page.get_by_role("tab", name="People").click()
-    page.get_by_role("tab", name="Review").click()
-    app.kill()
-    card = write(page, " Not under my hands.")
-    page.unroute_all()
-    app.start()
-    expect(strip(page)).to_be_hidden()
-    page.wait_for_timeout(5000)  # the page polls every two seconds
-    expect(page.locator(".toast-body:visible")).to_have_count(0)
-    expect(card.locator("textarea")).to_be_focused()
-    page.keyboard.type(" k")
-    expect(card.locator("textarea")).to_have_value(re.compile(r"Not under my hands\. k$"))
-    page.keyboard.press("Escape")
-    with page.expect_navigation():
-        page.get_by_role("tab", name="People").click()
-    settled(page)
-    page.get_by_role("tab", name="People").click()
-    expect(page.get_by_text("Person RB")).to_be_visible()
 
 
 # ---- the network
@@ -621,25 +593,16 @@ def test_without_the_browsers_storage_the_page_works_and_shows_that_it_must_stay
         assert "Nowhere else." in str(kept.body)
 
 
-# ---- blind answers and live runs
+# ---- blind answers
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[BadServer]:
-    """A slow model server."""
-    turns = (look(6400, 6700, "Hα", "Is Hα broad? " * 20), answer("YES", thought="A disc."))
-    with BadServer(talking(turns, delay=0.3, pieces=40)) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def blind_app(tmp_path_factory: pytest.TempPathFactory, model: BadServer) -> Iterator[App]:
-    """Another app, with a blind session for SA and SB, and a slow model."""
+def blind_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """Another app, with a blind session for SB."""
     folder = tmp_path_factory.mktemp("blind")
     db = blind_team(folder / "annotations.db", two_sources(2))
-    name_servers(folder, {"slow": model.url})
     with Store.open(db) as store:
-        session = store.blind.sessions.create("CO", Plan("one", ("SA", "SB")), "the drawing")
+        session = store.blind.sessions.create("CO", Plan("one", ("SB",)), "the drawing")
         store.blind.sessions.open("CO", session.id, "the opening")
     served = App(db)
     served.start()
@@ -659,35 +622,6 @@ def blind_answers(app: App) -> int:
     with contextlib.closing(sqlite3.connect(app.db)) as db:
         (count,) = db.execute("SELECT count(*) FROM blind_scores").fetchone()
     return int(count)
-
-
-def test_a_blind_answer_and_a_live_run_while_the_server_is_dead(page: Page, blind_app: App, tmp_path: Path) -> None:
-    enter(page, blind_app, "SA")
-    at_first_sheet(page, blind_app)
-    page.keyboard.press("2")
-    live = page.context.new_page()
-    live.goto(blind_app.url)
-    open_live(live)
-    write_csv(tmp_path / "star.csv")
-    drop(live, tmp_path / "star.csv")
-    choose(live, "slow")
-    live.locator(RUN).click()
-    expect(live.locator(".so-live .card.growing .text")).to_contain_text("broad")
-    blind_app.kill()
-    page.bring_to_front()
-    page.keyboard.press("3")
-    page.keyboard.press("Enter")
-    expect(page.locator(".blind .state")).to_have_text("not sent yet")
-    expect(unsent(page)).to_have_text("not sent: 1")
-    expect(strip(page)).to_contain_text("The server does not answer")
-    live.bring_to_front()
-    expect(strip(live)).to_contain_text("The server does not answer")
-    blind_app.start()
-    expect(live.locator(".so-live .ending")).to_contain_text("no longer knows this run")
-    expect(live.locator(".so-live .card").first).to_contain_text("Is Hα broad?")
-    page.bring_to_front()
-    in_front(page, 2)
-    assert blind_answers(blind_app) == 1
 
 
 def test_a_blind_answer_with_a_lost_reply_counts_once_and_is_kept_over_a_sign_out(page: Page, blind_app: App) -> None:

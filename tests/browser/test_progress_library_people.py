@@ -5,27 +5,24 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
-import uvicorn
 from astropy.io import fits
 from playwright.sync_api import Page, TimeoutError, expect
 
 from agent.simulate import simulate
-from reviewer import server
 from reviewer.exchange import exports as exporting
 from reviewer.exchange.imports import own_row
 from reviewer.rules.inspection import Inspection
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, QueueFilter, Store
 from reviewer.ui import drafts, imports
-from tests.support.cli import free_port
+from tests.browser.support.review_app import serving_here
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, decide
 
 pytestmark = pytest.mark.browser
@@ -60,36 +57,16 @@ def campaign(prepared: Path, tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-@contextmanager
-def serving(store: Store) -> Iterator[str]:
-    """The whole app on a free port of this machine."""
-    port = free_port()
-    config = uvicorn.Config(
-        server.build(store, local=True), port=port, log_level="warning", timeout_graceful_shutdown=1
-    )
-    app = uvicorn.Server(config)
-    thread = threading.Thread(target=app.run, daemon=True)
-    thread.start()
-    while not app.started:
-        assert thread.is_alive(), "the app ended before it served"
-        time.sleep(0.02)
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        app.should_exit = True
-        thread.join(timeout=10)
-
-
 # A test that requests these before ``page`` closes the browser before its server.
 @pytest.fixture
 def address(store: Store) -> Iterator[str]:
-    with serving(store) as address:
+    with serving_here(store) as address:
         yield address
 
 
 @pytest.fixture
 def campaign_address(campaign: Store) -> Iterator[str]:
-    with serving(campaign) as address:
+    with serving_here(campaign) as address:
         yield address
 
 

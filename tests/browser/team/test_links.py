@@ -21,7 +21,7 @@ from tests.browser.page.test_layout import faults
 from tests.browser.support.kept_page import KeptPage, kept_page
 from tests.browser.support.review_app import PASSWORD, serving, show_anew, show_item, signed_in, working_alone
 from tests.support.chromium import profile
-from tests.support.drawn_traces import decide
+from tests.support.drawn_traces import decide, revise
 
 pytestmark = pytest.mark.browser
 
@@ -63,19 +63,7 @@ def make(path: Path, solo: bool = True) -> None:
         store.items.add_all([Draft(t, s, batch="links") for t, s in drafts])
         decide(store, "AA", 1, "keep")
         for text in ("second-version", "third-version"):
-            version = store.items.get(1).version
-            first, *more = version.trajectory.steps
-            lease = store.leases.take("AA", 1)
-            store.reviews.save_version(
-                person="AA",
-                item_id=1,
-                base_version_id=version.id,
-                trajectory=version.trajectory.with_steps((replace(first, text=text), *more)),
-                reason="clearer",
-                key=text,
-                lease_token=lease.token,
-            )
-            store.leases.release(lease.token)
+            revise(store, "AA", 1, text)
 
 
 @pytest.fixture(scope="module")
