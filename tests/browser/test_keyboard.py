@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
 from tests.browser.support.kept_page import KeptPage, kept_page
-from tests.browser.support.review_app import reload_at, serving, settled
+from tests.browser.support.review_app import serving, settled
 from tests.support.chromium import profile
 
 pytestmark = pytest.mark.browser
@@ -58,7 +58,13 @@ def signed_in_by_keyboard(chromium: Browser, url: str) -> Iterator[Page]:
 def page(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
     """The page at an item that no test before has decided: their numbers rise."""
     with kept.of(request) as page:
-        reload_at(page, next(ITEMS))
+        item = next(ITEMS)
+        page.evaluate(
+            "(item) => { localStorage.clear(); sessionStorage.clear(); location.hash = `#item=${item}` }", item
+        )
+        page.reload()
+        page.wait_for_function("(item) => window.specO3?.review.current?.item.id === item", arg=item)
+        settled(page)
         yield page
 
 

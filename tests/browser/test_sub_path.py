@@ -172,12 +172,6 @@ def test_the_page_works_below_a_path(chromium: Browser, host: str, path: str, tm
             page.locator("header a").first.click()
             page.wait_for_url(lambda at: at.split("#")[0] == url)
 
-        page.goto(url + "api/v1/docs")
-        route = page.locator("#operations-Review-me_api_v1_me_get")
-        for part in (".opblock-summary-control", ".try-out button", "button.execute"):
-            route.locator(part).click()
-        expect(route.locator(".live-responses-table tbody .response-col_status")).to_contain_text("200")
-
         page.context.add_cookies([{"name": "so-language", "value": "zh", "url": url + "x", "secure": True}])
         page.goto(url)
         expect(page.locator("html")).to_have_attribute("lang", "zh-CN")

@@ -17,11 +17,11 @@ from tests.browser.language.campaign import draft
 from tests.browser.language.walk import shown_texts
 from tests.browser.support.review_app import PASSWORD, serving, settled, show_item
 from tests.support.chromium import TOUR_SEEN
-from tests.support.drawn_traces import decide, revise
+from tests.support.drawn_traces import decide
 
 pytestmark = pytest.mark.browser
 
-PEOPLE = {"RE": ["reviewer", "coordinator"], "AU": ["auditor", "reviewer"], "VO": ["reviewer"], "AD": ["auditor"]}
+PEOPLE = {"RE": ["reviewer", "coordinator"], "AU": ["auditor", "reviewer"], "VO": ["reviewer"]}
 WORD = re.compile(r"[A-Za-z]{3,}")
 NAMES = re.compile(
     r"Label Studio|Excel|ShareGPT|LLaMA-Factory|TRL|ECSV|TSV| Lines|-MIN|Parquet|gzip|"
@@ -46,12 +46,12 @@ class Words:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    """Three items, and four people with passwords."""
+    """Two items, and three people with passwords."""
     with Store.open(tmp_path / "annotations.db") as store:
         for number, (person, roles) in enumerate(PEOPLE.items()):
             store.accounts.add_person(person, f"Πρόσωπο {number}", roles, PASSWORD)
         store.settings.set_rules(None, Rules(auditors=1))
-        store.items.add_all(Draft(*draft(f"α{number}", "Μ1", refused=False), batch="β1") for number in (1, 2, 3))
+        store.items.add_all(Draft(*draft(f"α{number}", "Μ1", refused=False), batch="β1") for number in (1, 2))
     return tmp_path / "annotations.db"
 
 
@@ -108,23 +108,11 @@ def test_an_item_goes_from_the_draft_to_the_export_in_chinese(chromium: Browser,
         with Store.open(database) as store:
             decide(store, "VO", 1, "approve")
             assert store.items.get(1).standing.state == "approved"
-            decide(store, "RE", 3, "keep")
-            revise(store, "RE", 3, text="Hα ; 6563 Å.", reason="Ναι.")
-            decide(store, "RE", 3, "submit")
-            with signed_in(chromium, url, say, "AU") as other:
-                send_back(other, say)
-            revise_again(page, say)
-            decide(store, "AU", 3, "pass")
-            decide(store, "AU", 3, "approve")
-            decide(store, "VO", 3, "reject", reason="wrong_frame")
-            with signed_in(chromium, url, say, "AD") as other:
-                adjudicate(other, say)
-            assert store.items.get(3).standing.state == "approved"
         reject_and_undo(page, say)
         export(page, say)
         tab(page, say, "Progress")
         tile = page.locator(".so-progress .tile", has_text=say("Approved"))
-        expect(tile.locator("dd").first).to_have_text("2")
+        expect(tile.locator("dd").first).to_have_text("1")
         expect(page.locator(".so-progress .chart svg text").first).to_be_visible()
         no_english(page, say)
         change_language_and_back(page, say)
@@ -169,48 +157,6 @@ def audit_and_vote(page: Page, say: Words) -> None:
     press(page.locator(".decision-bar"), say, "Pass")
     says(page, say, "Passed.")
     show_item(page, 1)
-    press(page.locator(".decision-bar"), say, "Approve")
-    says(page, say, "Approved.")
-
-
-def send_back(page: Page, say: Words) -> None:
-    """Return an item to its author with a word on what to change."""
-    show_item(page, 3)
-    settled(page)
-    press(page.locator(".decision-bar"), say, "Return")
-    dialog = page.locator("dialog")
-    dialog.locator("textarea, input[type=text]").first.fill("Γιατί;")
-    no_english(page, say)
-    press(dialog, say, "Return")
-    says(page, say, "Returned to {author}.", author="RE")
-
-
-def revise_again(page: Page, say: Words) -> None:
-    """Read why the item came back, edit a thought and submit."""
-    page.reload()
-    expect(page.locator(".so-review .decision-bar")).to_be_visible()
-    show_item(page, 3)
-    expect(page.locator(".decision-bar .round")).to_contain_text(say("returned"))
-    expect(page.locator(".so-review")).to_contain_text("Γιατί;")
-    card = page.locator(".card.think").first
-    card.locator(".number").click()
-    press(card, say, "edit")
-    card.locator("textarea").press("End")
-    card.locator("textarea").press_sequentially(" Διότι.")
-    page.keyboard.press("Escape")
-    expect(card.locator("ins").last).to_contain_text("Διότι.")
-    page.locator(".decision-bar .comment").fill("Διότι.")
-    no_english(page, say)
-    press(page.locator(".decision-bar"), say, "Save and submit")
-    says(page, say, "Submitted.")
-
-
-def adjudicate(page: Page, say: Words) -> None:
-    """See the split vote and decide it."""
-    show_item(page, 3)
-    settled(page)
-    expect(page.locator(".decision-bar .round")).to_contain_text(say("adjudication"))
-    no_english(page, say)
     press(page.locator(".decision-bar"), say, "Approve")
     says(page, say, "Approved.")
 
