@@ -75,6 +75,12 @@ def text_of(app: App, item: int) -> str:
         return store.items.get(item).version.trajectory.steps[0].text
 
 
+def autosaved(app: App, person: str, item: int) -> str:
+    with Store.open(app.db) as store:
+        text = store.leases.autosaved(person, item)
+    return str(text.body) if text else ""
+
+
 def submit(page: Page) -> None:
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Save and submit").click()
@@ -370,8 +376,7 @@ def test_after_another_person_signs_in_in_another_tab_nothing_is_sent_in_their_n
     page.bring_to_front()
     write(page, " Still by RV.")
     expect(strip(page)).to_contain_text("This page belongs to RV, but RB has signed in since")
-    with Store.open(app.db) as store:
-        assert store.leases.autosaved("RB", 7) is None
+    assert autosaved(app, "RB", 7) == ""
     page.context.clear_cookies()
     other.goto(app.url)
     sign_in(other, "RV")
@@ -409,9 +414,9 @@ def test_two_tabs_of_one_person_show_a_notice_and_keep_both_texts(page: Page, ap
 def lease_of_other(app: App, person: str, item: int) -> datetime:
     """When the lease that keeps this person from an item ends, in Shanghai."""
     with Store.open(app.db) as store:
-        found = store.leases.held_by_others(person, item)
-    assert found is not None
-    return found.until.astimezone(ZoneInfo("Asia/Shanghai"))
+        lease = store.leases.held_by_others(person, item)
+    assert lease is not None
+    return lease.until.astimezone(ZoneInfo("Asia/Shanghai"))
 
 
 def test_viewing_an_item_locks_nobody_out_and_the_first_change_does(chromium: Browser, page: Page, app: App) -> None:
@@ -437,7 +442,7 @@ def test_viewing_an_item_locks_nobody_out_and_the_first_change_does(chromium: Br
         at_item(page, app, 11, "RB")
         expect(notice(page)).to_contain_text("RV is working on this item.")
         # RV's page may have renewed it meanwhile.
-        times = "|".join(f"{one:%H:%M}" for one in (before, lease_of_other(app, "RB", 11)))
+        times = "|".join(f"{end:%H:%M}" for end in (before, lease_of_other(app, "RB", 11)))
         expect(notice(page)).to_contain_text(re.compile(f"Their lease ends at ({times}) at the latest."))
 
 
@@ -498,10 +503,7 @@ def test_text_is_kept_and_a_notice_is_shown_if_the_item_went_back_meanwhile(page
         "Not sent. RC took a decision back. It is in screening now. What you wrote is kept"
     )
     expect(page.locator(".decision-bar .round")).to_have_text("screening")
-    with Store.open(app.db) as store:
-        kept = store.leases.autosaved("RV", 10)
-    assert kept is not None
-    assert "Too late." in str(kept.body)
+    assert "Too late." in autosaved(app, "RV", 10)
 
 
 def test_a_sent_comment_does_not_become_unsent_text_again(page: Page, app: App) -> None:
@@ -587,10 +589,7 @@ def test_without_the_browsers_storage_the_page_works_and_shows_that_it_must_stay
         page.context.set_offline(False)
         expect(strip(page)).to_be_hidden()
         saved(page)
-        with Store.open(app.db) as store:
-            kept = store.leases.autosaved("RV", item)
-        assert kept is not None
-        assert "Nowhere else." in str(kept.body)
+        assert "Nowhere else." in autosaved(app, "RV", item)
 
 
 # ---- blind answers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,9 +27,6 @@ from tests.browser.support.review_app import (
 
 pytestmark = pytest.mark.browser
 
-GALAXY = "spectra/sdss/GALAXY/spec-0266-51602-0013.fits"
-"""At z = 0.1213, so that rest and observed wavelengths are 800 Å apart at Hα."""
-
 CARBON_STAR = "spectra/miles/CARBON_STAR/MILES_res2.50_star_m0720V.fits"
 """In air, in the rest frame, without a redshift."""
 
@@ -38,10 +36,9 @@ OLD_NOVA = "spectra/ctio_novae/CV_OLD_NOVA_GQ_MUS/GQMUSA_Williams_Optical_Spectr
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]:
-    """One app for this file: a galaxy and a carbon star, drafted by the baseline."""
-    db = tmp_path_factory.mktemp("details") / "annotations.db"
-    spec_o3("draft", shared / GALAXY, "--policy", "baseline", "--task", "cv", "--db", db)
+def url(galaxy: Path, tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]:
+    """One app for this file: the galaxy, a carbon star and an old nova, drafted by the baseline."""
+    db = Path(shutil.copy(galaxy, tmp_path_factory.mktemp("details")))
     spec_o3("draft", shared / CARBON_STAR, "--policy", "baseline", "--task", "cc", "--db", db)
     spec_o3("draft", shared / OLD_NOVA, "--policy", "baseline", "--task", "cv", "--db", db)
     with serving(db) as address:

@@ -23,7 +23,7 @@ from tests.browser.support.live_app import (
     team,
     write_csv,
 )
-from tests.browser.support.review_app import serving, settled
+from tests.browser.support.review_app import picture, serving, settled
 from tests.support.model_server import BadServer, Behaviour, Paced, Say, answer, look
 
 pytestmark = pytest.mark.browser
@@ -105,6 +105,7 @@ def test_a_real_file_is_dropped_run_stopped_run_again_and_sent_to_review(
         expect(cards(page)).to_have_count(6)
         expect(page.locator(".so-live .ending .outcome")).to_have_text("YES")
         expect(row(page, file.name)).to_contain_text("YES")
+        picture(page, "live")
         page.locator(".so-live .send").click()
         expect(page.locator(".so-live .notice")).to_contain_text("is in the queue")
         item = shown(page, "run.sent.get(0)")

@@ -25,7 +25,7 @@ from tests.browser.support.live_app import (
     team,
     write_csv,
 )
-from tests.browser.support.review_app import picture, serving
+from tests.browser.support.review_app import serving
 from tests.support.model_server import BadServer, Behaviour, Paced, Say, answer, look, talking
 
 pytestmark = pytest.mark.browser
@@ -260,23 +260,6 @@ def test_a_finished_run_fits_the_screen(desk: Page) -> None:
         desk.set_viewport_size(size)
         assert faults(desk) == [], size
         expect(desk.locator(RUN)).to_contain_text("Again")
-
-
-def test_a_new_person_tries_a_library_item_and_sees_a_run_of_the_baseline(chromium: Browser, tmp_path: Path) -> None:
-    with serving(team(tmp_path / "annotations.db", "AA")) as url, live(chromium, url, "AA") as page:
-        page.set_viewport_size({"width": 1600, "height": 900})
-        page.locator(".so-live .welcome button", has_text="Try one").click()
-        expect(page.locator(".so-live .item .who")).to_contain_text("simulated")
-        page.get_by_label("Question").select_option("cv")
-        page.locator(".so-live .item .name").click()
-        page.keyboard.press("r")
-        expect(page.locator(".so-live .ending .outcome")).to_be_visible()
-        first = page.locator(".so-live .card.zoom").first
-        first.locator(".number").click()
-        expect(first.locator("img")).to_be_visible()
-        expect(first.locator(".hints li").first).not_to_have_class("waiting")
-        page.evaluate("() => document.querySelector('.so-live .card').scrollIntoView({ block: 'start' })")
-        picture(page, "live")
 
 
 def two_ways(body: Mapping[str, Any]) -> Behaviour:
