@@ -183,22 +183,6 @@ def test_my_verdict_first_hides_what_tells_the_answer_until_it_is_given(page: Pa
 
 
 @pytest.mark.smoke
-def test_unsent_text_is_restored_after_a_reload(page: Page) -> None:
-    press(page, "Shift+K")
-    expect(page.locator(".decision-bar .round")).to_have_text("revision")
-    settled(page)
-    while page.locator(".card.selected .number").inner_text() != "1":
-        press(page, "ArrowLeft")
-    press(page, "Enter")
-    page.keyboard.type(" Half a thought")
-    expect(page.locator(".so-top .saved")).to_contain_text("saved")
-    page.wait_for_function("!window.specO3.review.drafting.pending && !window.specO3.review.drafting.sent.length")
-    page.reload()
-    expect(page.locator(".notice")).to_contain_text("unsent text")
-    expect(page.locator(".card.think").first).to_contain_text("Half a thought")
-
-
-@pytest.mark.smoke
 def test_keys_follow_the_person_on_other_layouts(page: Page, db: Path) -> None:
     item = page.evaluate("window.specO3.review.current.item.id")
 
