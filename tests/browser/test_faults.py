@@ -601,7 +601,7 @@ def blind_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     folder = tmp_path_factory.mktemp("blind")
     db = blind_team(folder / "annotations.db", two_sources(2))
     with Store.open(db) as store:
-        session = store.blind.sessions.create("CO", Plan("one", ("SB",)), "the drawing")
+        session = store.blind.sessions.create("CO", Plan("one", ("SB",), each=1), "the drawing")
         store.blind.sessions.open("CO", session.id, "the opening")
     served = App(db)
     served.start()

@@ -228,6 +228,8 @@ def test_a_link_to_a_tab_opens_it_and_a_reload_keeps_it(address: str, opened: Pa
     opened.get_by_role("tab", name="Review").click()
     shown(opened, 1)
     # "Review these" is one entry of the history.
+    opened.evaluate("location.hash = 'item=6'")
+    shown(opened, 6)
     opened.get_by_role("tab", name="Find").click()
     opened.locator(".so-find .views a", has_text="the first two").click()
     expect(opened.locator(".so-find .total")).to_have_text("2 items")
