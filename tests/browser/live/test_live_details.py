@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.page.test_layout import faults
 from tests.browser.support.kept_page import KeptPage, kept_page
 from tests.browser.support.live_app import (
     RUN,
@@ -25,7 +24,7 @@ from tests.browser.support.live_app import (
     team,
     write_csv,
 )
-from tests.browser.support.review_app import serving
+from tests.browser.support.review_app import frames, serving
 from tests.support.model_server import BadServer, Behaviour, Paced, Say, answer, look, talking
 
 pytestmark = pytest.mark.browser
@@ -256,9 +255,20 @@ def test_no_key_acts_in_a_tab_that_is_not_open(desk: Page) -> None:
 
 def test_a_finished_run_fits_the_screen(desk: Page) -> None:
     ran(desk)
-    for size in ({"width": 1366, "height": 768}, {"width": 390, "height": 844}):
-        desk.set_viewport_size(size)
-        assert faults(desk) == [], size
+    for width, height in ((1366, 768), (1920, 1080)):
+        desk.set_viewport_size({"width": width, "height": height})
+        frames(desk)
+        outside = desk.evaluate(
+            """() => ['.so-live > *', '.decision-bar > *', '.queue-title *', '.so-live .bring *']
+              .flatMap((selector) => [...document.querySelectorAll(selector)])
+              .filter((e) => {
+                const { width, left, right, bottom } = e.getBoundingClientRect()
+                return width && (left < 0 || right > innerWidth + 0.5 || bottom > innerHeight + 0.5)
+              }).map((e) => e.className)"""
+        )
+        assert outside == []
+        assert desk.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert (desk.locator(".so-live .decision-bar").bounding_box() or {"height": 99})["height"] < 60
         expect(desk.locator(RUN)).to_contain_text("Again")
 
 
