@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from tests.browser.support.blind_app import in_front, open_blind
 from tests.browser.support.hostile_campaign import ELSEWHERE, PASSWORD, SHORT, campaign, nasty
 from tests.browser.support.live_app import RUN, choose, drop, name_servers, open_live, write_csv
-from tests.browser.support.review_app import picture, serving, settled, signed_in
+from tests.browser.support.review_app import serving, settled, signed_in
 from tests.support.model_server import BadServer, answer, look, talking
 
 pytestmark = pytest.mark.browser
@@ -95,18 +95,14 @@ def test_review(chromium: Browser, url: str) -> None:
         page.evaluate("location.hash = 'item=1'")
         page.wait_for_function("window.specO3?.review.current?.item.id === 1")
         settled(page)
-        picture(page, "hostile-review")
         watch.shows("thought", "observation", "explanation", "revision")
         page.keyboard.press("h")
         expect(page.locator("dialog .history")).to_be_visible()
-        picture(page, "hostile-history")
         watch.shows("why revised", "kept", "submitted", "returned")
         page.keyboard.press("Escape")
         page.keyboard.press("g")
-        picture(page, "hostile-guide")
         page.keyboard.press("Escape")
         page.keyboard.press("q")
-        picture(page, "hostile-queue")
         watch.is_harmless()
 
 
@@ -116,18 +112,15 @@ def test_progress_library_and_people(chromium: Browser, url: str) -> None:
         page.get_by_role("tab", name="Progress", exact=True).click()
         chart = page.locator(".so-progress svg text", has_text="zq-title").first
         expect(chart).to_contain_text(nasty("title")[:40])
-        picture(page, "hostile-progress")
         watch.is_harmless()
         page.get_by_role("tab", name="Library", exact=True).click()
         page.get_by_label("Question: is it a …").click()
         option = page.get_by_role("option").filter(has_text="zq-title")
         expect(option).to_contain_text(nasty("title")[:200])
-        picture(page, "hostile-library")
         watch.is_harmless()
         page.keyboard.press("Escape")
         page.get_by_role("tab", name="People", exact=True).click()
         expect(page.get_by_role("cell", name=SHORT, exact=True)).to_be_visible()
-        picture(page, "hostile-people")
         watch.is_harmless()
 
 
@@ -136,18 +129,15 @@ def test_blind_set_up_sheet_and_report(chromium: Browser, url: str) -> None:
     with watched(chromium, url, "CO") as (page, watch):
         open_blind(page)
         expect(page.locator(".session")).to_have_count(2)
-        picture(page, "hostile-blind")
         watch.shows("session")
         page.goto(url + "api/v1/blind/sessions/1/report.html")
         expect(page.locator("figure .main-svg").first).to_be_visible()
         assert page.evaluate("getComputedStyle(document.querySelector('section')).borderTopWidth") == "1px"
         assert page.evaluate("getComputedStyle(document.querySelector('.points path')).fill") != "rgb(0, 0, 0)"
-        picture(page, "hostile-report")
         watch.shows("session", "title")
     with watched(chromium, url, "AU") as (page, watch):
         open_blind(page)
         in_front(page, 1)
-        picture(page, "hostile-sheet")
         watch.shows("thought", "observation", "explanation")
 
 
@@ -161,5 +151,4 @@ def test_live(chromium: Browser, url: str, tmp_path: Path) -> None:
         choose(page, "nasty", "nasty")
         page.locator(RUN).click()
         expect(page.locator(".so-live .card.answer")).to_be_visible()
-        picture(page, "hostile-live")
         watch.shows("said", "said why", "said label")

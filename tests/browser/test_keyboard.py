@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,12 @@ from playwright.sync_api import Browser, Page, expect
 
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
-from tests.browser.support.review_app import picture, serving, settled
+from tests.browser.support.kept_page import KeptPage, kept_page
+from tests.browser.support.review_app import serving, settled
 from tests.support.chromium import profile
 
 pytestmark = pytest.mark.browser
+ITEMS = count(1)
 
 
 def press(page: Page, *keys: str) -> None:
@@ -22,40 +26,59 @@ def press(page: Page, *keys: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def demo_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("demo") / "annotations.db"
-    with Store.open(path) as store:
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The app over the demo items, and its database."""
+    db = tmp_path_factory.mktemp("demo") / "annotations.db"
+    with Store.open(db) as store:
         store.items.add_all(Draft(trajectory, spectrum, batch="demo") for spectrum, trajectory in demo.demo_items())
-    return path
+    with serving(db) as url:
+        yield url, db
+
+
+@pytest.fixture(scope="module")
+def kept(chromium: Browser, app: tuple[str, Path]) -> Iterator[KeptPage]:
+    with kept_page(lambda: signed_in_by_keyboard(chromium, app[0])) as kept:
+        yield kept
+
+
+@contextmanager
+def signed_in_by_keyboard(chromium: Browser, url: str) -> Iterator[Page]:
+    with profile(chromium) as context:
+        page = context.new_page()
+        page.goto(url)
+        if "sign-in" in page.url:  # only the first page of an app asks for the initials of a person who works alone
+            expect(page.locator("input[name=initials]")).to_be_focused()
+            page.keyboard.type("CD")
+            press(page, "Enter")
+        expect(page.locator(".so-review .card").first).to_be_visible()
+        yield page
 
 
 @pytest.fixture
-def alone(chromium: Browser, tmp_path: Path, demo_database: Path):  # type: ignore[no-untyped-def]
-    """A page at the demo's first item after a sign-in by keyboard, and the database."""
-    errors: list[str] = []
-    db = tmp_path / "annotations.db"
-    shutil.copyfile(demo_database, db)
-    with serving(db) as url, profile(chromium) as context:
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(url)
-        expect(page.locator("input[name=initials]")).to_be_focused()
-        page.keyboard.type("CD")
-        press(page, "Enter")
-        expect(page.locator(".so-review .card").first).to_be_visible()
+def page(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The page at an item that no test before has decided: their numbers rise."""
+    with kept.of(request) as page:
+        item = next(ITEMS)
+        page.evaluate(
+            "(item) => { localStorage.clear(); sessionStorage.clear(); location.hash = `#item=${item}` }", item
+        )
+        page.reload()
+        page.wait_for_function("(item) => window.specO3?.review.current?.item.id === item", arg=item)
         settled(page)
-        yield page, db
-    assert not errors, errors
+        yield page
+
+
+@pytest.fixture
+def db(app: tuple[str, Path]) -> Path:
+    return app[1]
 
 
 @pytest.mark.smoke
-def test_one_item_from_screening_to_approval_without_a_mouse(alone: tuple[Page, Path]) -> None:
-    page, db = alone
+def test_one_item_from_screening_to_approval_without_a_mouse(page: Page, db: Path) -> None:
     bar = page.locator(".decision-bar .round")
     item = page.evaluate("window.specO3.review.current.item.id")
     press(page, "?")
     expect(page.locator("dialog.panel")).to_contain_text("my verdict first")
-    picture(page, "keymap")
     press(page, "Escape")
     expect(page.locator("dialog.panel")).to_be_hidden()
 
@@ -91,22 +114,18 @@ def test_one_item_from_screening_to_approval_without_a_mouse(alone: tuple[Page, 
     press(page, "Enter", "Shift+K")
     expect(page.locator(".decision-bar .decided")).to_have_text("approved")
 
-    store = Store.open(db)
-    try:
-        kept = store.items.get(item)
-        assert kept.standing.state == "approved"
-        assert kept.version.reason == "wider window"
-        assert kept.version.author == "CD"
-        assert kept.version.trajectory.zooms[0].arguments["wavelength_range"][0] == 6400
-        assert "Seen again by CD." in kept.version.trajectory.to_json()["steps"][0]["text"]
-        assert [m.mark for m in store.marks.of_item(item)] == ["supported"]
-    finally:
-        store.close()
+    with Store.open(db) as store:
+        stored = store.items.get(item)
+        assert stored.standing.state == "approved"
+        assert stored.version.reason == "wider window"
+        assert stored.version.author == "CD"
+        assert stored.version.trajectory.zooms[0].arguments["wavelength_range"][0] == 6400
+        assert "Seen again by CD." in stored.version.trajectory.to_json()["steps"][0]["text"]
+        assert [mark.mark for mark in store.marks.of_item(item)] == ["supported"]
 
 
 @pytest.mark.smoke
-def test_rejecting_asks_for_a_reason_and_undo_takes_it_back(alone: tuple[Page, Path]) -> None:
-    page, db = alone
+def test_rejecting_asks_for_a_reason_and_undo_takes_it_back(page: Page, db: Path) -> None:
     item = page.evaluate("window.specO3.review.current.item.id")
     press(page, "x", "Enter")
     expect(page.locator("dialog.panel .note")).to_have_text("Choose a reason.")
@@ -115,40 +134,37 @@ def test_rejecting_asks_for_a_reason_and_undo_takes_it_back(alone: tuple[Page, P
     page.wait_for_function("(id) => window.specO3.review.current.item.id !== id", arg=item)
     press(page, "u")
     page.wait_for_function("(id) => window.specO3.review.current.item.id === id", arg=item)
-    store = Store.open(db)
-    try:
+    with Store.open(db) as store:
         assert store.items.get(item).standing.state == "screening"
-        verbs = [r.decision.verb for r in store.items.history(item)]
-        assert verbs == ["reject", "undo"]
-    finally:
-        store.close()
+        assert [record.decision.verb for record in store.items.history(item)] == ["reject", "undo"]
 
 
 @pytest.mark.smoke
-def test_no_key_acts_while_typing_and_plain_arrows_decide_nothing(alone: tuple[Page, Path]) -> None:
-    page, db = alone
+def test_no_key_acts_while_typing_and_plain_arrows_decide_nothing(page: Page, db: Path) -> None:
     item = page.evaluate("window.specO3.review.current.item.id")
     press(page, "c")
     page.keyboard.type("kxnvu?")
     expect(page.locator(".decision-bar .comment")).to_have_value("kxnvu?")
     press(page, "Escape", *["ArrowRight"] * 12, *["ArrowLeft"] * 12)
     assert page.evaluate("window.specO3.review.current.item.id") == item
-    store = Store.open(db)
-    try:
+    with Store.open(db) as store:
         assert store.items.history(item) == []
-    finally:
-        store.close()
 
 
 @pytest.mark.smoke
-def test_my_verdict_first_hides_what_tells_the_answer_until_it_is_given(alone: tuple[Page, Path]) -> None:
-    page, _ = alone
+def test_my_verdict_first_hides_what_tells_the_answer_until_it_is_given(page: Page) -> None:
     header, rows = page.locator(".so-review header.item"), page.locator(".so-review .queue .rows")
+    bar = page.locator(".decision-bar")
+    item = page.evaluate("window.specO3.review.current.item.id")
+    name = rows.locator(f"[data-item='{item}'] .name")
     expect(header).to_contain_text("simulated")
+    expect(bar.get_by_role("button", name="Cannot tell ,")).to_be_visible()
     press(page, "p")
-    expect(page.locator(".decision-bar .ask")).to_be_visible()
-    expect(header.locator(".name")).to_have_text("item 1")
-    expect(rows.locator("[data-item='1'] .name")).to_contain_text("item 1")
+    expect(bar.locator(".ask")).to_be_visible()
+    for key in ("YES 7", "NO 8", "cannot tell 9"):
+        expect(bar.get_by_role("button", name=key, exact=True)).to_be_visible()
+    expect(header.locator(".name")).to_have_text(f"item {item}")
+    expect(name).to_contain_text(f"item {item}")
     expect(page.locator(".card.zoom").first).to_be_visible()
     expect(page.locator(".card:not(.zoom)")).to_have_count(0)
     page.wait_for_function("window.specO3.review.spectrum.scene")
@@ -158,33 +174,16 @@ def test_my_verdict_first_hides_what_tells_the_answer_until_it_is_given(alone: t
     assert "baseline" not in desk
     assert "simulated-" not in shown
     press(page, "k")
-    expect(page.locator(".decision-bar .ask")).to_be_visible()
+    expect(bar.locator(".ask")).to_be_visible()
     press(page, "9")
+    expect(page.locator(".so-review .toasts")).to_contain_text("The key , decides the item so.")
     expect(page.locator(".card.answer")).to_have_count(1)
     expect(header).to_contain_text("simulated")
-    expect(rows.locator("[data-item='1'] .name")).to_contain_text("simulated")
+    expect(name).to_contain_text("simulated")
 
 
 @pytest.mark.smoke
-def test_unsent_text_is_restored_after_a_reload(alone: tuple[Page, Path]) -> None:
-    page, _ = alone
-    press(page, "Shift+K")
-    expect(page.locator(".decision-bar .round")).to_have_text("revision")
-    settled(page)
-    while page.locator(".card.selected .number").inner_text() != "1":
-        press(page, "ArrowLeft")
-    press(page, "Enter")
-    page.keyboard.type(" Half a thought")
-    expect(page.locator(".so-top .saved")).to_contain_text("saved")
-    page.wait_for_function("!window.specO3.review.drafting.pending && !window.specO3.review.drafting.sent.length")
-    page.reload()
-    expect(page.locator(".notice")).to_contain_text("unsent text")
-    expect(page.locator(".card.think").first).to_contain_text("Half a thought")
-
-
-@pytest.mark.smoke
-def test_keys_follow_the_person_on_other_layouts(alone: tuple[Page, Path]) -> None:
-    page, db = alone
+def test_keys_follow_the_person_on_other_layouts(page: Page, db: Path) -> None:
     item = page.evaluate("window.specO3.review.current.item.id")
 
     def typed(key: str, code: str, key_code: int = 0, **held: bool) -> None:
@@ -197,11 +196,8 @@ def test_keys_follow_the_person_on_other_layouts(alone: tuple[Page, Path]) -> No
         )
 
     def decisions() -> list[str]:
-        store = Store.open(db)
-        try:
-            return [r.decision.verb for r in store.items.history(item)]
-        finally:
-            store.close()
+        with Store.open(db) as store:
+            return [record.decision.verb for record in store.items.history(item)]
 
     dialog, toasts = page.locator("dialog.panel"), page.locator(".so-review .toasts")
     # An input method is on: said once, and nothing acts.
@@ -238,20 +234,7 @@ def test_keys_follow_the_person_on_other_layouts(alone: tuple[Page, Path]) -> No
     assert decisions() == ["keep"]
 
 
-def test_every_text_names_the_key_of_its_action(alone: tuple[Page, Path]) -> None:
-    page, _ = alone
-    bar = page.locator(".decision-bar")
-    expect(bar.get_by_role("button", name="Cannot tell ,")).to_be_visible()
-    press(page, "p")
-    expect(bar.locator(".ask")).to_be_visible()
-    for name in ("YES 7", "NO 8", "cannot tell 9"):
-        expect(bar.get_by_role("button", name=name, exact=True)).to_be_visible()
-    press(page, "9")
-    expect(page.locator(".so-review .toasts")).to_contain_text("The key , decides the item so.")
-
-
-def test_after_a_click_with_the_mouse_the_keys_are_those_of_the_desk(alone: tuple[Page, Path]) -> None:
-    page, _ = alone
+def test_after_a_click_with_the_mouse_the_keys_are_those_of_the_desk(page: Page) -> None:
     press(page, "Shift+K")
     expect(page.locator(".decision-bar .round")).to_have_text("revision")
     settled(page)

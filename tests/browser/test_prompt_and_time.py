@@ -93,7 +93,6 @@ def the_prompt_is_chosen(page: Page, model: BadServer, tmp_path: Path) -> None:
     prompt = page.get_by_label("Prompt")
     settings = page.locator(".so-live .settings")
     for policy, task, expected, enabled in (
-        ("baseline", "cv", "ours", True),
         ("model", "cv", "trained", True),
         ("model", "wd", "ours", False),
     ):

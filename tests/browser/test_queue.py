@@ -13,6 +13,7 @@ from reviewer.drafting import demo
 from reviewer.rules.campaign import Rules
 from reviewer.store import Draft, Store
 from tests.browser.support.review_app import PASSWORD, answered, held, serving, settled, show_item, signed_in, wait_for
+from tests.support.drawn_traces import decide, revise
 
 pytestmark = pytest.mark.browser
 
@@ -32,41 +33,13 @@ def app(tmp_path: Path) -> Iterator[tuple[str, Store]]:
             store.accounts.add_person(initials, f"Person {initials}", [role], password=PASSWORD)
         store.settings.set_rules(None, Rules())
         decide(store, "RV", 4, "keep")
-        write(store, "RV", 4)
-        decide(store, "RV", 4, "submit")
-        decide(store, "AA", 4, "return", REQUEST)
+        text = store.items.get(4).version.trajectory.to_json()["steps"][0]["text"]
+        revise(store, "RV", 4, f"{text} Seen again.")
+        confirmed = len(disagreements(store.items.get(4).version.trajectory))
+        decide(store, "RV", 4, "submit", confirmed=confirmed)
+        decide(store, "AA", 4, "return", comment=REQUEST, confirmed=confirmed)
         with serving(store.path) as url:
             yield url, store
-
-
-def decide(store: Store, person: str, item: int, verb: str, comment: str = "") -> None:
-    store.reviews.decide(
-        person=person,
-        item_id=item,
-        version_id=store.items.get(item).version.id,
-        verb=verb,  # type: ignore[arg-type]
-        key=f"{person}-{verb}-{item}",
-        lease_token=store.leases.take(person, item).token,
-        comment=comment,
-        reason="bad_data" if verb == "reject" else "",
-        confirmed=len(disagreements(store.items.get(item).version.trajectory)),
-    )
-
-
-def write(store: Store, person: str, item: int) -> None:
-    """Save a version with another first thought."""
-    version = store.items.get(item).version
-    body = version.trajectory.to_json()
-    body["steps"][0]["text"] += " Seen again."
-    store.reviews.save_version(
-        person=person,
-        item_id=item,
-        base_version_id=version.id,
-        trajectory=type(version.trajectory).from_json(body),
-        reason="seen again",
-        key=f"{person}-version-{item}",
-        lease_token=store.leases.take(person, item).token,
-    )
 
 
 def rows(page: Page) -> list[int]:
@@ -132,7 +105,7 @@ def test_the_list_follows_what_others_decide(chromium: Browser, app: tuple[str, 
     with signed_in(chromium, url, "RV", PASSWORD) as page:
         settled(page)
         assert rows(page) == [1, 2, 3, 4, 5]
-        decide(store, "RV", 2, "reject")
+        decide(store, "RV", 2, "reject", reason="bad_data")
         page.evaluate("window.specO3.review.queue.check()")
         expect(page.locator(".rows .row")).to_have_count(4)
         assert rows(page) == [1, 3, 4, 5]

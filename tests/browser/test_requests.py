@@ -71,35 +71,24 @@ def shows(page: Page, item: int) -> None:
     settled(page)
 
 
-def test_an_item_needs_its_opening_its_spectrum_and_at_most_its_checks(desk: tuple[Page, Requests]) -> None:
-    _, requests = desk
+def test_requests_of_opening_an_item_going_to_the_next_and_deciding(desk: tuple[Page, Requests]) -> None:
+    page, requests = desk
     for item in range(1, ITEMS + 1):
         about = sorted(request for request in requests if f"item/{item}/" in request)
         # What the server has measured before comes with the opening.
         assert about in ([f"GET item/{item}/opening"], [f"GET item/{item}/checks", f"GET item/{item}/opening"])
     assert len([request for request in requests if "spectrum/" in request]) == ITEMS
-
-
-def test_a_decision_and_the_next_item_are_one_request(desk: tuple[Page, Requests]) -> None:
-    page, requests = desk
-    requests.clear()
-    page.keyboard.press("k")
-    shows(page, 2)
-    assert requests == ["POST item/1/decide"]
-    # The list and the number of what waits follow without the server.
-    expect(page.locator(".so-review .queue .rows [data-item]")).to_have_count(ITEMS - 1)
-    expect(page.locator(".so-review .queue-title")).to_contain_text(f"{ITEMS - 1} items")
-    expect(page.locator(".so-review .queue-title")).to_contain_text("this is no. 1")
-    page.wait_for_timeout(IDLE)
-    assert requests == ["POST item/1/decide"]
-
-
-def test_a_next_item_that_was_fetched_ahead_is_compared_with_the_server_in_one_request(
-    desk: tuple[Page, Requests],
-) -> None:
-    page, requests = desk
+    # A next item that was fetched ahead is compared with the server.
     requests.clear()
     page.keyboard.press("n")
     shows(page, 2)
     page.wait_for_timeout(IDLE)
     assert requests == ["GET item/2/opening"]
+    # A decision brings the next item.
+    requests.clear()
+    page.keyboard.press("k")
+    shows(page, 3)
+    expect(page.locator(".so-review .queue .rows [data-item]")).to_have_count(ITEMS - 1)
+    expect(page.locator(".so-review .queue-title")).to_contain_text(f"{ITEMS - 1} items")
+    page.wait_for_timeout(IDLE)
+    assert requests == ["POST item/2/decide"]

@@ -52,15 +52,12 @@ def items() -> dict[str, Item]:
         ivar=np.where((np.arange(3000) >= 1000) & (np.arange(3000) < 1050), 0.0, 1.0),
         mask=(np.arange(3000) >= 2000) & (np.arange(3000) < 2010),
     )
-    struck = flat(flux=np.where(np.arange(3000) == 1500, 1e5, 100 + np.sin(np.arange(3000))))
     return {
         "cv": spectrum_item(cv, "cv", windows=CV_WINDOWS, selected="s2", task=hydrogen_task()),
         "locked": spectrum_item(cv, "locked", windows=CV_WINDOWS, selected="s2", editable=False),
-        "two": spectrum_item(cv, "two", windows=CV_WINDOWS, second=[StepWindow("t3", 3, 5800, 5950)]),
         "galaxy": spectrum_item(galaxy, "galaxy", windows=rest_window, selected="s2"),
         "names": spectrum_item(cv, "names", task=load()["cv"], windows=CV_WINDOWS, selected="s4"),
         "holed": spectrum_item(holed, "holed"),
-        "struck": spectrum_item(struck, "struck"),
         "assumed": spectrum_item(flat(medium="air", meta={"medium_assumed": True}), "assumed"),
         "heliocentric": spectrum_item(flat(redshift=0.1, meta={"velocity_frame": "heliocentric"}), "heliocentric"),
         "dead": spectrum_item(
@@ -191,24 +188,15 @@ def events(view: Page, what: str) -> list[Any]:
 
 
 @pytest.mark.smoke
-def test_axes_show_frame_medium_and_unit(view: Page) -> None:
+def test_axes_show_frame_medium_and_unit_and_relative_flux_has_none(view: Page) -> None:
     show(view, "galaxy")
     assert titles(view) == ["Wavelength (Å), observed, vacuum", "Fλ (10⁻¹⁷ erg s⁻¹ cm⁻² Å⁻¹)"]
-    show(view, "air")
-    assert titles(view)[0] == "Wavelength (Å), observed, air"
     show(view, "assumed")
     assert titles(view)[0] == "Wavelength (Å), observed, air (assumed)"
-
-
-def test_the_axis_states_the_velocity_frame_of_observed_wavelengths(view: Page) -> None:
     show(view, "heliocentric")
     assert titles(view)[0] == "Wavelength (Å), observed, vacuum, heliocentric"
     command(view, "frame")
     assert titles(view)[0] == "Wavelength (Å), rest, vacuum"
-
-
-@pytest.mark.smoke
-def test_relative_flux_never_gets_a_unit(view: Page) -> None:
     show(view, "cv")
     assert titles(view)[1].startswith("Flux (relative")
     assert "erg" not in view.locator(".so-view").inner_text()
@@ -220,13 +208,6 @@ def test_bands_have_the_numbers_of_the_steps_and_the_selected_one_is_highlighted
     assert sorted(view.locator(".so-full .so-badge").all_inner_texts()) == ["2", "4", "6"]
     assert view.locator(".so-full .so-badge.so-selected").inner_text() == "2"
     assert view.locator(".so-step .so-badge").all_inner_texts() == ["2"]
-
-
-def test_lower_plot_shows_the_selected_window_with_a_margin(view: Page) -> None:
-    show(view, "cv")
-    low, high = shown_range(view, "step")
-    assert 6400 < low < 6450
-    assert 6680 < high < 6730
 
 
 @pytest.mark.smoke
@@ -242,7 +223,7 @@ def test_pixels_without_data_break_the_line_and_are_hatched(view: Page) -> None:
 
 def test_hatching_is_drawn_while_another_view_on_the_page_is_hidden(view: Page) -> None:
     show(view, "holed")
-    found = view.evaluate(
+    fills = view.evaluate(
         """async () => {
           const root = document.createElement('div')
           root.style.height = '600px'
@@ -261,21 +242,8 @@ def test_hatching_is_drawn_while_another_view_on_the_page_is_hidden(view: Page) 
           return { own, ours: all.filter((each) => each.startsWith('so-hatch')) }
         }"""
     )
-    assert found["own"]
-    assert len(found["ours"]) == len(set(found["ours"])) == 2
-
-
-def test_one_cosmic_ray_does_not_set_the_flux_range_but_is_marked_as_off_scale(view: Page) -> None:
-    show(view, "struck")
-    low, high = view.evaluate("view.full.gd.layout.yaxis.range")
-    assert 90 < low < 100 < high < 110
-    assert view.locator(".so-full .so-off-scale path").count() == 1
-
-
-def test_the_spike_itself_is_drawn_even_where_columns_hold_many_pixels(view: Page) -> None:
-    show(view, "struck")
-    assert view.evaluate("Math.max(...view.full.gd.data[2].y)") == 1e5
-    assert view.evaluate("view.full.gd.data[2].y.length") < 3000
+    assert fills["own"]
+    assert len(fills["ours"]) == len(set(fills["ours"])) == 2
 
 
 def test_a_window_is_drawn_in_steps_with_its_error_band(view: Page) -> None:
@@ -294,6 +262,8 @@ def test_few_lines_by_default_including_the_tasks_own_and_all_on_request(view: P
     show(view, "cv")
     few = view.locator(".so-full .so-line").count()
     assert view.locator(".so-full .so-task .so-name").all_text_contents() == ["Hα"]
+    view.locator(".so-full .so-task .so-name").hover()
+    assert view.locator(".so-tip").inner_text() == "Hα 6562.79 air · 6564.60 vac · in the guide"
     command(view, "linelist", "all")
     assert view.locator(".so-full .so-line").count() > 2 * few
     command(view, "linelist", "emission")
@@ -302,42 +272,12 @@ def test_few_lines_by_default_including_the_tasks_own_and_all_on_request(view: P
     assert view.locator(".so-full .so-line").count() == 0
 
 
-def test_names_of_lines_are_above_the_plot_and_do_not_overlap(view: Page) -> None:
-    show(view, "cv")
-    command(view, "linelist", "all")
-    boxes = view.evaluate(
-        """[...document.querySelectorAll('.so-full .so-name')].map((name) => {
-             const { left, bottom } = name.getBoundingClientRect()
-             return [left, bottom]
-           })"""
-    )
-    top = view.evaluate("view.full.host.getBoundingClientRect().top + view.full.geometry.top")
-    assert all(bottom <= top for _, bottom in boxes)
-    lefts = sorted(left for left, _ in boxes)
-    assert min(b - a for a, b in pairwise(lefts)) > 10
-
-
-def test_the_longest_name_is_not_cut(view: Page) -> None:
-    show(view, "names")
-    assert "Bowen blend" in view.locator(".so-full .so-task .so-name").all_text_contents()
-    highest = view.evaluate(
-        "Math.min(...[...document.querySelectorAll('.so-full .so-name')].map((n) => n.getBoundingClientRect().top))"
-    )
-    assert highest >= view.evaluate("view.full.host.getBoundingClientRect().top")
-
-
 @pytest.mark.smoke
 def test_a_line_listed_in_air_is_drawn_at_its_vacuum_wavelength(view: Page) -> None:
     show(view, "cv")
     assert line_at(view, "Hα") == pytest.approx(view.evaluate("view.full.geometry.x(6564.61)"), abs=0.15)
     show(view, "air")
     assert line_at(view, "Hα") == pytest.approx(view.evaluate("view.full.geometry.x(6562.79)"), abs=0.15)
-
-
-def test_hovering_over_a_lines_name_shows_both_wavelengths(view: Page) -> None:
-    show(view, "cv")
-    view.locator(".so-full .so-task .so-name").hover()
-    assert view.locator(".so-tip").inner_text() == "Hα 6562.79 air · 6564.60 vac · in the guide"
 
 
 @pytest.mark.smoke
@@ -349,13 +289,6 @@ def test_the_readout_shows_flux_error_and_bands_at_the_pixel(view: Page) -> None
     assert "flux 100.0 ± 1.0" in text
     assert "S/N 100" in text
     assert "O₂ A telluric band" in text
-
-
-def test_the_other_trajectorys_windows_are_a_second_row(view: Page) -> None:
-    show(view, "two")
-    assert view.locator(".so-full .so-second text").all_text_contents() == [
-        "3" + "The other trajectory's step 3: 5800 – 5950\u202fÅ observed"
-    ]
 
 
 FLAT_CURVE = """({ kind, medium = 'air', z = 0, name = 'M6 III' }) => {
@@ -382,16 +315,6 @@ def test_a_template_is_drawn_at_its_own_redshift_and_named(view: Page) -> None:
     view.evaluate("view.update({ overlays: [] })")
     assert view.evaluate("view.full.gd.data.length") == 3
     assert view.locator(".so-legend").is_hidden()
-
-
-def test_exposures_are_drawn_under_the_data_each_in_its_colour(view: Page) -> None:
-    show(view, "air")
-    for name in ("b1", "b2"):
-        view.evaluate(FLAT_CURVE, {"kind": "exposure", "name": name})
-    colours = view.evaluate("view.full.gd.data.slice(2, 4).map((trace) => trace.line.color)")
-    assert len(set(colours)) == 2
-    assert curve(view, 4, "y")[:1] == pytest.approx([100]), "the data are the last trace"
-    assert view.locator(".so-legend li").all_inner_texts() == ["b1 · STELIB", "b2 · STELIB"]
 
 
 def test_the_normalised_view_divides_data_errors_and_curves_by_the_pseudo_continuum(view: Page) -> None:
@@ -468,18 +391,6 @@ def test_an_equivalent_width_is_measured_by_two_keys_at_the_pointer_or_at_a_curs
     assert not view.evaluate("view.width.on")
 
 
-def test_without_a_window_the_cursor_of_the_width_is_in_the_whole_spectrum(view: Page) -> None:
-    measuring(view, MEASURED)
-    view.evaluate("view.update({ windows: [], selected: null })")
-    view.mouse.move(0, 0)
-    command(view, "width")
-    assert view.locator(".so-full .so-width-cursor").is_visible()
-    for key in ("Enter", "ArrowRight", "Enter"):
-        view.keyboard.press(key)
-    lo, hi = view.evaluate("requests[0]")
-    assert hi - lo == pytest.approx(2, abs=0.01)
-
-
 def test_what_cannot_be_measured_says_why(view: Page) -> None:
     nothing = dict.fromkeys(("ew", "flux", "centroid", "fwhm", "continuum"))
     measuring(view, MEASURED | nothing | {"reason": "9 pixels in 6540–6541 Å"})
@@ -511,7 +422,7 @@ def test_pixels_without_a_variance_are_drawn_faintly_on_request_and_change_no_ra
     assert view.evaluate("view.state.unmeasured") is False
 
 
-def test_a_legend_says_what_orange_names_are_and_moves_nothing(view: Page) -> None:
+def test_a_legend_draws_each_sign_and_moves_nothing(view: Page) -> None:
     show(view, "cv")
     before = view.locator(".so-full").bounding_box()
     view.locator(".so-legend-button").click()
@@ -520,8 +431,12 @@ def test_a_legend_says_what_orange_names_are_and_moves_nothing(view: Page) -> No
     assert view.locator(".so-full").bounding_box() == before
     box = sheet.bounding_box()
     assert box
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= 1100
+    assert 0 <= box["x"] <= 1100 - box["width"]
+    signs = sheet.locator("li svg :is(path, rect)").evaluate_all(
+        "(all) => all.map((sign) => { const { width, height } = sign.getBoundingClientRect(); return width + height })"
+    )
+    assert len(signs) > 5
+    assert min(signs) > 4
     view.keyboard.press("Escape")
     assert sheet.is_hidden()
 
@@ -548,15 +463,9 @@ def test_both_plots_have_a_name_and_say_what_they_show(view: Page) -> None:
         "Window: step 2: Hα · 6500 – 6630\u202fÅ observed. Strongest features: emission at 6564\u202fÅ (Hα)."
     )
     assert "Window of step 2: Hα · 6500 – 6630\u202fÅ observed." in described(view, "step", "step 2")
-
-
-def test_the_description_follows_the_step_and_the_item(view: Page) -> None:
     show(view, "cv")
-    described(view, "step", "Window of step 2")
     view.evaluate("view.select('s4')")
     described(view, "step", "Window of step 4")
-    show(view, "air")
-    described(view, "full", "observed, air")
 
 
 # Redshift and frames
@@ -572,6 +481,7 @@ def bands_at(view: Page) -> list[list[float]]:
 def test_lines_move_with_z_but_sky_windows_and_zoom_do_not(view: Page) -> None:
     show(view, "cv")
     drag(view, 6000, 7000)
+    assert events(view, "window") == []
     before = shown_range(view)
     line = line_at(view, "Hα")
     still = bands_at(view)
@@ -582,19 +492,16 @@ def test_lines_move_with_z_but_sky_windows_and_zoom_do_not(view: Page) -> None:
 
 
 @pytest.mark.smoke
-def test_a_rest_frame_window_keeps_its_place_when_z_changes(view: Page) -> None:
-    show(view, "galaxy")
-    span = view.evaluate("view.scene.windows[0].span")
-    assert span == pytest.approx([4800 * (1 + Z), 5100 * (1 + Z)])
-    command(view, "z", 0.5)
-    assert view.evaluate("view.scene.windows[0].span") == span
-
-
-@pytest.mark.smoke
 def test_the_frame_switch_keeps_the_pixels_in_view_and_names_both_axes(view: Page) -> None:
     show(view, "galaxy")
+    span = "view.scene.windows[0].span"
+    assert view.evaluate(span) == pytest.approx([4800 * (1 + Z), 5100 * (1 + Z)]), "a window in the rest frame"
     drag(view, 5000, 6000)
     observed = shown_range(view)
+    before = view.evaluate(span)
+    command(view, "z", 0.5)
+    assert view.evaluate(span) == before
+    command(view, "z", Z)
     assert view.locator(".so-full .so-axis-name").text_content() == "rest (Å)"
     command(view, "frame")
     assert shown_range(view) == pytest.approx([edge / (1 + Z) for edge in observed])
@@ -606,6 +513,11 @@ def test_the_frame_switch_keeps_the_pixels_in_view_and_names_both_axes(view: Pag
 def test_the_redshift_field_takes_z_or_velocity_with_any_minus_sign(view: Page) -> None:
     show(view, "cv")
     field = view.locator(".so-field")
+    field.fill("twelve")
+    field.press("Enter")
+    assert view.evaluate("view.state.z") == 0
+    assert field.get_attribute("aria-invalid") == "true"
+    assert "a redshift above" in (field.get_attribute("title") or "")
     command(view, "redshift")
     view.keyboard.type("−0.00123")
     view.keyboard.press("Enter")
@@ -620,18 +532,6 @@ def test_the_redshift_field_takes_z_or_velocity_with_any_minus_sign(view: Page) 
     assert view.evaluate("view.state.z") == 0
 
 
-def test_an_invalid_redshift_is_refused_with_the_expected_form_and_changes_nothing(view: Page) -> None:
-    show(view, "cv")
-    field = view.locator(".so-field")
-    field.fill("twelve")
-    field.press("Enter")
-    assert view.evaluate("view.state.z") == 0
-    assert field.get_attribute("aria-invalid") == "true"
-    assert "a redshift above" in (field.get_attribute("title") or "")
-    field.press("Escape")
-    assert field.input_value() == "0.00000"
-
-
 @pytest.mark.smoke
 def test_naming_the_line_under_the_pointer_gives_the_redshift(view: Page) -> None:
     show(view, "galaxy")
@@ -644,6 +544,14 @@ def test_naming_the_line_under_the_pointer_gives_the_redshift(view: Page) -> Non
     view.keyboard.press("Escape")
     assert view.evaluate("view.state.z") == 0
     assert menu.is_hidden()
+    box = view.locator(".so-step").bounding_box()
+    assert box
+    view.mouse.click(box["x"] + box["width"] - 25, box["y"] + box["height"] - 50, button="right")
+    place, around = view.locator(".so-naming").bounding_box(), view.locator(".so-view").bounding_box()
+    assert place
+    assert around
+    assert around["x"] <= place["x"] <= around["x"] + around["width"] - place["width"]
+    assert place["y"] + place["height"] <= 900
 
 
 def option_of(view: Page, name: str) -> str:
@@ -682,15 +590,10 @@ def test_zoom_survives_every_other_control(view: Page) -> None:
     assert (shown_range(view), shown_range(view, "step")) == before
     command(view, "reset")
     assert shown_range(view)[0] < 3800
-
-
-def test_another_item_resets_the_zoom(view: Page) -> None:
-    show(view, "cv")
     drag(view, 4600, 5200)
     show(view, "galaxy")
     low, high = shown_range(view)
-    assert low < 3900
-    assert high > 9000
+    assert low < 3900 < 9000 < high
 
 
 def test_the_flux_range_follows_the_wavelengths_shown_until_a_person_sets_it(view: Page) -> None:
@@ -754,18 +657,6 @@ def test_a_drag_zooms_the_wavelengths_alone_and_with_ctrl_the_flux_too(view: Pag
     assert shown_range(view)[0] == pytest.approx(4000, abs=5)
 
 
-def test_escape_ends_a_zoom_by_dragging(view: Page) -> None:
-    show(view, "cv")
-    before = shown_range(view)
-    view.mouse.move(*screen(view, 5000))
-    view.mouse.down()
-    view.mouse.move(*screen(view, 6000), steps=3)
-    view.keyboard.press("Escape")
-    view.mouse.up()
-    assert shown_range(view) == before
-    assert view.locator(".so-full .so-brush").is_hidden()
-
-
 def test_a_finger_can_scroll_the_page_over_a_plot_and_drag_across_it(view: Page) -> None:
     show(view, "cv")
     actions = """(panel) => [panel.host, ...panel.host.querySelectorAll('.so-plot *')].map(
@@ -790,9 +681,8 @@ def test_a_spectrum_beyond_the_optical_opens_on_the_wavelengths_of_the_task(view
     assert shown_range(view) == pytest.approx([3700, 9300])
 
 
-@pytest.mark.parametrize("width", [390, 1100])
-def test_the_last_wavelength_on_the_axis_is_not_cut(view: Page, width: int) -> None:
-    view.set_viewport_size({"width": width, "height": 900})
+def test_the_last_wavelength_on_the_axis_is_not_cut(view: Page) -> None:
+    view.set_viewport_size({"width": 390, "height": 900})
     show(view, "wide")
     command(view, "reset")
     for panel_range in (None, [3000, 10000], [200000, 300000]):
@@ -832,30 +722,36 @@ def test_the_numbers_of_windows_are_in_a_lane_under_the_data_and_do_not_overlap(
     brackets = view.locator(".so-full .so-second path").bounding_box()
     assert brackets
     assert brackets["y"] >= max(box["bottom"] for box in boxes)
+    assert view.locator(".so-full .so-second text").all_text_contents() == [
+        "3" + "The other trajectory's step 3: 5800 – 5950\u202fÅ observed"
+    ]
 
 
-@pytest.mark.parametrize("width", [390, 820, 1366])
-def test_names_of_lines_overlap_neither_each_other_nor_the_data(view: Page, width: int) -> None:
+@pytest.mark.parametrize("width", [390, 1366])
+def test_names_of_lines_are_whole_and_overlap_neither_each_other_nor_the_data(view: Page, width: int) -> None:
     view.set_viewport_size({"width": width, "height": 900 if width > 700 else 480})
     show(view, "names")
+    if width > 700:
+        assert "Bowen blend" in view.locator(".so-full .so-task .so-name").all_text_contents()
     for lines in ("few", "all"):
         command(view, "linelist", lines)
         for panel in ("full", "step"):
             boxes = view.locator(f".so-{panel} .so-name").evaluate_all(
                 "(all) => all.map((name) => name.getBoundingClientRect().toJSON())"
             )
-            top = view.evaluate(f"view.{panel}.host.getBoundingClientRect().top + view.{panel}.geometry?.top")
-            assert all(box["bottom"] <= top for box in boxes)
+            host = view.evaluate(f"view.{panel}.host.getBoundingClientRect().top")
+            assert lines == "all" or all(host <= box["top"] for box in boxes)
+            assert all(box["bottom"] <= host + view.evaluate(f"view.{panel}.geometry?.top") for box in boxes)
             upright = panel == "full" and view.evaluate("view.full.geometry.rows === 0")
-            for i, one in enumerate(boxes):
+            aside = 3 if upright else 0
+            for i, box in enumerate(boxes):
                 for other in boxes[i + 1 :]:
-                    apart = (
-                        one["right"] <= other["left"] + (3 if upright else 0)
-                        or other["right"] <= one["left"] + (3 if upright else 0)
-                        or one["bottom"] <= other["top"] + 3
-                        or other["bottom"] <= one["top"] + 3
-                    )
-                    assert apart, (lines, panel, one, other)
+                    assert (
+                        box["right"] <= other["left"] + aside
+                        or other["right"] <= box["left"] + aside
+                        or box["bottom"] <= other["top"] + 3
+                        or other["bottom"] <= box["top"] + 3
+                    ), (lines, panel, box, other)
 
 
 # Setting windows
@@ -922,19 +818,25 @@ def test_brush_mode_needs_no_shift_and_ends_after_one_window(view: Page) -> None
     assert view.locator(".so-brush-button").get_attribute("aria-pressed") == "false"
 
 
-def test_escape_cancels_a_drag(view: Page) -> None:
+def test_escape_cancels_a_drag_of_a_window_and_of_the_view(view: Page) -> None:
     show(view, "cv")
-    x, y = screen(view, 5800)
-    view.keyboard.down("Shift")
-    view.mouse.move(x, y)
-    view.mouse.down()
-    view.mouse.move(x + 60, y, steps=3)
-    view.keyboard.press("Escape")
-    view.mouse.up()
-    view.keyboard.up("Shift")
+    before = shown_range(view)
+    for keys in (("Shift",), ()):
+        x, y = screen(view, 5800)
+        for key in keys:
+            view.keyboard.down(key)
+        view.mouse.move(x, y)
+        view.mouse.down()
+        view.mouse.move(x + 60, y, steps=3)
+        view.keyboard.press("Escape")
+        view.mouse.up()
+        for key in keys:
+            view.keyboard.up(key)
     calls = events(view, "window")
     assert not any(call["final"] for call in calls)
     assert (calls[-1]["lo"], calls[-1]["hi"]) == (6450, 6680)
+    assert shown_range(view) == before
+    assert view.locator(".so-full .so-brush").is_hidden()
 
 
 def test_arrow_keys_on_an_edge_move_it_by_pixels_of_the_data(view: Page) -> None:
@@ -955,31 +857,12 @@ def test_a_drag_over_a_locked_window_only_changes_the_view(view: Page) -> None:
     assert (low, high) == pytest.approx((5788, 5962), abs=8)
 
 
-@pytest.mark.smoke
-def test_a_plain_drag_never_changes_a_window(view: Page) -> None:
-    show(view, "cv")
-    drag(view, 6400, 6800)
-    assert events(view, "window") == []
-
-
 def test_clicking_a_band_or_its_number_selects_the_step(view: Page) -> None:
     show(view, "cv")
     view.mouse.click(*screen(view, 4700))
     view.locator(".so-full .so-badge", has_text="6").click()
     assert events(view, "select") == ["s4", "s6"]
     assert shown_range(view)[0] < 3800
-
-
-@pytest.mark.parametrize(
-    "selector", [".so-controls button:not([hidden])", ".so-controls :is(input[type=text], select, label)", ".so-badge"]
-)
-def test_every_control_is_at_least_24_pixels_high_and_wide(view: Page, selector: str) -> None:
-    show(view, "cv")
-    sizes = view.locator(selector).evaluate_all(
-        "(all) => all.map((one) => [one.outerHTML, one.offsetWidth, one.offsetHeight])"
-    )
-    assert sizes
-    assert [html for html, width, height in sizes if min(width, height) < 24] == []
 
 
 # Smoothing and state
@@ -1005,27 +888,21 @@ def test_the_page_gets_an_event_for_every_change_of_state(view: Page) -> None:
     assert states[1]["sky"] is False
 
 
-def test_an_unknown_command_is_refused(view: Page) -> None:
-    show(view, "cv")
-    assert view.evaluate("view.command('no-such-thing')") is False
-
-
 # Layout and theme
 
 
-@pytest.mark.parametrize("width", [500, 700, 1300])
-def test_plots_fill_the_width_they_are_given(view: Page, width: int) -> None:
+def test_plots_fill_the_width_they_are_given(view: Page) -> None:
     show(view, "cv")
-    view.set_viewport_size({"width": width, "height": 800})
-    view.wait_for_function(
-        "(width) => view.full.gd.layout.width === width - 24 && view.step.gd.layout.width === width - 24", arg=width
-    )
-    assert view.evaluate("document.documentElement.scrollWidth") <= width
-    inside = view.evaluate(
-        """[...document.querySelectorAll('.so-controls > *')]
-             .every((control) => control.getBoundingClientRect().right <= innerWidth)"""
-    )
-    assert inside
+    for width in (500, 1300):
+        view.set_viewport_size({"width": width, "height": 800})
+        view.wait_for_function(
+            "(width) => view.full.gd.layout.width === width - 24 && view.step.gd.layout.width === width - 24", arg=width
+        )
+        assert view.evaluate("document.documentElement.scrollWidth") <= width
+        assert view.evaluate(
+            """[...document.querySelectorAll('.so-controls > *')]
+                 .every((control) => control.getBoundingClientRect().right <= innerWidth)"""
+        )
 
 
 def test_the_dark_theme_reaches_the_plots(view: Page) -> None:
@@ -1035,21 +912,3 @@ def test_the_dark_theme_reaches_the_plots(view: Page) -> None:
     assert view.evaluate("view.full.gd.data[2].line.color") != light
     view.evaluate("view.setTheme('light')")
     assert view.evaluate("view.full.gd.data[2].line.color") == light
-
-
-@pytest.mark.smoke
-def test_a_label_from_a_model_stays_text(view: Page) -> None:
-    show(view, "cv")
-    view.evaluate(
-        """() => {
-          const hostile = { ...view.item.windows[0], label: '<img src=x onerror=alert(1)>' }
-          view.update({ windows: [hostile], second: [hostile] })
-        }"""
-    )
-    assert view.locator(".so-view img, .so-view b").count() == 0
-
-
-def test_a_destroyed_view_leaves_no_elements(view: Page) -> None:
-    show(view, "cv")
-    view.evaluate("view.destroy()")
-    assert view.locator("#root > *").count() == 0

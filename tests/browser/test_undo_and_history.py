@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,42 +10,12 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from agent.simulate import simulate
 from reviewer.store import Draft, Store
-from tests.browser.support.kept_page import KeptPage, kept_page
-from tests.browser.support.review_app import discard, reload_at, serving, settled, spec_o3, working_alone
+from tests.browser.support.review_app import serving, working_alone
 from tests.support.campaign import a_trajectory
 
 pytestmark = pytest.mark.browser
 
-GALAXY = "spectra/sdss/GALAXY/spec-0266-51602-0013.fits"
 STEPS = "window.specO3.review.drafting.steps"
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]:
-    db = tmp_path_factory.mktemp("undo") / "annotations.db"
-    spec_o3("draft", shared / GALAXY, "--policy", "baseline", "--task", "cv", "--db", db)
-    with serving(db) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def kept(chromium: Browser, url: str) -> Iterator[KeptPage]:
-    with kept_page(lambda: working_alone(chromium, url, 1)) as kept:
-        yield kept
-
-
-@pytest.fixture
-def desk(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The galaxy in revision, without unsent text."""
-    with kept.of(request) as page:
-        reload_at(page, 1)
-        if page.locator(".decision-bar .round").inner_text() == "screening":
-            page.keyboard.press("Shift+K")
-        expect(page.locator(".decision-bar .round")).to_have_text("revision")
-        settled(page)
-        if page.evaluate("window.specO3.review.drafting.dirty"):
-            discard(page)
-        yield page
 
 
 def written_thought(page: Page, text: str) -> Locator:
@@ -61,91 +30,89 @@ def written_thought(page: Page, text: str) -> Locator:
     return card
 
 
-@pytest.mark.parametrize("redo", ["Control+Shift+Z", "Control+y", "Meta+Shift+Z"])
-def test_what_was_undone_once_too_often_can_be_brought_back(desk: Page, redo: str) -> None:
-    count = desk.locator(".card").count()
-    written_thought(desk, "Broad lines only.")
-    desk.keyboard.press("Delete")
-    expect(desk.locator(".card")).to_have_count(count)
-    desk.keyboard.press("Control+z")
-    text = desk.locator(".card").nth(1).locator(".text")
+def test_what_was_undone_once_too_often_can_be_brought_back(revising: Page) -> None:
+    count = revising.locator(".card").count()
+    written_thought(revising, "Broad lines only.")
+    revising.keyboard.press("Delete")
+    expect(revising.locator(".card")).to_have_count(count)
+    revising.keyboard.press("Control+z")
+    text = revising.locator(".card").nth(1).locator(".text")
     expect(text).to_have_text("Broad lines only.")
-    desk.keyboard.press("Control+z")
+    revising.keyboard.press("Control+z")
     expect(text).not_to_contain_text("Broad lines only.")
-    expect(desk.locator(".toasts")).to_contain_text("Ctrl Shift Z")
-    desk.keyboard.press(redo)
+    expect(revising.locator(".toasts")).to_contain_text("Ctrl Shift Z")
+    for redo in ("Meta+Shift+Z", "Control+y"):
+        revising.keyboard.press(redo)
+        expect(text).to_have_text("Broad lines only.")
+        revising.keyboard.press("Control+z")
+        expect(text).not_to_contain_text("Broad lines only.")
+    revising.keyboard.press("Control+Shift+Z")
     expect(text).to_have_text("Broad lines only.")
-    desk.keyboard.press(redo)
-    expect(desk.locator(".card")).to_have_count(count)
-    for _ in range(3):
-        desk.keyboard.press("Control+z")
-    expect(desk.locator(".card")).to_have_count(count)
+    revising.keyboard.press("Control+Shift+Z")
+    expect(revising.locator(".card")).to_have_count(count)
+    # A new change ends what can be done again.
+    revising.keyboard.press("Control+z")
+    expect(text).to_have_text("Broad lines only.")
+    revising.locator(".card .number").nth(1).click()
+    revising.keyboard.press("Enter")
+    revising.keyboard.type(" Two.")
+    revising.keyboard.press("Escape")
+    revising.keyboard.press("Control+y")
+    expect(text).to_have_text("Broad lines only. Two.")
 
 
-def test_a_new_change_ends_what_can_be_done_again(desk: Page) -> None:
-    written_thought(desk, "One.")
-    desk.keyboard.press("Delete")
-    desk.keyboard.press("Control+z")
-    desk.locator(".card .number").nth(1).click()
-    desk.keyboard.press("Enter")
-    desk.keyboard.type(" Two.")
-    desk.keyboard.press("Escape")
-    desk.keyboard.press("Control+y")
-    expect(desk.locator(".card").nth(1).locator(".text")).to_have_text("One. Two.")
-
-
-def test_a_text_field_undoes_its_own_typing_and_leaves_other_steps(desk: Page) -> None:
-    count = desk.locator(".card").count()
-    card = written_thought(desk, "Kept words.")
-    desk.keyboard.press("Enter")
-    desk.keyboard.type(" More.")
+def test_a_text_field_undoes_its_own_typing_and_leaves_other_steps(revising: Page) -> None:
+    count = revising.locator(".card").count()
+    card = written_thought(revising, "Kept words.")
+    revising.keyboard.press("Enter")
+    revising.keyboard.type(" More.")
     field = card.locator("textarea")
     for _ in range(12):
-        desk.keyboard.press("Control+z")
+        revising.keyboard.press("Control+z")
     expect(field).to_have_value("Kept words.")
-    expect(desk.locator(".card")).to_have_count(count + 1)
-    desk.keyboard.press("Control+Shift+Z")
+    expect(revising.locator(".card")).to_have_count(count + 1)
+    revising.keyboard.press("Control+Shift+Z")
     expect(field).not_to_have_value("Kept words.")
 
 
 @pytest.mark.smoke
-def test_both_edges_of_a_window_are_one_undo_step_although_the_first_was_drawn(desk: Page) -> None:
-    zoom = desk.locator(".card.zoom").first
+def test_both_edges_of_a_window_are_one_undo_step_although_the_first_was_drawn(revising: Page) -> None:
+    zoom = revising.locator(".card.zoom").first
     window = f"{STEPS}.find((s) => s.kind === 'zoom').arguments.wavelength_range"
-    before = desk.evaluate(window)
+    before = revising.evaluate(window)
     zoom.locator("[name=lo]").fill("6420")
     zoom.locator("[name=lo]").press("Tab")
-    desk.wait_for_function(f"{window}[0] === 6420")
+    revising.wait_for_function(f"{window}[0] === 6420")
     zoom.locator("[name=hi]").fill("6840")
     zoom.locator("[name=hi]").press("Enter")
-    desk.wait_for_function(f"{window}[1] === 6840")
-    desk.keyboard.press("Control+z")
-    assert desk.evaluate(window) == before
-    desk.keyboard.press("Control+y")
-    assert desk.evaluate(window) == [6420, 6840]
+    revising.wait_for_function(f"{window}[1] === 6840")
+    revising.keyboard.press("Control+z")
+    assert revising.evaluate(window) == before
+    revising.keyboard.press("Control+y")
+    assert revising.evaluate(window) == [6420, 6840]
 
 
-def test_the_history_numbers_steps_as_their_cards_do(desk: Page) -> None:
-    last = desk.locator(".card").count()
-    written_thought(desk, "An added thought.")
-    desk.locator(".card .number").nth(1).click()
-    desk.keyboard.press("a")
-    added = desk.locator(".card.zoom").first
+def test_the_history_numbers_steps_as_their_cards_do(revising: Page) -> None:
+    last = revising.locator(".card").count()
+    written_thought(revising, "An added thought.")
+    revising.locator(".card .number").nth(1).click()
+    revising.keyboard.press("a")
+    added = revising.locator(".card.zoom").first
     expect(added.locator("img")).to_be_visible()
     expect(added.locator(".number")).to_have_text("3")
-    version = desk.evaluate("window.specO3.review.current.item.version.number")
-    desk.keyboard.press("Control+s")
-    desk.wait_for_function(f"window.specO3.review.current.item.version.number === {version + 1}")
-    desk.locator(".card .number").last.click()
-    desk.keyboard.press("Enter")
-    desk.keyboard.type(" No disc.")
-    desk.keyboard.press("Escape")
-    desk.keyboard.press("Control+s")
-    desk.wait_for_function(f"window.specO3.review.current.item.version.number === {version + 2}")
-    desk.keyboard.press("h")
-    rows = desk.locator("dialog .diff-row .pill")
+    version = revising.evaluate("window.specO3.review.current.item.version.number")
+    revising.keyboard.press("Control+s")
+    revising.wait_for_function(f"window.specO3.review.current.item.version.number === {version + 1}")
+    revising.locator(".card .number").last.click()
+    revising.keyboard.press("Enter")
+    revising.keyboard.type(" No disc.")
+    revising.keyboard.press("Escape")
+    revising.keyboard.press("Control+s")
+    revising.wait_for_function(f"window.specO3.review.current.item.version.number === {version + 2}")
+    revising.keyboard.press("h")
+    rows = revising.locator("dialog .diff-row .pill")
     expect(rows).to_have_text([f"answer {last + 2} changed"])
-    desk.locator("dialog .version").nth(version).click()
+    revising.locator("dialog .version").nth(version).click()
     expect(rows).to_have_text(["think 2 added", "zoom 3 added"])
 
 

@@ -31,28 +31,6 @@ def test_similar_items_that_come_after_another_search_are_dropped(page: Page) ->
     expect(page.locator(".so-find .results")).not_to_have_class(re.compile("waiting"))
 
 
-def test_a_refusal_of_an_earlier_search_is_dropped(page: Page) -> None:
-    routes = held(page, r"/api/v1/find\?words=-sky")
-    search(page, "-sky")
-    wait_for(page, routes)
-    search(page, "Swan")
-    total(page, 50)
-    answered(page, routes[0])
-    total(page, 50)
-    expect(button(page, "Review these")).to_be_enabled()
-
-
-def test_of_two_requests_for_similar_items_the_later_one_is_shown(page: Page) -> None:
-    routes = held(page, r"/item/3/similar\?by=text")
-    similar(page, 3)
-    wait_for(page, routes)
-    similar(page, 4)
-    about = page.locator(".so-find .about")
-    expect(about).to_contain_text("Similar to item 4")
-    answered(page, routes[0])
-    expect(about).to_contain_text("Similar to item 4")
-
-
 def test_values_to_filter_by_that_come_late_do_not_change_the_filter(page: Page, store: Store, app: App) -> None:
     view = store.views.create(person="CO", name="second", filter={"batch": "second"})
     filter_by(page, "state", "screening")

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.find.pages import button, row, search, selected, total
+from tests.browser.find.pages import button, row, selected, total
 
 pytestmark = pytest.mark.browser
 
@@ -52,14 +52,6 @@ def test_the_items_with_the_most_similar_text_come_first(page: Page) -> None:
     expect(page.locator(".so-find .about")).to_be_hidden()
 
 
-def test_the_items_with_the_most_similar_spectrum_are_listed(page: Page) -> None:
-    row(page, 5).locator("a.open-item").focus()
-    page.keyboard.press("s")
-    expect(page.locator(".so-find .about")).to_contain_text("Similar to item 5 by the spectrum")
-    expect(page.locator(".so-find tbody.hit")).not_to_have_count(0)
-    assert 5 not in shown(page)
-
-
 def test_more_like_these_ranks_suggests_a_cut_and_learns_what_is_not_alike(page: Page) -> None:
     examples = [15, 30, 45, 60, 75]
     for item in examples:
@@ -101,12 +93,3 @@ def test_groups_are_shown_as_cards_and_opened_in_the_table(page: Page) -> None:
     expect(cards.first).to_be_visible()
     button(page, "back to the search").click()
     total(page, 150)
-
-
-def test_a_search_alone_can_be_grouped(page: Page) -> None:
-    search(page, "Swan")
-    total(page, 50)
-    button(page, "Groups …").click()
-    expect(page.locator(".so-find .groups p[role=status]")).to_contain_text(
-        re.compile("of 50 items|too few"), timeout=120_000
-    )

@@ -119,7 +119,6 @@ def _kept(store: Store) -> None:
     for items, action in (([1, 2], Assign(("AA", "BB"))), ([6], Reject("bad_data"))):
         store.bulk.apply("AA", items, action, store.bulk.preview("AA", items, action).token, next(_keys))
     store.views.create(person="AA", name="ε1", filter={"words": "Hα"}, shared=True)
-    store.views.create(person="BB", name="ε2", items=[1, 2], shared=True)
     store.tokens.make("AA", "ζ1", may_write=True, days=90)
     store.webhooks.add("AA", "https://127.0.0.1/", ["approved"])
     store.items.add_all([Draft(*draft("η1", "Μ1"), batch="β2")])

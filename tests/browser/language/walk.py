@@ -46,11 +46,8 @@ _COLLECT = """([data]) => {
     }
     return text
   }
-  const place = (element) => {
-    const name = (one) => one.tagName.toLowerCase() + (one.getAttribute('class') ?? '').replace(/ *svelte-\\w+|(^| +)/g,
-      (found) => /^ *svelte/.test(found) ? '' : '.').replace(/\\.$/, '')
-    return [element.parentElement?.parentElement, element.parentElement, element].filter(Boolean).map(name).join(' > ')
-  }
+  const place = (element) =>
+    [element.parentElement, element].map((e) => `${e?.localName}.${e?.getAttribute('class') ?? ''}`).join(' > ')
   const add = (element, kind, text) => {
     if (data && element.closest(data)) return
     const left = own(text ?? '').trim()
@@ -64,7 +61,7 @@ _COLLECT = """([data]) => {
       if (element.hasAttribute(name)) add(element, name, element.getAttribute(name))
     }
     if (element.matches('input:not([type=checkbox], [type=radio]), textarea')) add(element, 'value', element.value)
-    const text = [...element.childNodes].filter((one) => one.nodeType === 3).map((one) => one.data).join(' ')
+    const text = [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data).join(' ')
     if (text.trim()) add(element, 'text', text)
   }
   return found
@@ -104,18 +101,18 @@ class Walk:
         self.found: dict[str, str] = {}
         self.messages = 0
 
-        self.asked: set[Request] = set()
-        page.on("request", lambda one: _ASKS.search(one.url) and self.asked.add(one))
+        self.open_requests: set[Request] = set()
+        page.on("request", lambda request: _ASKS.search(request.url) and self.open_requests.add(request))
         for event in ("requestfinished", "requestfailed"):
-            page.on(event, lambda one: self.asked.discard(one))
+            page.on(event, lambda request: self.open_requests.discard(request))
 
     def settle(self) -> None:
         """Wait until the server has answered and the page has drawn it; a stream that stays open ends the wait."""
         for _ in range(40):
             self.page.evaluate(_QUIET)
-            if not self.asked:
+            if not self.open_requests:
                 return
-        self.asked.clear()
+        self.open_requests.clear()
 
     def look(self, where: str) -> None:
         """Note the texts that are shown now."""

@@ -10,15 +10,11 @@ from playwright.sync_api import Browser, expect
 
 from reviewer.rules.workflow import Rules
 from reviewer.store import Store
+from tests.browser.page.test_layout import faults
 from tests.browser.support.review_app import open_tab, serving, working_alone
 from tests.support.campaign import an_item
 
 FILES = Path(__file__).resolve().parents[2] / "reviewer" / "exchange" / "annotations"
-WIDTHS = (390, 820, 1366, 1920)
-
-CUT_OFF = """() => [...document.querySelectorAll('.so-sheet :is(.so-message, button, input, label)')]
-  .filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1)
-  .map((e) => e.textContent)"""
 
 
 @pytest.mark.browser
@@ -37,28 +33,28 @@ def test_annotations_are_checked_and_imported_with_links_to_their_items(chromium
     with serving(db) as url, working_alone(chromium, url, 1) as page:
         open_tab(page, "Library")
         sheet = page.locator(".so-sheet", has=page.get_by_role("heading", name="Import annotations"))
-        said = sheet.locator(".so-message")
+        message = sheet.locator(".so-message")
         sheet.get_by_role("button", name="Check only").click()
-        expect(said).to_have_text("Add a file first.")
+        expect(message).to_have_text("Add a file first.")
         sheet.locator("input[type=file]").set_input_files(tmp_path / "bad.json")
         expect(sheet).to_contain_text("bad")
         sheet.get_by_role("button", name="Import annotations").click()
-        expect(said).to_contain_text("Nothing was imported: 1 annotation cannot be used.")
+        expect(message).to_contain_text("Nothing was imported: 1 annotation cannot be used.")
         expect(sheet.locator(".so-results td").first).to_have_text("task 102, annotation 5")
-        for width in WIDTHS:
+        for width in (390, 1366):
             page.set_viewport_size({"width": width, "height": 900})
-            assert page.evaluate(CUT_OFF) == [], width
+            assert faults(page) == [], width
         sheet.get_by_role("checkbox").check()
         sheet.get_by_role("button", name="Check only").click()
-        expect(said).to_contain_text("1 comment would be added.")
+        expect(message).to_contain_text("1 comment would be added.")
         sheet.get_by_role("textbox").fill("ann@example.org=AA\nnonsense")
         sheet.get_by_role("button", name="Import annotations").click()
-        expect(said).to_have_text("found 'nonsense', expected AUTHOR=INITIALS")
+        expect(message).to_have_text("found 'nonsense', expected AUTHOR=INITIALS")
         sheet.get_by_role("textbox").fill("ann@example.org=AA")
         sheet.get_by_role("button", name="Import annotations").click()
-        expect(said).to_contain_text("1 comment added.")
-        expect(said).to_contain_text("1 annotation that cannot be used was skipped.")
-        said.get_by_role("link", name="#1").click()
+        expect(message).to_contain_text("1 comment added.")
+        expect(message).to_contain_text("1 annotation that cannot be used was skipped.")
+        message.get_by_role("link", name="#1").click()
         expect(page.locator(".so-review .item .name")).to_have_text(re.compile("spec-0001"))
     with Store.open(db) as store:
         (thread,) = store.comments.of_item(1, "AA").threads

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
 from reviewer.exchange.imports import own_row
 from reviewer.store import QueueFilter, Store
-from tests.browser.support.review_app import PASSWORD
+from tests.browser.support.review_app import PASSWORD, serving
 from tests.browser.test_progress_library_people import enter, open_tab
-from tests.support import cli
 from tests.support.campaign import a_spectrum, a_trajectory
 
 ROWS = 3000
 SLOW = "import time; sleep = time.sleep; time.sleep = lambda seconds: sleep(30 * seconds)\n"
 """An import that pauses 30 times as long between its parts: it does not end before the page has looked."""
-WIDTHS = (390, 820, 1366, 1920)
-OUTPUT = Path(__file__).resolve().parents[1] / "output"
+WIDTHS = (390, 1366)
 
 
 @pytest.fixture
@@ -43,29 +37,6 @@ def files(tmp_path: Path) -> Path:
     return folder
 
 
-@contextmanager
-def app_over(database: Path, folder: Path, **environment: str) -> Iterator[str]:
-    port = cli.free_port()
-    options = ("--db", database, "--port", port, "--no-browser", "--no-backups", "--import-from", folder)
-    process = cli.start("app", *options, out=database.with_suffix(".log"), env=environment)
-    try:
-        url = f"http://127.0.0.1:{port}/"
-        while not answers(url):
-            assert process.poll() is None, database.with_suffix(".log").read_text()
-            time.sleep(0.1)
-        yield url
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-
-
-def answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}sign-in", timeout=2).status_code == 200
-    except httpx.HTTPError:
-        return False
-
-
 def nothing_is_cut_off(page: Page) -> list[str]:
     """The texts of the form that are wider than their place, or outside of the page."""
     return page.evaluate(
@@ -73,20 +44,6 @@ def nothing_is_cut_off(page: Page) -> list[str]:
           .filter((e) => e.getClientRects().length)
           .filter((e) => e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth + 1)
           .map((e) => e.outerHTML.slice(0, 120))"""
-    )
-
-
-def labels_on_the_tabs(page: Page) -> list[str]:
-    """The labels of the tab that cover the row of tabs where the page is scrolled so far that they meet."""
-    return page.evaluate(
-        """() => [...document.querySelectorAll('.so-sheet :is([data-testid=block-info], [data-testid=block-label])')]
-          .filter((e) => {
-            if (!e.getClientRects().length) return false
-            scrollBy(0, e.getBoundingClientRect().top - 10)
-            const place = e.getBoundingClientRect()
-            return e.contains(document.elementFromPoint(place.left + 5, place.top + 8)) && place.top < 30
-          })
-          .map((e) => e.textContent)"""
     )
 
 
@@ -100,10 +57,10 @@ def test_a_long_import_shows_its_progress_and_is_cancelled_and_resumed(page: Pag
     database = tmp_path / "annotations.db"
     (tmp_path / "slow").mkdir()
     (tmp_path / "slow" / "sitecustomize.py").write_text(SLOW, encoding="ascii")  # of the process that imports
-    with app_over(database, files, PYTHONPATH=str(tmp_path / "slow")) as address:
+    options = ("--no-backups", "--import-from", files)
+    with serving(database, *options, PYTHONPATH=str(tmp_path / "slow")) as address:
         enter(page, address, "AA", PASSWORD)
         open_tab(page, "Library")
-        assert labels_on_the_tabs(page) == []
         page.get_by_label("Or a file or folder on the server's disk").fill("/etc/passwd")
         page.get_by_role("button", name="Import", exact=True).click()
         expect(page.get_by_text("expected a file or folder inside")).to_be_visible()
@@ -137,7 +94,7 @@ def test_a_long_import_shows_its_progress_and_is_cancelled_and_resumed(page: Pag
         page.goto("about:blank")
         page.context.clear_cookies()
     # The server was stopped during the import: the next one offers to go on.
-    with app_over(database, files) as address:
+    with serving(database, *options) as address:
         enter(page, address, "AA", PASSWORD)
         expect(page.locator(".so-review .decision-bar")).to_be_visible()
         open_tab(page, "Library")

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -18,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, WebError
 from reviewer.drafting import demo
 from reviewer.rules.campaign import Rules
 from reviewer.store import Draft, Store
-from tests.browser.support.review_app import PASSWORD, settled
+from tests.browser.support.review_app import PASSWORD, settled, start
 from tests.support import cli
 from tests.support.campaign import Desk
 from tests.support.chromium import profile
@@ -37,17 +36,7 @@ class App:
         self.process: cli.Running | None = None
 
     def start(self) -> None:
-        log = self.db.with_suffix(".log")
-        self.process = cli.start("app", "--no-browser", "--db", self.db, "--port", self.port, out=log)
-        for _ in range(1200):
-            if self.process.poll() is not None:
-                raise AssertionError(self.db.with_suffix(".log").read_text())
-            try:
-                urllib.request.urlopen(self.url + "sign-in", timeout=2).close()
-                return
-            except OSError:
-                self._wait(0.1)
-        raise AssertionError("the app did not answer within two minutes")
+        self.process = start(self.db, self.port)
 
     def kill(self) -> None:
         """Send SIGKILL, as the kernel does when memory runs out."""
@@ -60,13 +49,6 @@ class App:
         if self.process is not None:
             self.process.terminate()
             self.process.wait(timeout=30)
-
-    def _wait(self, seconds: float) -> None:
-        assert self.process is not None
-        try:
-            self.process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            return
 
 
 def team_of_four(db: Path, in_revision: int, in_screening: int) -> Path:

@@ -10,12 +10,13 @@ from typing import Any
 
 from agent.spectrum import Spectrum
 from agent.tasks import FOLDER
-from agent.trajectory import Drafter, Trajectory
+from agent.trajectory import Drafter
 from agent.trajectory.steps import Answer, Think, Zoom
 from reviewer.blind.plan import Plan
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, Store
-from tests.support.drawn_traces import a_spectrum, a_trace
+from tests.support.campaign import Desk
+from tests.support.drawn_traces import a_spectrum, a_trace, decide, revise
 
 ELSEWHERE = "elsewhere.example"
 MARKUP = (
@@ -118,46 +119,11 @@ def _draft(number: int, source: str) -> Draft:
 
 def _reviewed(store: Store) -> None:
     """Item 1: kept, revised, submitted, returned by an auditor, each with a comment."""
-
-    def decide(person: str, verb: str, **fields: str) -> None:
-        version = store.items.get(1).version.id
-        store.reviews.decide(
-            person=person,
-            item_id=1,
-            version_id=version,
-            verb=verb,
-            key=next(_keys),
-            lease_token=store.leases.take(person, 1).token,
-            **fields,
-        )
-
-    decide("RE", "keep", comment=nasty("kept"))
-    base = store.items.get(1).version
-    first, *rest = base.trajectory.steps
-    assert isinstance(first, Think)
-    changed: Trajectory = base.trajectory.with_steps((replace(first, text=nasty("revision")), *rest))
-    lease = store.leases.take("RE", 1)
-    store.reviews.save_version(
-        person="RE",
-        item_id=1,
-        base_version_id=base.id,
-        trajectory=changed,
-        reason=nasty("why revised"),
-        key=next(_keys),
-        lease_token=lease.token,
-    )
-    decide("RE", "submit", comment=nasty("submitted"))
-    version = store.items.get(1).version.id
-    store.marks.add(
-        person="AU",
-        item_id=1,
-        version_id=version,
-        step_id="s1",
-        mark="hallucinated feature",
-        key=next(_keys),
-        note=nasty("note"),
-    )
-    decide("AU", "return", comment=nasty("returned"))
+    decide(store, "RE", 1, "keep", comment=nasty("kept"))
+    revise(store, "RE", 1, nasty("revision"), nasty("why revised"))
+    decide(store, "RE", 1, "submit", comment=nasty("submitted"))
+    Desk(store).mark("AU", 1, mark="hallucinated feature", note=nasty("note"))
+    decide(store, "AU", 1, "return", comment=nasty("returned"))
 
 
 def _scored(store: Store) -> None:
@@ -167,19 +133,11 @@ def _scored(store: Store) -> None:
     store.blind.sessions.open("CO", first, next(_keys))
     for person in ("SA", "SB"):
         for work in store.blind.scoring.assignments(person):
+            about = {"person": person, "token": work.token, "key": next(_keys), "comment": nasty("scored")}
             if work.kind == "pair":
-                store.blind.scoring.prefer(
-                    person=person, token=work.token, preference="left", key=next(_keys), comment=nasty("preferred")
-                )
+                store.blind.scoring.prefer(preference="left", **about)
             else:
-                store.blind.scoring.score(
-                    person=person,
-                    token=work.token,
-                    coherence=3,
-                    consistency=2,
-                    key=next(_keys),
-                    comment=nasty("scored"),
-                )
+                store.blind.scoring.score(coherence=3, consistency=2, **about)
     store.blind.sessions.close("CO", first, next(_keys))
     again = replace(plan, name=f"again {SHORT}", scorers=("AU", "RE"), each=1)
     store.blind.sessions.open("CO", store.blind.sessions.create("CO", again, next(_keys)).id, next(_keys))

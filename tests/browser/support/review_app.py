@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import uvicorn
 from playwright.sync_api import Browser, Page, Route, expect
 
+from reviewer.store import Store
 from tests.support import cli
 from tests.support.chromium import profile
 
@@ -30,30 +34,55 @@ def spec_o3(*arguments: str | Path) -> str:
 
 
 @contextmanager
-def serving(db: Path) -> Iterator[str]:
-    """Run the app over ``db`` until the block ends; yield its address."""
+def serving(db: Path, *options: object, host: str = "", **environment: str) -> Iterator[str]:
+    """Run the app over ``db`` until the block ends; yield its address.
+
+    :param host: the host that requests have to name
+    """
     port = cli.free_port()
-    log = db.with_suffix(".log")
-    process = cli.start("app", "--db", db, "--port", port, "--no-browser", out=log)
-    url = f"http://127.0.0.1:{port}/"
+    process = start(db, port, *options, host=host, **environment)
     try:
-        _wait_until_it_answers(url, process, db)
-        yield url
+        yield f"http://127.0.0.1:{port}/"
     finally:
         process.terminate()
         process.wait(timeout=30)
 
 
-def _wait_until_it_answers(url: str, process: cli.Running, db: Path) -> None:
-    for _ in range(1200):
-        if process.poll() is not None:
-            raise AssertionError(db.with_suffix(".log").read_text())
+def start(db: Path, port: int, *options: object, host: str = "", **environment: str) -> cli.Running:
+    """Start the app as a process and wait until it answers."""
+    log = db.with_suffix(".log")
+    arguments = ("app", "--db", db, "--port", port, "--no-browser", *options)
+    process = cli.start(*arguments, out=log, env=environment)
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/sign-in", headers={"Host": host} if host else {})
+    for _ in range(2400):
+        assert process.poll() is None, log.read_text()
         try:
-            urllib.request.urlopen(url + "sign-in", timeout=2).close()
-            return
+            urllib.request.urlopen(request, timeout=2).close()
+            return process
         except OSError:
             time.sleep(0.05)
-    raise AssertionError("the app did not answer within a minute")
+    raise AssertionError("the app did not answer within two minutes")
+
+
+@contextmanager
+def serving_here(store: Store, **options: Any) -> Iterator[str]:
+    """Run the app in this process, which can patch it; yield its address."""
+    from reviewer import server  # gradio takes seconds to import
+
+    port = cli.free_port()
+    address = f"http://127.0.0.1:{port}"
+    built = server.build(store, local=True, **options)
+    app = uvicorn.Server(uvicorn.Config(built, port=port, log_level="warning", timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=app.run, daemon=True)
+    thread.start()
+    while not app.started:
+        assert thread.is_alive(), "the app ended before it served"
+        time.sleep(0.02)
+    try:
+        yield address
+    finally:
+        app.should_exit = True
+        thread.join(timeout=10)
 
 
 @contextmanager

@@ -12,15 +12,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
 from playwright.sync_api import Page, expect
 
-from reviewer import server
 from reviewer.store import Store
 from reviewer.web.background.webhooks import WebhookSender
-from tests.browser.support.review_app import frames
+from tests.browser.support.review_app import frames, serving_here
 from tests.support.campaign import TO_VOTE, Desk, an_item, people, stopped_webhook
-from tests.support.cli import free_port
 
 pytestmark = pytest.mark.browser
 PASSWORD = "Balmer decrement"
@@ -45,17 +42,8 @@ def store(prepared: Path, tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def address(store: Store) -> Iterator[str]:
-    port = free_port()
-    here = f"http://127.0.0.1:{port}"
-    app = server.build(store, local=True, webhooks=WebhookSender(store, here, every=0.05))
-    served = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", timeout_graceful_shutdown=1))
-    thread = threading.Thread(target=served.run, daemon=True)
-    thread.start()
-    while not served.started:
-        time.sleep(0.02)
-    yield here
-    served.should_exit = True
-    thread.join(timeout=10)
+    with serving_here(store, webhooks=WebhookSender(store, "http://127.0.0.1", every=0.05)) as here:
+        yield here
 
 
 @contextmanager
@@ -188,45 +176,6 @@ def test_a_coordinator_starts_a_webhook_again_that_was_stopped(store: Store, add
     assert store.webhooks.listed("CO")[1].stopped_at is None
 
 
-@pytest.fixture
-def late(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answer that fills the tab comes a second late."""
-    of_people = store.logins.of_people
-
-    def later() -> dict[str, str]:
-        time.sleep(1)
-        return of_people()
-
-    monkeypatch.setattr(store.logins, "of_people", later)
-
-
-@pytest.mark.usefixtures("late")
-def test_what_is_done_first_is_not_undone_by_values_that_come_late(address: str, page: Page) -> None:
-    refused = page.get_by_text("Name of the token: found ''")
-    open_people(page, address, "CO")
-    page.get_by_role("button", name="Make a token").click()
-    expect(refused).to_be_visible()
-    page.wait_for_timeout(2000)  # later values would have been shown by now
-    expect(refused).to_be_visible()
-    # The same when the person comes back to the tab, also in the middle of an answer.
-    for tab in ("Library", "People", "Library", "People"):
-        page.get_by_role("tab", name=tab, exact=True).click()
-    name = page.get_by_placeholder("Name shown")
-    name.click()
-    page.keyboard.press("Control+a")
-    page.keyboard.type("Cora")
-    page.get_by_role("button", name="Make a token").click()
-    expect(refused).to_be_visible()
-    page.wait_for_timeout(2000)
-    expect(refused).to_be_visible()
-    expect(name).to_have_value("Cora")
-    page.get_by_role("tab", name="Library", exact=True).click()
-    page.get_by_label("Name of the folder").click()
-    page.keyboard.type("first")
-    expect(page.get_by_label("Name of the folder")).to_have_value("first")
-
-
-@pytest.mark.usefixtures("late")
 def test_a_coordinator_sets_a_sign_in_name(store: Store, address: str, page: Page) -> None:
     open_people(page, address, "CO")
     page.get_by_role("button", name="Sign-in through a proxy").click()

@@ -50,10 +50,6 @@ def order_by_value(page: Page) -> None:
     expect(page.locator(".queue .chips")).to_contain_text(BY_VALUE)
 
 
-def shown(page: Page) -> int:
-    return int(page.evaluate("window.specO3.review.current.item.id"))
-
-
 def chosen(page: Page) -> int:
     """Return the item that the page will open next, once it has been chosen."""
     page.wait_for_function("window.specO3.review.current.place?.next.length === 1")
@@ -108,24 +104,6 @@ def test_going_back_keeps_the_choice_of_the_next_item(chromium: Browser, app: tu
         chosen(page)
         assert store.trust.showings(task)[:2] == made
         assert len(store.trust.showings(task)) == 3
-
-
-def test_back_from_an_item_that_was_opened_before_the_last_one(chromium: Browser, app: tuple[str, Store, str]) -> None:
-    url, _, _ = app
-    with signed_in(chromium, url, "RV", PASSWORD) as page:
-        settled(page)
-        show_item(page, 1)
-        show_item(page, 6)
-        page.keyboard.press("/")
-        page.locator(".filter [name=text]").fill("#1")  # so that item 1 is chosen
-        expect(page.locator(".rows .row")).to_have_count(1)
-        page.keyboard.press("Escape")
-        order_by_value(page)
-        assert chosen(page) == 1
-        page.keyboard.press("n")
-        page.wait_for_function("window.specO3.review.current.item.id === 1 && window.specO3.review.current.place")
-        page.keyboard.press("b")
-        page.wait_for_function("window.specO3.review.current.item.id === 6")
 
 
 def test_items_without_p_yes_come_by_number_and_the_page_says_so(

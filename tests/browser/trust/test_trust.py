@@ -13,7 +13,7 @@ from reviewer.cli.certify import record
 from reviewer.store import Draft, Store
 from reviewer.trust.calibration import scoring
 from reviewer.trust.cases import measured, reader_of, stored_cases
-from tests.browser.support.review_app import PASSWORD, held, open_tab, serving, signed_in, wait_for
+from tests.browser.support.review_app import PASSWORD, open_tab, serving, signed_in
 from tests.support.drawn_traces import a_store, decide
 from tests.support.trust_campaign import POLICY, TASK, fill, spectrum, trace, vote
 
@@ -91,28 +91,6 @@ def test_calibration_and_thresholds_that_follow_the_limits(coordinator: Page) ->
     section.get_by_label("Error of YES", exact=True).fill("10")
     expect(section.locator(".sides li.certified")).to_have_count(2)
     assert section.get_by_label("Error of YES in per cent").input_value() == "10"
-
-
-def test_a_limit_that_is_moved_while_labels_are_compared_changes_only_the_thresholds(coordinator: Page) -> None:
-    routes = held(coordinator, "/progress/trust/suspects")
-    section = trust_section(coordinator)
-    expect(section.locator(".sides li.certified")).to_have_count(2, timeout=CALCULATED)
-    wait_for(coordinator, routes)
-    section.get_by_label("Error of YES in per cent").fill("0.1")
-    expect(section.locator(".sides li.certified")).to_have_count(1)
-    routes[0].continue_()
-    suspects = section.get_by_role("region", name="Labels that may be wrong")
-    expect(suspects.locator("tbody a")).to_have_text(["spec-900001.fits"])
-
-
-def test_a_refusal_says_how_many_labels_are_missing(coordinator: Page) -> None:
-    section = trust_section(coordinator)
-    expect(section.locator(".sides li.certified")).to_have_count(2, timeout=CALCULATED)
-    section.get_by_label("δ in per cent").fill("0.1")
-    section.get_by_label("Error of NO in per cent").fill("0.5")
-    refused = section.locator(".sides li.refused", has_text="NO: not certified.")
-    expect(refused).to_have_count(1)
-    assert any(int(word) > 100 for word in refused.inner_text().replace(",", "").split() if word.isdigit())
 
 
 def test_coordinators_see_skill_and_download_certificates_and_reviewers_do_not(
