@@ -371,7 +371,7 @@ def test_polling_waits_while_the_page_is_hidden(chromium: Browser, app: tuple[st
 def test_axe_finds_nothing_in_comments_and_nothing_is_cut_off(chromium: Browser, app: tuple[str, Path]) -> None:
     url, db = app
     link = "https://example.org/" + "b" * 200
-    add(db, "AB", "a" * 150 + f" @RE {link}", step="s2")
+    add(db, "AB", "a" * 400 + f" @RE {link}", step="s2")
     thread = add(db, "AB", "Done.")
     with Store.open(db) as store:
         store.comments.set_resolved(person="AB", item_id=1, thread=thread, resolved=True, key="resolve")
