@@ -124,33 +124,23 @@ def test_without_a_label_the_ground_truth_of_a_row_is_the_approved_answer(store,
         assert [again.items.get(item_id).label for item_id in ids] == ["NO", None], "a review is no independent label"
 
 
-def confirm(store: Store, how: str) -> None:
-    """Let a person stand behind the answer of item 1, in one of three ways."""
-    version = store.items.get(1).version
-    if how == "mark":
-        store.marks.add(person="BB", item_id=1, version_id=version.id, step_id="s6", mark="supported", key="key-mark")
-    elif how == "verdict":
-        store.marks.commit_verdict(person="BB", item_id=1, version_id=version.id, verdict="NO")
-    elif how == "edit":
-        *steps, answer = version.trajectory.steps
-        store.reviews.save_version(
-            person="BB",
-            item_id=1,
-            base_version_id=version.id,
-            trajectory=version.trajectory.with_steps((*steps, replace(answer, explanation="No emission at Hα."))),
-            reason="",
-            key="key-edit",
-            lease_token=store.leases.take("BB", 1).token,
-        )
-
-
 @pytest.mark.parametrize("how", ["", "mark", "verdict", "edit"])
 def test_a_draft_that_cannot_tell_is_exported_only_with_a_persons_answer(store, tmp_path, how):
     sure, unsure = a_spectrum("a.fits"), a_spectrum("b.fits")
     store.items.add_all([Draft(a_trace(unsure, "NO", cannot_tell="no data at Hα"), unsure), Draft(a_trace(sure), sure)])
     decide(store, "BB", 1, "keep")
     assert not store.marks.answer_confirmed(1)
-    confirm(store, how)
+    version = store.items.get(1).version
+    given = {"person": "BB", "item_id": 1}
+    if how == "mark":
+        store.marks.add(**given, version_id=version.id, step_id="s6", mark="supported", key="key-mark")
+    elif how == "verdict":
+        store.marks.commit_verdict(**given, version_id=version.id, verdict="NO")
+    elif how == "edit":
+        *steps, answer = version.trajectory.steps
+        changed = version.trajectory.with_steps((*steps, replace(answer, explanation="No emission at Hα.")))
+        given |= {"base_version_id": version.id, "lease_token": store.leases.take("BB", 1).token}
+        store.reviews.save_version(**given, trajectory=changed, reason="", key="key-edit")
     assert store.marks.answer_confirmed(1) is bool(how)
     approve(store, 2)
     decide(store, "BB", 1, "submit")
