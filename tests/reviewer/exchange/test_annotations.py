@@ -266,6 +266,20 @@ def test_the_text_of_a_region_is_imported_with_the_words_of_the_region(
         assert line in of(store, 2)[0][2] or (isinstance(answer, str) and line.startswith("comment"))
 
 
+def test_regions_of_one_paragraph_differ_by_their_offsets(store: Store, tmp_path: Path) -> None:
+    first, second = ({"start": "/p[1]", "end": "/p[1]", "startOffset": n, "endOffset": n + 3} for n in (1, 9))
+    values = (
+        ("labels", first | {"text": "broad Hα", "labels": ["bad"]}),
+        ("labels", second | {"text": "sky", "labels": ["bad"]}),
+    )
+    results = [
+        {"from_name": kind, "type": kind, "value": value}
+        for kind, value in (*values, ("textarea", second | {"text": ["why"]}))
+    ]
+    assert read(store, written(tmp_path, [a_task(1, result=results)])).added == 1
+    assert "textarea: why (“sky”)" in of(store, 1)[0][2]
+
+
 def test_a_spectrum_that_several_items_have_names_them(store: Store, tmp_path: Path) -> None:
     again = replace(store.items.get(3).version.trajectory, task="cc")
     store.items.add(again, again.spectrum_sha256)
