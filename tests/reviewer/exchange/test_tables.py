@@ -98,6 +98,8 @@ def test_inspections_are_read_by_astropy_as_they_were_given(store: Store, tmp_pa
     assert str(merged["conflict"][0]) == "quality z class"
     assert list(merged["best_quality"]) == [999.0, 3.0]
     assert float(merged["best_z"][1]) == -0.0004
+    if kind != "csv":
+        assert {raw["VI_z"].dtype.kind, merged["best_z"].dtype.kind} == {"f"}
     if kind == "vot":
         assert "DESI" in raw["VI_quality"].description
 
