@@ -223,11 +223,11 @@ def test_the_manifest_has_the_hash_of_every_file_and_is_written_as_json_dumps_wr
 def test_memory_does_not_grow_with_the_export_and_work_of_one_person_is_labelled(tmp_path):
     sizes = (2, 5, 20)  # the first call fills the caches of pictures
     spectrum = a_spectrum()
-    first, *rest = a_trace(spectrum).steps
+    first, zoom, think, *rest = a_trace(spectrum).steps  # an approval revises the first
     for items in sizes:
         with a_store(tmp_path / f"{items}.db", solo=True) as store:
             texts = (f"{n} " + "Look at Hα. " * 1500 for n in range(items))
-            steps = ((replace(first, text=text), *rest) for text in texts)
+            steps = ((first, zoom, replace(think, text=text), *rest) for text in texts)
             add_approved(store, *((a_trace(spectrum, steps=changed), spectrum) for changed in steps))
     _, few, many = peaks(exported_alone, *(tmp_path / f"{items}.db" for items in sizes))
     # An item's texts, row and provenance are more than 72 kB as objects; half of it leaves room for
