@@ -106,7 +106,7 @@ def test_any_damaged_file_is_read_or_refused_in_a_sentence(folder: Path, name: s
 
 @pytest.fixture(scope="module")
 def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What the reader of each bomb said of it."""
+    """The refusal of each bomb by its reader."""
     if not Path("/proc/self/statm").exists():
         pytest.skip("no /proc to limit the memory by")
     command = [sys.executable, "-m", bombs.__name__, str(tmp_path_factory.mktemp("bombs"))]

@@ -31,52 +31,42 @@ def test_it_starts_as_a_program_from_another_folder(tmp_path):
 @pytest.fixture
 def survey_file(tmp_path) -> Path:
     """A made-up spectrum with a broad Hα, as a survey's table would have it."""
-    wavelength = np.linspace(3800.0, 9000.0, 2600)
+    wavelength = np.linspace(3800.0, 9000.0, 600)
     flux = 100.0 + 80.0 * np.exp(-0.5 * ((wavelength - 6564.6) / 12.0) ** 2)
     path = tmp_path / "star.csv"
-    Table({"wavelength": wavelength, "flux": flux, "ivar": np.full(2600, 0.04)}).write(path)
+    Table({"wavelength": wavelength, "flux": flux, "ivar": np.full(600, 0.04)}).write(path)
     return path
 
 
 def test_baseline_drafts_are_reproducible_and_imported_once(survey_file, tmp_path):
-    drafted = run("draft", "--task", "cv", "--label", "YES", survey_file, "--out", "d.jsonl", "--json", cwd=tmp_path)
+    draft = ("draft", "--task", "cv", "--label", "YES", survey_file, "--json")
+    drafted = run(*draft, "--out", "d.jsonl", cwd=tmp_path)
     assert drafted.returncode == 0, drafted.stderr
-    summary = json.loads(drafted.stdout)
-    assert summary.pop("seconds_per_draft") > 0
-    assert summary == {"drafted": 1, "added": 0, "refused": []}
     survey_file.rename(tmp_path / "elsewhere")
     imported = run("import", "d.jsonl", "--db", "a.db", "--json", cwd=tmp_path)
     assert imported.returncode == 0, imported.stderr
-    assert json.loads(imported.stdout) == {
-        "import": 1,
-        "rows": 1,
-        "added": [1],
-        "known": 0,
-        "known_items": [],
-        "others": 0,
-        "other_texts": [],
-        "control": 0,
-        "control_texts": [],
-        "bad": 0,
-        "problems": [],
-    }
+    numbers = {"import": 1, "rows": 1, "added": [1], **dict.fromkeys(("known", "others", "control", "bad"), 0)}
+    lists = {key: [] for key in ("known_items", "other_texts", "control_texts", "problems")}
+    assert json.loads(imported.stdout) == numbers | lists
     with Store.open(tmp_path / "a.db") as store:
         trajectory = store.items.get(1).version.trajectory
     assert (trajectory.task, trajectory.label, trajectory.drafter.kind) == ("cv", "YES", "baseline")
     (tmp_path / "elsewhere").rename(survey_file)
-    again = run("draft", "--task", "cv", "--label", "YES", survey_file, "--db", "a.db", "--json", cwd=tmp_path)
-    summary = json.loads(again.stdout)
-    assert summary.pop("seconds_per_draft") > 0
-    assert summary == {"drafted": 1, "added": 0, "refused": []}
+    again = run(*draft, "--db", "a.db", cwd=tmp_path)
+    for summary in map(json.loads, (drafted.stdout, again.stdout)):
+        assert summary.pop("seconds_per_draft") > 0
+        assert summary == {"drafted": 1, "added": 0, "refused": []}
 
 
 def test_an_export_can_be_imported_again(tmp_path):
     with a_store(tmp_path / "a.db") as store:
+        none = run("export", "--db", "a.db", "--out", "out/one", cwd=tmp_path)
+        assert (none.returncode, none.stdout.split(":")[0]) == (1, "nothing exported")
         add_approved(store, (a_trace(a_spectrum()), a_spectrum()))
         expected = replace(store.items.get(1).version.trajectory, authors=("AA",))
-    made = run("export", "--out", "out/one", "--db", "a.db", "--by", "AA", "--json", cwd=tmp_path)
-    assert made.returncode == 0, made.stderr
-    printed = json.loads(made.stdout)
+    exported = run("export", "--out", "out/one", "--db", "a.db", "--by", "AA", "--json", cwd=tmp_path)
+    assert exported.returncode == 0, exported.stderr
+    printed = json.loads(exported.stdout)
     assert (Path(printed["folder"]).name, printed["counts"]["items"], printed["left_out"]) == ("one", 1, [])
     assert run("import", "out/one", "--db", "b.db", cwd=tmp_path).stdout == "1 imported\n"
     with Store.open(tmp_path / "b.db") as store:
@@ -133,18 +123,6 @@ def test_a_command_that_cannot_run_prints_one_line_and_has_status_2(arguments, w
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert (tmp_path / "notes.txt").read_text().startswith("Somebody's notes")
-
-
-def test_an_export_without_approved_items_has_status_1(tmp_path):
-    a_store(tmp_path / "a.db").close()
-    done = run("export", "--db", "a.db", "--out", "out/one", cwd=tmp_path)
-    assert (done.returncode, done.stdout.split(":")[0]) == (1, "nothing exported")
-
-
-def test_an_existing_file_of_drafts_is_left_alone_when_drafting_fails(survey_file, tmp_path):
-    done = run("draft", "--task", "cv", survey_file, "--out", "no/such/folder/d.jsonl", cwd=tmp_path)
-    assert done.returncode == 2
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["star.csv"]
 
 
 def test_without_a_command_or_with_options_only_the_web_app_starts(monkeypatch):
@@ -251,8 +229,7 @@ def test_a_task_file_of_the_campaign_is_used_and_a_broken_one_is_named(survey_fi
     assert "broken.toml" in done.stderr
 
 
-@pytest.mark.parametrize("port", ["0", "-5", "65536", "70000", "many"])
-@pytest.mark.parametrize("command", ["app", "serve"])
+@pytest.mark.parametrize(("command", "port"), [("app", "0"), ("app", "65536"), ("app", "many"), ("serve", "-5")])
 def test_a_port_that_does_not_exist_is_refused(command, port, tmp_path):
     done = run(command, "--port", port, "--db" if command == "app" else "--name", tmp_path / "new.db", cwd=tmp_path)
     assert done.returncode == 2
@@ -260,36 +237,38 @@ def test_a_port_that_does_not_exist_is_refused(command, port, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("place", [".", "/", "..", "a/.."])
-@pytest.mark.parametrize("command", ["inspect", "draft"])
-def test_results_in_place_of_a_folder_are_refused_in_a_sentence(command, place, survey_file, tmp_path):
+@pytest.mark.parametrize(
+    ("command", "place", "message"),
+    [
+        ("inspect", ".", ".: found a folder, expected the name of a file"),
+        ("draft", "a/..", "a/..: found a folder, expected the name of a file"),
+        ("draft", "no/such/folder/d.jsonl", "no/such/folder"),
+    ],
+)
+def test_results_that_cannot_be_written_are_refused_in_a_sentence(command, place, message, survey_file, tmp_path):
     done = run(command, survey_file, "--task", "cv", "--policy", "baseline", "--out", place, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
-    assert f"{place}: found a folder, expected the name of a file" in done.stderr
+    assert message in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["star.csv"]
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("command", "options"),
     [
-        ("withdraw", "--items", "abc"),
-        ("withdraw", "--restore"),
-        ("withdraw", "--dry-run"),
-        ("withdraw", "--by", "CO"),
-        ("log", "--check", "--person", "CO"),
-        ("log", "--check", "--what", "decided"),
-        ("log", "--check", "--last", "3"),
-        ("import", "--job", "1", "--batch", "other"),
-        ("import", "--job", "1", "--spectra", "."),
-        ("import", "--job", "1", "--skip-bad"),
+        ("withdraw", ("--items abc", "--restore", "--dry-run", "--by CO")),
+        ("log --check", ("--person CO", "--what decided", "--last 3")),
+        ("import --job 1", ("--batch other", "--spectra .", "--skip-bad")),
     ],
 )
-def test_an_option_that_would_be_ignored_is_refused(arguments, tmp_path):
+def test_an_option_that_would_be_ignored_is_refused(command, options, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     Store.open(tmp_path / "annotations.db").close()
-    done = run(*arguments, "--db", tmp_path / "annotations.db", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "would be ignored" in done.stderr
-    assert arguments[-1] in done.stderr or arguments[-2] in done.stderr
+    for option in options:
+        assert app.main([*command.split(), *option.split(), "--db", "annotations.db"]) == 2
+        error = capsys.readouterr().err
+        assert "would be ignored" in error
+        assert option.split()[0] in error or option.split()[-1] in error
 
 
 @pytest.mark.parametrize(
@@ -297,19 +276,14 @@ def test_an_option_that_would_be_ignored_is_refused(arguments, tmp_path):
     [
         ("half a row {", ("import", "rows.jsonl")),
         ("", ("import", "missing.jsonl")),
-        ("", ("draft", "missing.fits", "--task", "cv", "--policy", "baseline")),
         ("no spectrum", ("draft", "rows.jsonl", "--task", "cv", "--policy", "baseline")),
     ],
 )
-def test_a_command_that_adds_nothing_leaves_no_new_database(rows, arguments, tmp_path):
+def test_a_command_that_adds_nothing_leaves_no_new_database_and_keeps_an_old_one(rows, arguments, tmp_path):
     (tmp_path / "rows.jsonl").write_text(rows)
     done = run(*arguments, "--db", "new.db", cwd=tmp_path)
     assert done.returncode in (1, 2), done
     assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
-
-
-def test_an_existing_empty_database_stays(tmp_path):
     Store.open(tmp_path / "new.db").close()
-    (tmp_path / "rows.jsonl").write_text("half a row {")
-    assert run("import", "rows.jsonl", "--db", "new.db", cwd=tmp_path).returncode in (1, 2)
+    assert run(*arguments, "--db", "new.db", cwd=tmp_path).returncode in (1, 2)
     assert (tmp_path / "new.db").is_file()

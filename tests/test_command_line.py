@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import app
+from agent.cli import options
 from agent.cli.old_spellings import DROPPED, KEPT, POSITIONALS, RENAMED, respelled
 from agent.doctor import CAPABILITIES
 
@@ -46,7 +47,9 @@ def shown(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch) -> None:
+def test_every_command_has_help_with_its_defaults(
+    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as ended:
         app.main([*command.split(), "--help"])
@@ -56,9 +59,12 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
     assert len(printed.splitlines()) <= LINES
     parser = COMMANDS[command]
     assert parser.description
-    assert [action.dest for action in shown(parser) if not action.help] == []
     assert ("--json" in parser._option_string_actions) == (command not in NO_JSON)
-    assert not FORBIDDEN & {name for action in shown(parser) for name in action.option_strings}
+    for action in shown(parser):
+        assert action.help, action.dest
+        assert not FORBIDDEN & {*action.option_strings}
+        if action.default not in (None, False, "", []) and action.nargs != 0:
+            assert "default" in str(action.help), action.option_strings
 
 
 def test_an_option_has_one_meaning() -> None:
@@ -71,33 +77,22 @@ def test_an_option_has_one_meaning() -> None:
     assert {name: kind for name, kind in kinds.items() if len(kind) > 1 and name not in OTHER_VALUES} == {}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_defaults_are_visible(command: str) -> None:
-    for action in shown(COMMANDS[command]):
-        if action.default not in (None, False, "", []) and action.nargs != 0:
-            assert "default" in str(action.help), action.option_strings
+READERS: dict[str, tuple[str, dict[str, str]]] = {
+    "existing_folder": ("DIR", {"nothing": "found nothing, expected a folder"}),
+    "output_file": ("FILE", dict.fromkeys((".", "/", "a/.."), "found a folder, expected the name of a")),
+    "output_folder": ("DIR", {"/": "found the root of a disk, expected a folder on it"}),
+}
 
 
-READERS: tuple[tuple[str, str, dict[str, str]], ...] = (
-    ("existing_folder", "folder to read", {"nothing": "found nothing, expected a folder"}),
-    ("output_file", "file to write", dict.fromkeys((".", "/", "..", "a/.."), "found a folder, expected the name of a")),
-    ("output_folder", "folder to write", {"/": "found the root of a disk, expected a folder on it"}),
-)
-
-
-@pytest.mark.parametrize(("reader", "what", "wrong"), READERS)
-def test_places_are_checked_when_the_options_are_read(reader: str, what: str, wrong: dict[str, str]) -> None:
-    from agent.cli import options
-
+@pytest.mark.parametrize("reader", READERS)
+def test_places_are_checked_when_the_options_are_read(reader: str) -> None:
     read: Callable[[str], Any] = getattr(options, reader)
+    metavar, wrong = READERS[reader]
     for text, message in wrong.items():
         with pytest.raises(argparse.ArgumentTypeError, match=message):
             read(text)
-    metavars = {"existing_folder": "DIR", "output_file": "FILE", "output_folder": "DIR"}
-    for command, parser in COMMANDS.items():
-        for action in shown(parser):
-            if action.type is read:
-                assert action.metavar == metavars[reader], (command, what)
+    actions = [(command, action) for command, parser in COMMANDS.items() for action in shown(parser)]
+    assert [command for command, action in actions if action.type is read and action.metavar != metavar] == []
 
 
 def test_tasks_are_named_in_one_way() -> None:
@@ -169,11 +164,6 @@ def test_what_is_wrong_is_named_with_the_usage_of_its_command(
     assert message in capsys.readouterr().err
 
 
-def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert app.main(["--version"]) == 0
-    assert capsys.readouterr().out.startswith("spec-o3 ")
-
-
 def test_quiet_prints_json_and_errors_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -188,11 +178,13 @@ def test_quiet_prints_json_and_errors_only(
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_doctor_lists_what_it_can_check(capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_lists_what_it_can_check_and_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         app.main(["doctor", "--help"])
     printed = " ".join(capsys.readouterr().out.split())
     assert all(name in printed for name in CAPABILITIES)
+    assert app.main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("spec-o3 ")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

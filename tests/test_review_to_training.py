@@ -9,7 +9,7 @@ from PIL import Image
 
 from agent.tasks import load as load_tasks
 from agent.trajectory import Trajectory
-from agent.trajectory.steps import Answer, Step, Think, Zoom
+from agent.trajectory.steps import Answer, Think, Zoom
 from reviewer.exchange.exports import export
 from reviewer.store import Draft, Store
 from tests.support.drawn_traces import a_store, decide
@@ -22,19 +22,10 @@ def same(image: Image.Image) -> Image.Image:
     return image
 
 
-def spoken(trajectory: Trajectory) -> list[object]:
-    """Return what the assistant writes: thoughts, windows with their labels, and the verdict."""
-
-    def content(step: Step) -> object:
-        match step:
-            case Think():
-                return step.text
-            case Zoom():
-                return step.arguments
-            case Answer():
-                return step.verdict
-
-    return [content(step) for step in trajectory.steps]
+def written(trajectory: Trajectory) -> list[object]:
+    """What the assistant writes: thoughts, windows with their labels, and the verdict."""
+    names = {Think: "text", Zoom: "arguments", Answer: "verdict"}
+    return [getattr(step, names[type(step)]) for step in trajectory.steps]
 
 
 def correct(store: Store, item_id: int, corrected: Trajectory) -> None:
@@ -52,30 +43,29 @@ def correct(store: Store, item_id: int, corrected: Trajectory) -> None:
         lease_token=lease.token,
     )
     store.leases.release(lease.token)
-    decide(store, "AA", item_id, "submit")
-    for person in ("BB", "CC"):
-        decide(store, person, item_id, "pass")
-    for person in ("BB", "CC"):
-        decide(store, person, item_id, "approve")
+    for person, verb in zip(
+        ("AA", "BB", "CC", "BB", "CC"), ("submit", "pass", "pass", "approve", "approve"), strict=True
+    ):
+        decide(store, person, item_id, verb)
 
 
 def test_drafts_corrected_in_review_are_the_corrected_examples(tmp_path: Path) -> None:
     given = questions("sft", 6)
     errors = Errors(misread=0.6, astray=0.6)
-    drafts = [inspected(one, script_of(one, n, errors), same, True) for n, one in enumerate(given)]
-    corrected = [inspected(one, script_of(one, n, Errors()), same, True) for n, one in enumerate(given)]
-    assert sum(spoken(a.trajectory) != spoken(b.trajectory) for a, b in zip(drafts, corrected, strict=True)) >= 3
+    drafts = [inspected(question, script_of(question, n, errors), same, True) for n, question in enumerate(given)]
+    corrected = [inspected(question, script_of(question, n, Errors()), same, True) for n, question in enumerate(given)]
+    assert sum(written(a.trajectory) != written(b.trajectory) for a, b in zip(drafts, corrected, strict=True)) >= 3
     with a_store(tmp_path / "annotations.db") as store:
         added = store.items.add_all(
-            [Draft(draft.trajectory, one.spectrum()) for draft, one in zip(drafts, given, strict=True)]
+            [Draft(draft.trajectory, question.spectrum()) for draft, question in zip(drafts, given, strict=True)]
         )
-        for one, right in zip(added, corrected, strict=True):
-            correct(store, one.item_id, right.trajectory)
+        for item, right in zip(added, corrected, strict=True):
+            correct(store, item.item_id, right.trajectory)
         folder = export(store, "corrected").folder
     learned = {example.trajectory.spectrum_name: example for example in examples([folder], load_tasks(TASKS))}
     assert len(learned) == len(given)
     for right in corrected:
         example = learned[right.trajectory.spectrum_name]
-        assert spoken(example.trajectory) == spoken(right.trajectory)
+        assert written(example.trajectory) == written(right.trajectory)
         pictures = zip(example.pictures(), right.pictures(), strict=True)
         assert all(a.convert("RGB").tobytes() == b.convert("RGB").tobytes() for a, b in pictures)

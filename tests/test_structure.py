@@ -19,6 +19,9 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = ("agent", "reviewer", "training")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CORE = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
+TEST = PROJECT["project"]["optional-dependencies"]["test"]
 LARGEST_FOLDER = 25
 NAMES = {
     "markdown-it-py": "markdown_it",
@@ -52,27 +55,31 @@ def tracked() -> tuple[str, ...]:
 def modules() -> dict[str, ast.Module]:
     """Product modules by dotted name."""
     files = [name for name in tracked() if name.endswith(".py") and name.split("/")[0] in (*OURS, "app.py")]
-    return {_module(name): ast.parse((ROOT / name).read_text(encoding="utf-8")) for name in files}
+    return {name[:-3].removesuffix("/__init__").replace("/", "."): ast.parse(text_of(name)) for name in files}
 
 
-def _module(name: str) -> str:
-    return name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
-def imports(tree: ast.AST) -> Iterator[tuple[ast.stmt, str]]:
-    """Every import statement of a module, with each full name that it imports."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((node, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert not node.level, "relative import"
-            yield from ((node, f"{node.module}.{alias.name}") for alias in node.names)
+@cache
+def imports() -> list[tuple[str, ast.stmt, str]]:
+    """Every import statement of the product with its module, once for each full name that it imports."""
+    names: list[tuple[str, ast.stmt, str]] = []
+    for module, tree in modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                names += [(module, node, alias.name) for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                assert not node.level, "relative import"
+                names += [(module, node, f"{node.module}.{alias.name}") for alias in node.names]
+    return names
 
 
-def packages() -> Iterator[tuple[str, str]]:
+@cache
+def packages() -> set[tuple[str, str]]:
     """Each product module with each top-level package that it imports."""
-    for name, tree in modules().items():
-        yield from ((name, full.partition(".")[0]) for _, full in imports(tree))
+    return {(module, full.partition(".")[0]) for module, _, full in imports()}
 
 
 def test_no_folder_has_too_many_files() -> None:
@@ -81,12 +88,11 @@ def test_no_folder_has_too_many_files() -> None:
 
 
 def test_every_imported_package_is_declared() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    lines = [*PROJECT["project"]["dependencies"], *(line for extra in extras for line in extra)]
     names = [re.match(r"[\w.-]+", line)[0].lower() for line in lines]
-    declared = {NAMES.get(name, name.replace("-", "_")) for name in names}
-    known = declared | sys.stdlib_module_names | {*OURS, "app"}
-    assert sorted({f"{module} imports {package}" for module, package in packages() if package not in known}) == []
+    known = {NAMES.get(name, name.replace("-", "_")) for name in names} | sys.stdlib_module_names | {*OURS, "app"}
+    assert sorted(f"{module} imports {package}" for module, package in packages() if package not in known) == []
 
 
 def test_imports_point_downwards() -> None:
@@ -98,53 +104,46 @@ def test_imports_point_downwards() -> None:
     assert wrong == set()
 
 
-@pytest.mark.parametrize("package", ONLY_IN)
-def test_package_is_imported_in_one_place_only(package: str) -> None:
-    found = {module for module, imported in packages() if imported == package}
-    assert {module for module in found if not f"{module}.".startswith(f"{ONLY_IN[package]}.")} == set()
+def test_packages_are_imported_in_one_place_only() -> None:
+    limited = [(module, ONLY_IN[package]) for module, package in packages() if package in ONLY_IN]
+    assert {place for _, place in limited} == set(ONLY_IN.values())
+    assert [module for module, place in limited if not f"{module}.".startswith(f"{place}.")] == []
 
 
 def test_model_libraries_are_imported_inside_functions_only() -> None:
-    wrong = []
-    for name, tree in modules().items():
-        inside = {node for scope in ast.walk(tree) if isinstance(scope, _FUNCTIONS) for node in ast.walk(scope)}
-        inside |= {node for scope in ast.walk(tree) if _only_for_types(scope) for node in ast.walk(scope)}
-        wrong += [
-            f"{name}: {full}" for node, full in imports(tree) if full.split(".")[0] in LAZY and node not in inside
-        ]
-    assert wrong == []
+    scopes = [scope for tree in modules().values() for scope in ast.walk(tree) if is_function_or_for_types(scope)]
+    inside = {node for scope in scopes for node in ast.walk(scope)}
+    assert [
+        f"{module}: {full}" for module, node, full in imports() if full.split(".")[0] in LAZY and node not in inside
+    ] == []
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def _only_for_types(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+def is_function_or_for_types(node: ast.AST) -> bool:
+    if isinstance(node, ast.If):
+        return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
 
 
 def test_no_import_cycles() -> None:
-    graph = {name: {found for _, full in imports(tree) if (found := _ours(full))} for name, tree in modules().items()}
+    graph: dict[str, set[str]] = {name: set() for name in modules()}
+    for module, _, full in imports():
+        # An imported name is a module, or lies in one.
+        graph[module] |= {full, full.rpartition(".")[0]} & ({full} if full in graph else graph.keys())
     assert [sorted(cycle) for cycle in _cycles(graph)] == []
 
 
 def test_no_import_cycles_between_javascript_modules() -> None:
     """Types that a comment imports count: who reads one module of a cycle has to read them all."""
     static = ROOT / "reviewer/ui/static"
-    texts = {path: path.read_text(encoding="utf-8") for path in static.rglob("*.js")}
     graph = {
         str(path.relative_to(static)): {
-            str((path.parent / name).resolve().relative_to(static)) for name in _JS_IMPORT.findall(text)
+            str((path.parent / name).resolve().relative_to(static))
+            for name in _JS_IMPORT.findall(path.read_text(encoding="utf-8"))
         }
-        for path, text in texts.items()
+        for path in static.rglob("*.js")
     }
     assert set().union(*graph.values()) <= set(graph)
     assert _cycles(graph) == []
-
-
-def _ours(full: str) -> str | None:
-    """The product module in which an imported name lies."""
-    parent = full.rpartition(".")[0]
-    return full if full in modules() else parent if parent in modules() else None
 
 
 def _cycles(graph: dict[str, set[str]]) -> list[set[str]]:
@@ -155,14 +154,14 @@ def _cycles(graph: dict[str, set[str]]) -> list[set[str]]:
 
 
 def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
-    found: set[str] = set()
+    reached: set[str] = set()
     todo = list(graph[start])
     while todo:
         name = todo.pop()
-        if name not in found:
-            found.add(name)
+        if name not in reached:
+            reached.add(name)
             todo += graph.get(name, ())
-    return found
+    return reached
 
 
 def layers(package: str) -> list[list[str]]:
@@ -172,21 +171,16 @@ def layers(package: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("package", OURS)
-def test_the_order_names_every_folder_and_module_of_the_package(package: str) -> None:
-    parts = {name.split(".")[1] for name in modules() if name.startswith(f"{package}.")}
-    assert sorted(part for layer in layers(package) for part in layer) == sorted(parts)
-
-
-@pytest.mark.parametrize("package", OURS)
-def test_no_folder_imports_upwards(package: str) -> None:
+def test_the_order_names_every_part_of_the_package_and_no_part_imports_upwards(package: str) -> None:
     rank = {part: number for number, layer in enumerate(layers(package)) for part in layer}
+    names = {name.split(".")[1] for name in modules() if name.startswith(f"{package}.")}
+    assert sorted(part for layer in layers(package) for part in layer) == sorted(names)
     wrong = {
-        f"{name} imports {full}"
-        for name, tree in modules().items()
-        for _, full in imports(tree)
-        if name.startswith(f"{package}.")
+        f"{module} imports {full}"
+        for module, _, full in imports()
+        if module.startswith(f"{package}.")
         and full.startswith(f"{package}.")
-        and (part := full.split(".")[1]) != (own := name.split(".")[1])
+        and (part := full.split(".")[1]) != (own := module.split(".")[1])
         and rank[part] >= rank[own]
     }
     assert wrong == set()
@@ -200,15 +194,14 @@ PARTS_OF_A_MESSAGE = {"Mismatch", "_Bad"}
 def test_every_exception_with_a_message_for_a_person_is_a_refusal() -> None:
     nodes = [(name, node) for name, tree in modules().items() for node in ast.walk(tree)]
     bases = {node.name: {name_of(base) for base in node.bases} for _, node in nodes if isinstance(node, ast.ClassDef)}
-    wrong = {
-        f"{module}:{node.lineno} {raised}"
+    refusals = {name for name in bases if "Refusal" in _reached(bases, name)}
+    assert {
+        f"{module}:{node.lineno} {name}"
         for module, node in nodes
-        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and is_translated(node.exc)
-        if (raised := name_of(node.exc.func)) in bases
-        and raised not in PARTS_OF_A_MESSAGE
-        and "Refusal" not in _reached(bases, raised)
-    }
-    assert wrong == set()
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
+        if (name := name_of(node.exc.func)) in bases.keys() - refusals - PARTS_OF_A_MESSAGE
+        if any(isinstance(call, ast.Call) and name_of(call.func) in MESSAGES for call in ast.walk(node.exc))
+    } == set()
 
 
 def name_of(node: ast.expr) -> str:
@@ -216,13 +209,6 @@ def name_of(node: ast.expr) -> str:
     if isinstance(node, ast.Subscript):
         return name_of(node.value)
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def is_translated(call: ast.Call) -> bool:
-    """Whether an argument of a call has a message that is translated."""
-    values = [*call.args, *(keyword.value for keyword in call.keywords)]
-    calls = (node for value in values for node in ast.walk(value) if isinstance(node, ast.Call))
-    return any(name_of(inner.func) in MESSAGES for inner in calls)
 
 
 def test_names_say_which_thing_they_are() -> None:
@@ -247,53 +233,34 @@ def parts(name: str) -> set[str]:
 
 
 def test_no_third_party_bundle_in_the_tree() -> None:
-    long_lines = [
-        name
-        for name in tracked()
-        if name.endswith((".js", ".css"))
-        and max(map(len, (ROOT / name).read_text(encoding="utf-8").splitlines()), default=0) > 1000
-    ]
-    minified = [name for name in tracked() if ".min." in name]
-    assert long_lines + minified == []
-
-
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-CORE = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
-TEST = PROJECT["project"]["optional-dependencies"]["test"]
-
-
-def text_of(name: str) -> str:
-    return (ROOT / name).read_text(encoding="utf-8")
+    scripts = [name for name in tracked() if name.endswith((".js", ".css"))]
+    assert [name for name in scripts if max(map(len, text_of(name).splitlines()), default=0) > 1000] == []
+    assert [name for name in tracked() if ".min." in name] == []
 
 
 def locked_in(name: str) -> dict[str, list[Version]]:
-    found: dict[str, list[Version]] = {}
+    versions: dict[str, list[Version]] = {}
     for package, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", text_of(name), re.MULTILINE):
-        found.setdefault(canonicalize_name(package), []).append(Version(version))
-    return found
+        versions.setdefault(canonicalize_name(package), []).append(Version(version))
+    return versions
 
 
-@pytest.mark.parametrize(
-    ("lock", "line"),
-    [("requirements.lock", line) for line in CORE] + [("requirements-test.lock", line) for line in (*CORE, *TEST)],
-)
-def test_each_requirement_is_locked_to_a_version_it_accepts(lock: str, line: str) -> None:
-    requirement = Requirement(line)
-    versions = locked_in(lock)[canonicalize_name(requirement.name)]
-    assert all(requirement.specifier.contains(version) for version in versions)
-
-
-def test_both_lock_files_have_the_same_versions() -> None:
-    core, test = locked_in("requirements.lock"), locked_in("requirements-test.lock")
-    assert {name: test[name] for name in core} == core
-    assert "pytest" not in core
-
-
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-test.lock"])
-def test_every_locked_package_has_hashes_and_no_address(lock: str) -> None:
+@pytest.mark.parametrize(("lock", "lines"), [("requirements.lock", CORE), ("requirements-test.lock", [*CORE, *TEST])])
+def test_each_requirement_is_locked_to_versions_it_accepts_with_hashes_and_no_address(
+    lock: str, lines: list[str]
+) -> None:
+    versions = locked_in(lock)
+    for requirement in map(Requirement, lines):
+        assert all(map(requirement.specifier.contains, versions[canonicalize_name(requirement.name)])), requirement
     text = text_of(lock)
     entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)[1:]
     assert len(entries) > 80
     assert all("--hash=sha256:" in entry for entry in entries)
     assert "://" not in text
     assert "--index" not in text
+
+
+def test_both_lock_files_have_the_same_versions() -> None:
+    core, test = locked_in("requirements.lock"), locked_in("requirements-test.lock")
+    assert {name: test[name] for name in core} == core
+    assert "pytest" not in core

@@ -8,18 +8,18 @@ from reviewer.rules.inspection import Inspection, InspectionError, Merged, merge
 
 
 def test_one_person_is_the_result() -> None:
-    found = merge([Inspection("AB", z=0.3688, quality=4, issues="RC", spectype="QSO", comment="[O III], Hβ")])
-    assert found == Merged(("AB",), 0.3688, 4.0, "QSO", "RC", "AB: [O III], Hβ", ())
-    assert found.secure
+    merged = merge([Inspection("AB", z=0.3688, quality=4, issues="RC", spectype="QSO", comment="[O III], Hβ")])
+    assert merged == Merged(("AB",), 0.3688, 4.0, "QSO", "RC", "AB: [O III], Hβ", ())
+    assert merged.secure
 
 
 def test_near_redshifts_and_qualities_are_averaged() -> None:
     # (0.103 - 0.1) / 1.1 = 0.0027: the same; the people are in alphabetical order.
-    found = merge([Inspection("CD", 0.103, 3, "S", "GALAXY", "faint"), Inspection("AB", 0.1, 2, "", "GALAXY", "")])
-    assert found.people == ("AB", "CD")
-    assert found.z == pytest.approx(0.1015)
-    assert (found.quality, found.secure, found.conflict) == (2.5, True, ())
-    assert (found.issues, found.comments) == ("S", "CD: faint")
+    merged = merge([Inspection("CD", 0.103, 3, "S", "GALAXY", "faint"), Inspection("AB", 0.1, 2, "", "GALAXY", "")])
+    assert merged.people == ("AB", "CD")
+    assert merged.z == pytest.approx(0.1015)
+    assert (merged.quality, merged.secure, merged.conflict) == (2.5, True, ())
+    assert (merged.issues, merged.comments) == ("S", "CD: faint")
 
 
 @pytest.mark.parametrize(
@@ -36,16 +36,16 @@ def test_near_redshifts_and_qualities_are_averaged() -> None:
 def test_what_a_third_person_has_to_decide(
     inspection: Inspection, other: Inspection, conflict: tuple[str, ...]
 ) -> None:
-    found = merge([inspection, other])
-    assert found.conflict == conflict
-    assert (found.z is None) == ("z" in conflict)
-    assert (found.spectype == "") == ("class" in conflict or not inspection.spectype)
-    assert (found.quality is None) == ("quality" in conflict)
+    merged = merge([inspection, other])
+    assert merged.conflict == conflict
+    assert (merged.z is None) == ("z" in conflict)
+    assert (merged.spectype == "") == ("class" in conflict or not inspection.spectype)
+    assert (merged.quality is None) == ("quality" in conflict)
 
 
 def test_what_a_person_leaves_open_is_the_pipelines() -> None:
-    found = merge([Inspection("AB", quality=4), Inspection("CD", z=0.37, quality=3)], 0.0001, "STAR Carbon")
-    assert (found.spectype, found.conflict, found.z) == ("STAR", ("z",), None)
+    merged = merge([Inspection("AB", quality=4), Inspection("CD", z=0.37, quality=3)], 0.0001, "STAR Carbon")
+    assert (merged.spectype, merged.conflict, merged.z) == ("STAR", ("z",), None)
     # A class of LAMOST that is none of the three is not taken over.
     assert merge([Inspection("AB", quality=4)], None, "Unknown").spectype == ""
     assert merge([Inspection("AB", quality=4)], None, "").z is None
@@ -54,16 +54,10 @@ def test_what_a_person_leaves_open_is_the_pipelines() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"z": -1.0},
-        {"z": 21.0},
-        {"z": float("nan")},
-        {"quality": 5},
-        {"quality": -1},
-        {"issues": "CR"},
-        {"issues": "RR"},
-        {"issues": "X"},
-        {"spectype": "star"},
-        {"comment": "x" * 2001},
+        *({"z": z} for z in (-1.0, 21.0, float("nan"))),
+        *({"quality": quality} for quality in (5, -1)),
+        *({"issues": issues} for issues in ("CR", "RR", "X")),
+        *({"spectype": "star"}, {"comment": "x" * 2001}),
     ],
 )
 def test_a_value_off_its_scale_is_refused(wrong: dict[str, object]) -> None:

@@ -30,12 +30,14 @@ from tests.support.campaign import Clock, an_item, people
 
 FILES = Path(__file__).parent / "annotations"
 ANN = "00000000-0000-0000-0000-000000000a11"
-NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 OF_LABEL_STUDIO = (
     "verdict: NO\nfaults: wrong line, no data\nwhy: It is a sky line.\nwhy: See Osterbrock 1996, table 2\n"
     "quality: 4\nz: 0.0121\nkind: CV > nova\nspan: wrong (“Hα”)"
 )
+
+
+FORMS = ("label_studio.json", "label_studio_min.json", "label_studio.csv", "label_studio.tsv")
 
 
 @pytest.fixture
@@ -84,48 +86,38 @@ def a_task(item: object = 1, **change: Any) -> dict[str, Any]:
 # ---- Label Studio
 
 
-@pytest.mark.parametrize("name", ["label_studio.json", "label_studio_min.json", "label_studio.csv", "label_studio.tsv"])
-def test_every_form_of_a_label_studio_export_gives_the_same_answers(store: Store, tmp_path: Path, name: str) -> None:
-    found = read(store, here(store, name, tmp_path))
-    assert (found.added, found.items, found.problems) == (2, [1, 2], [])
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_a_label_studio_export_gives_the_same_answers_once(
+    store: Store, tmp_path: Path, name: str
+) -> None:
+    imported = read(store, here(store, name, tmp_path))
+    assert (imported.added, imported.items, imported.problems) == (2, [1, 2], [])
     ((person, source, text),) = of(store, 1)
     assert (person, source) == (None, "Label Studio: ann@example.org")
     assert sorted(text.splitlines()) == sorted(OF_LABEL_STUDIO.splitlines())
     assert of(store, 2) == [(None, "Label Studio: 7", "verdict: YES")]
     (thread,) = store.comments.of_item(1, "CO").threads
     assert thread.comments[0].at == datetime(2026, 11, 20, 9, 30, 0, 654000, tzinfo=UTC)
-
-
-def test_the_answers_keep_the_order_of_the_tool(store: Store, tmp_path: Path) -> None:
-    read(store, here(store, "label_studio.json", tmp_path))
-    assert of(store, 1)[0][2] == OF_LABEL_STUDIO
-
-
-def test_the_forms_of_one_export_are_recognised_as_the_same_annotations(store: Store, tmp_path: Path) -> None:
-    read(store, here(store, "label_studio.json", tmp_path))
-    for name in ("label_studio_min.json", "label_studio.csv", "label_studio.tsv"):
-        found = read(store, here(store, name, tmp_path))
-        assert (found.added, found.known) == (0, 2), name
-
-
-def test_skipped_tasks_drafts_and_predictions_are_counted_and_left_out(store: Store, tmp_path: Path) -> None:
-    found = read(store, here(store, "label_studio.json", tmp_path))
-    assert found.left_out == {"cancelled": 1, "draft": 1, "prediction": 1}
-    assert len(of(store, 1)) == 1
+    if name == "label_studio.json":
+        assert text == OF_LABEL_STUDIO  # in the order of the tool
+        assert imported.left_out == {"cancelled": 1, "draft": 1, "prediction": 1}
+    for other in FORMS:
+        again = read(store, here(store, other, tmp_path))
+        assert (again.added, again.known) == (0, 2), other
 
 
 def test_what_is_neither_text_nor_choice_is_counted_and_left_out(store: Store, tmp_path: Path) -> None:
     box = {"from_name": "box", "type": "rectanglelabels", "value": {"x": 1, "y": 2, "rectanglelabels": ["line"]}}
     relation = {"from_id": "a", "to_id": "b", "type": "relation", "direction": "right"}
     rows = [a_task(1, result=[box, relation]), a_task(2, result=[])]
-    found = read(store, written(tmp_path, rows))
-    assert (found.added, found.left_out, found.problems) == (0, {"other kind": 2, "empty": 1}, [])
+    imported = read(store, written(tmp_path, rows))
+    assert (imported.added, imported.left_out, imported.problems) == (0, {"other kind": 2, "empty": 1}, [])
 
 
 def test_only_the_questions_that_are_asked_for_are_imported(store: Store, tmp_path: Path) -> None:
     for name in ("label_studio.json", "label_studio.csv"):
-        found = read(store, here(store, name, tmp_path), questions=("quality", "z"))
-        assert found.left_out["empty"] >= 1
+        imported = read(store, here(store, name, tmp_path), questions=("quality", "z"))
+        assert imported.left_out["empty"] >= 1
     assert of(store, 1) == [(None, "Label Studio: ann@example.org", "quality: 4\nz: 0.0121")]
     assert of(store, 2) == []
 
@@ -173,33 +165,17 @@ def test_an_import_in_several_transactions_adds_each_once(
     assert store.upkeep.verify() == []
 
 
-def test_a_dry_run_says_what_would_be_added_and_writes_nothing(store: Store, tmp_path: Path) -> None:
-    head = store.log.head()
-    found = read(store, here(store, "label_studio.json", tmp_path), dry_run=True)
-    assert (found.added, found.items, store.log.head()) == (2, [1, 2], head)
-    assert of(store, 1) == []
-
-
 # ---- people
 
 
-def test_an_author_can_be_a_person_of_this_database(store: Store, tmp_path: Path) -> None:
-    read(store, here(store, "label_studio.json", tmp_path), people={"ann@example.org": "AU", "7": "RE"})
-    assert [(person, source) for person, source, _ in of(store, 1)] == [("AU", "Label Studio: ann@example.org")]
-    assert of(store, 2)[0][0] == "RE"
-
-
-def test_initials_that_nobody_has_are_refused_before_anything_is_written(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(NotFound):
-        read(store, written(tmp_path, [a_task()]), people={"7": "ZZ"})
-    assert of(store, 1) == []
-
-
-def test_the_log_says_who_imported(store: Store, tmp_path: Path) -> None:
+def test_who_imports_is_in_the_log_and_unknown_or_inactive_people_are_refused(store: Store, tmp_path: Path) -> None:
     path = written(tmp_path, [a_task()])
     store.accounts.deactivate("CO", "RE")
+    with pytest.raises(NotFound):
+        read(store, path, people={"7": "ZZ"})
     with pytest.raises(NotAllowed):
         import_annotations(store, [path], Choices(), "RE")
+    assert of(store, 1) == []
     assert import_annotations(store, [path], Choices(), "CO").added == 1
     assert [entry.person for entry in store.log.entries() if entry.what == "comments imported"] == ["CO"]
 
@@ -208,37 +184,33 @@ def test_the_log_says_who_imported(store: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("data", "item_field"),
     [
-        {"spec_o3_item": 3},
-        {"item": "3"},
-        {"item_id": 3, "name": "other.fits"},
-        {"name": "spec-0003.fits"},
-        {"spectrum": "spec-0003.fits", "task": "cv"},
+        ({"spec_o3_item": 3}, None),
+        ({"item": "3"}, None),
+        ({"item_id": 3, "name": "other.fits"}, None),
+        ({"name": "spec-0003.fits"}, None),
+        ({"spectrum": "spec-0003.fits", "task": "cv"}, None),
+        ({"spec_o3_item": 1, "spec_o3_key": "KEY"}, None),
+        ({"source": "3", "item": 1}, "source"),
+        ({"source": "KEY", "item": 1}, "source"),
+        ({"source": "spec-0003.fits", "item": 1}, "source"),
     ],
 )
-def test_the_item_is_found_by_what_the_task_has(store: Store, tmp_path: Path, data: dict[str, Any]) -> None:
-    assert read(store, written(tmp_path, [{**a_task(), "data": data}])).items == [3]
-
-
-def test_the_key_of_an_item_counts_more_than_its_number(store: Store, tmp_path: Path) -> None:
-    data = {"spec_o3_item": 1, "spec_o3_key": store.items.get(3).key}
-    assert read(store, written(tmp_path, [{**a_task(), "data": data}])).items == [3]
-
-
-@pytest.mark.parametrize("value", ["2", "KEY", "spec-0002.fits"])
-def test_a_field_of_another_name_can_name_the_item(store: Store, tmp_path: Path, value: str) -> None:
-    data = {"source": value.replace("KEY", store.items.get(2).key), "item": 1}
-    assert read(store, written(tmp_path, [{**a_task(), "data": data}]), item_field="source").items == [2]
+def test_the_item_is_found_by_what_the_task_has(
+    store: Store, tmp_path: Path, data: dict[str, Any], item_field: str | None
+) -> None:
+    data = {name: store.items.get(3).key if value == "KEY" else value for name, value in data.items()}
+    assert read(store, written(tmp_path, [{**a_task(), "data": data}]), item_field=item_field).items == [3]
 
 
 def problem(store: Store, tmp_path: Path, task: dict[str, Any], **choices: Any) -> str:
     """The message of the only problem, after which nothing was written."""
     head = store.log.head()
-    found = read(store, written(tmp_path, [a_task(2), task]), **choices)
-    assert found.refused
+    imported = read(store, written(tmp_path, [a_task(2), task]), **choices)
+    assert imported.refused
     assert store.log.head() == head
-    return str(found.problems[-1])
+    return str(imported.problems[-1])
 
 
 def test_each_problem_names_file_place_found_and_expected(store: Store, tmp_path: Path) -> None:
@@ -262,40 +234,50 @@ def test_each_problem_names_file_place_found_and_expected(store: Store, tmp_path
     assert other == f"{where}obsid: found None, expected the number, key or spectrum of an item"
 
 
-REGIONS = (
-    {"start": 10, "end": 20},
-    {"start": "/p[1]/text()[1]", "end": "/p[1]/text()[1]", "startOffset": 3, "endOffset": 9},
-    {"start": "0", "end": "0", "startOffset": 1, "endOffset": 4},
+@pytest.mark.parametrize(
+    ("place", "order", "answer"),
+    [
+        ({"start": 10, "end": 20}, 1, ["this bit", "and this"]),
+        ({"start": 10, "end": 20}, -1, "this bit, and this"),
+        (
+            {"start": "/p[1]/text()[1]", "end": "/p[1]/text()[1]", "startOffset": 3, "endOffset": 9},
+            1,
+            ["this bit, and this"],
+        ),
+        ({"start": "0", "end": "0", "startOffset": 1, "endOffset": 4}, -1, ["this bit", "and this"]),
+    ],
 )
-
-
-@pytest.mark.parametrize("place", REGIONS)
-@pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize("answer", [{"text": ["this bit", "and this"]}, {"text": "this bit, and this"}])
 def test_the_text_of_a_region_is_imported_with_the_words_of_the_region(
-    store: Store, tmp_path: Path, place: dict, order: int, answer: dict
+    store: Store, tmp_path: Path, place: dict[str, Any], order: int, answer: object
 ) -> None:
-    label = {
-        "id": "r",
-        "from_name": "label",
-        "type": "labels",
-        "value": place | {"text": "broad Hα", "labels": ["bad"]},
-    }
-    text = {"id": "r", "from_name": "comment", "type": "textarea", "value": place | answer}
-    choice = {"id": "r", "from_name": "sure", "type": "choices", "value": place | {"choices": ["no"]}}
-    found = read(store, written(tmp_path, [a_task(1, result=[label, text, choice][::order])]))
-    assert (found.added, dict(found.left_out)) == (1, {})
+    values: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("label", "labels", {"text": "broad Hα", "labels": ["bad"]}),
+        ("comment", "textarea", {"text": answer}),
+        ("sure", "choices", {"choices": ["no"]}),
+    )
+    results = [{"id": "r", "from_name": name, "type": kind, "value": place | value} for name, kind, value in values]
+    row = {"id": 5, "annotation_id": 7, "annotator": 1, "item": 2, "updated_at": "2026-11-21T12:00:00Z"}
+    minimal = row | {name: [place | value] for name, _, value in values}
+    assert read(store, written(tmp_path, [a_task(1, result=results[::order])])).added == 1
+    assert read(store, written(tmp_path, [minimal])).added == 1
     for line in ("label: bad (“broad Hα”)", "comment: this bit, and this (“broad Hα”)", "sure: no (“broad Hα”)"):
         assert line in of(store, 1)[0][2]
+        # In a minimal file a text of its own is a list; a string is the words of the region.
+        assert line in of(store, 2)[0][2] or (isinstance(answer, str) and line.startswith("comment"))
 
 
-def test_the_text_of_a_region_is_imported_from_a_minimal_file(store: Store, tmp_path: Path) -> None:
-    place = {"start": 10, "end": 20}
-    row = {"id": 5, "annotation_id": 7, "annotator": 1, "item": 1, "updated_at": "2026-11-21T12:00:00Z"}
-    row |= {"label": [place | {"text": "broad Hα", "labels": ["bad"]}], "comment": [place | {"text": ["this bit"]}]}
-    found = read(store, written(tmp_path, [row]))
-    assert (found.added, dict(found.left_out)) == (1, {})
-    assert "comment: this bit (“broad Hα”)" in of(store, 1)[0][2]
+def test_regions_of_one_paragraph_differ_by_their_offsets(store: Store, tmp_path: Path) -> None:
+    first, second = ({"start": "/p[1]", "end": "/p[1]", "startOffset": n, "endOffset": n + 3} for n in (1, 9))
+    values = (
+        ("labels", first | {"text": "broad Hα", "labels": ["bad"]}),
+        ("labels", second | {"text": "sky", "labels": ["bad"]}),
+    )
+    results = [
+        {"from_name": kind, "type": kind, "value": value}
+        for kind, value in (*values, ("textarea", second | {"text": ["why"]}))
+    ]
+    assert read(store, written(tmp_path, [a_task(1, result=results)])).added == 1
+    assert "textarea: why (“sky”)" in of(store, 1)[0][2]
 
 
 def test_a_spectrum_that_several_items_have_names_them(store: Store, tmp_path: Path) -> None:
@@ -308,9 +290,9 @@ def test_a_spectrum_that_several_items_have_names_them(store: Store, tmp_path: P
 
 
 def test_the_rest_is_imported_if_problems_are_skipped(store: Store, tmp_path: Path) -> None:
-    found = read(store, written(tmp_path, [a_task(99), a_task(1), {"text": "x"}]), skip_bad=True)
-    assert (found.added, found.refused, len(found.problems)) == (1, False, 2)
-    assert str(found.problems[1]) == "rows.json: row 3: found no task of Label Studio"
+    imported = read(store, written(tmp_path, [a_task(99), a_task(1), {"text": "x"}]), skip_bad=True)
+    assert (imported.added, imported.refused, len(imported.problems)) == (1, False, 2)
+    assert str(imported.problems[1]) == "rows.json: row 3: found no task of Label Studio"
     assert len(of(store, 1)) == 1
 
 
@@ -328,10 +310,8 @@ def test_one_task_alone_and_tasks_on_lines_are_read(store: Store, tmp_path: Path
     [
         ('{"id": 1}\n{"id":', "found text that is no JSON and no table"),
         ("", "found no annotations, expected an export of Label Studio"),
-        ("[]", "found no annotations, expected an export of Label Studio"),
         ('[{"text": "x"}]', "found no annotations, expected an export of Label Studio"),
         ("wavelength,flux\n1,2\n", "found no annotations, expected an export of Label Studio"),
-        ('[{"id": 1}', "found text that is no JSON and no table"),
         ("[" * 100_000, "found text that is no JSON and no table"),
         ("\x89PNG\xff", "found text that is no JSON and no table"),
     ],
@@ -354,25 +334,15 @@ def test_hostile_text_is_imported_as_text(store: Store, tmp_path: Path) -> None:
 # ---- tasks
 
 
-def a_round_trip(store: Store, tmp_path: Path) -> list[dict[str, Any]]:
-    path = tmp_path / "tasks.json"
-    made = write_tasks(store, path, QueueFilter(batch="november"), tasks=tasks.load(), address="http://desk:7860/")
-    assert made.written == 4
-    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    return rows
-
-
 def test_tasks_of_label_studio_find_back_to_their_items(store: Store, tmp_path: Path) -> None:
-    rows = a_round_trip(store, tmp_path)
+    path = tmp_path / "tasks.json"
+    batch = QueueFilter(batch="november")
+    assert write_tasks(store, path, batch, tasks=tasks.load(), address="http://desk:7860/").written == 4
+    rows = json.loads(path.read_text(encoding="utf-8"))
     data = rows[1]["data"]
     assert (data["spec_o3_item"], data["name"], data["task"]) == (2, "spec-0002.fits", "cv")
-    assert data["link"] == "http://desk:7860/#item=2"
-    assert data["question"] == tasks.load()["cv"].question
-    assert data["trace"].splitlines()[:3] == [
-        "1. Think: Hα looks broad.",
-        "",
-        "2. Zoom: 6500 – 6600 Å, observed, “Hα”",
-    ]
+    assert (data["link"], data["question"]) == ("http://desk:7860/#item=2", tasks.load()["cv"].question)
+    assert data["trace"].startswith("1. Think: Hα looks broad.\n\n2. Zoom: 6500 – 6600 Å, observed, “Hα”\n")
     assert data["trace"].endswith("4. Answer: YES. Broad Balmer emission.")
     annotated = [{**a_task(), "id": 500 + n, "data": row["data"]} for n, row in enumerate(rows)]
     assert read(store, written(tmp_path, annotated)).items == [1, 2, 3, 4]
@@ -382,14 +352,16 @@ def test_tasks_leave_out_what_people_must_judge_without_help(tmp_path: Path) -> 
     with a_store(tmp_path / "annotations.db") as store:
         opened(store, items=(6, 7), each=3)
         all_items = store.queue.page(QueueFilter(), "").total
-        made = write_tasks(store, tmp_path / "a.json", QueueFilter(), tasks={})
-        assert made.blind > 0
-        assert made.written + made.blind == all_items
+        counts = write_tasks(store, tmp_path / "a.json", QueueFilter(), tasks={})
+        assert counts.blind > 0
+        assert counts.written + counts.blind == all_items
         assert '"spec_o3_item": 6,' not in (tmp_path / "a.json").read_text(encoding="utf-8")
         batch = store.items.get(1).row.batch
         store.settings.set("CO", RULE, [batch])
-        made = write_tasks(store, tmp_path / "b.json", QueueFilter(), tasks={}, verdict_first=store.settings.get(RULE))
-        assert made.verdict_first > 0
+        counts = write_tasks(
+            store, tmp_path / "b.json", QueueFilter(), tasks={}, verdict_first=store.settings.get(RULE)
+        )
+        assert counts.verdict_first > 0
         with pytest.raises(FileExistsError):
             write_tasks(store, tmp_path / "b.json", QueueFilter(), tasks={})
 
@@ -398,13 +370,15 @@ def test_tasks_leave_out_what_people_must_judge_without_help(tmp_path: Path) -> 
 
 
 def test_the_command_writes_tasks_and_imports_annotations(store: Store, tmp_path: Path) -> None:
-    made = cli.run("annotations", "tasks", "--out", tmp_path / "tasks.json", "--db", store.path, "--json")
-    assert json.loads(made.stdout)["written"] == 4
+    exported = cli.run("annotations", "tasks", "--out", tmp_path / "tasks.json", "--db", store.path, "--json")
+    assert json.loads(exported.stdout)["written"] == 4
     again = cli.run("annotations", "tasks", "--out", tmp_path / "tasks.json", "--db", store.path)
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
     file = here(store, "label_studio.json", tmp_path)
     options = ("--author", "ann@example.org=au", "--db", store.path)
+    head = store.log.head()
     dry = cli.run("annotations", "import", file, "--dry-run", *options)
+    assert store.log.head() == head
     assert dry.stdout.splitlines() == [
         "2 comments would be added.",
         "1 left out: skipped by its author.",

@@ -10,21 +10,20 @@ from reviewer.exchange.imports import import_file
 from reviewer.exchange.item import read_approved
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, NotAllowed, QueueFilter, Selection, Store
-from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, approve, decide
+from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, decide, revise
 
 AA_WROTE_IT = "AA wrote this text before it was imported, so another person has to"
-FILES = ("trajectories.jsonl", "train_sharegpt.json")
 
 
-@pytest.fixture(params=FILES)
-def imported(request, tmp_path):
-    """A database with one item that AA revised in another one; BB has sent it to audit here."""
+@pytest.fixture
+def imported(tmp_path):
+    """A database with one item that AA revised in another one."""
     with a_store(tmp_path / "first.db") as first:
         spectrum = a_spectrum()
         add_approved(first, (a_trace(spectrum), spectrum))
-        made = export(first, "one", folder=tmp_path)
+        folder = export(first, "one", folder=tmp_path, processes=1).folder
     with a_store(tmp_path / "second.db") as second:
-        assert import_file(second, made.folder / request.param).added == (1,)
+        assert import_file(second, folder / "trajectories.jsonl").added == (1,)
         yield second
 
 
@@ -56,15 +55,13 @@ def test_an_author_does_not_audit_or_vote_on_their_imported_text(imported):
     assert waiting_for(imported, "AA") == 0
 
 
-def test_an_author_screens_and_revises_their_imported_text(imported):
+def test_an_author_screens_and_revises_and_alone_decides_on_their_imported_text(imported):
     decide(imported, "AA", 1, "keep")
     decide(imported, "AA", 1, "submit")
     assert imported.items.standing(1).state == "audit"
-
-
-def test_one_person_working_alone_decides_on_their_imported_text(imported):
     imported.settings.set_rules("AA", Rules(solo=True))
-    approve(imported, 1)
+    decide(imported, "AA", 1, "pass")
+    decide(imported, "AA", 1, "approve")
     assert imported.items.standing(1).state == "approved"
 
 
@@ -75,31 +72,19 @@ def test_an_imported_text_that_nobody_worked_on_here_can_be_withdrawn(imported):
 
 def test_the_authors_of_all_databases_are_in_the_next_export(imported, tmp_path):
     decide(imported, "BB", 1, "keep")
-    lease = imported.leases.take("BB", 1)
-    version = imported.items.get(1).version
-    first, *rest = version.trajectory.steps
-    imported.reviews.save_version(
-        person="BB",
-        item_id=1,
-        base_version_id=version.id,
-        trajectory=version.trajectory.with_steps((replace(first, text="Begin with Hβ."), *rest)),
-        reason="clearer",
-        key="revised",
-        lease_token=lease.token,
-    )
+    revise(imported, "BB", 1, "Begin with Hβ.")
     decide(imported, "BB", 1, "submit")
     imported.settings.set_rules("AA", Rules(auditors=1, votes=1, approve_at=1, reject_at=1))
     decide(imported, "CC", 1, "pass")
     decide(imported, "CC", 1, "approve")
-    made = export(imported, "two", folder=tmp_path)
-    for name in FILES:
-        text = (made.folder / name).read_text(encoding="utf-8")
-        row = json.loads(text)[0] if name.endswith(".json") else json.loads(text)
-        assert row["authors"] == ["AA", "BB"]
-    assert made.manifest["items"][0]["authors"] == ["AA", "BB"]
-    assert "authors" not in json.loads((made.folder / "train.jsonl").read_text(encoding="utf-8"))
-    approved = read_approved(imported, 1)
-    assert approved.trajectory.content_hash() == imported.items.get(1).version.content_hash
+    exported = export(imported, "two", folder=tmp_path, processes=1)
+    (row,) = json.loads((exported.folder / "train_sharegpt.json").read_text(encoding="utf-8"))
+    own, trl = (
+        json.loads((exported.folder / name).read_text("utf-8")) for name in ("trajectories.jsonl", "train.jsonl")
+    )
+    assert [part["authors"] for part in (row, own, exported.manifest["items"][0])] == [["AA", "BB"]] * 3
+    assert "authors" not in trl
+    assert read_approved(imported, 1).trajectory.content_hash() == imported.items.get(1).version.content_hash
 
 
 def test_a_person_added_after_the_import_is_recognised_as_its_author(tmp_path):

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,9 +19,10 @@ from agent import tool
 from agent.conversation import Conversation, Exchange, Stop, Usage
 from agent.policies.baseline.rule import Baseline
 from agent.simulate import CLASSES, LOOK_ALIKES, truth
+from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.trajectory import Trajectory
-from agent.trajectory.steps import Answer, Think, Zoom
+from agent.trajectory.steps import Think, Zoom
 from agent.trajectory.tags import parse
 from reviewer.drafting import demo_trust
 from reviewer.drafting.budget import Budget, Prices, total_tokens
@@ -40,30 +37,31 @@ COST = 2 * (0.6 * 1.25 + 0.4 * 0.125 + 0.1 * 10) / 1000  # of an inspection of t
 PRICES = ("--price-in", "1.25", "--price-cached", "0.125", "--price-out", "10")
 
 
+def a_table(path: Path, ivar: float = 0.04, height: float = 20.0) -> Path:
+    """A made-up spectrum with a broad Hα, as a survey's table would have it."""
+    wavelength = np.linspace(3800.0, 9000.0, 600)
+    flux = 100.0 + height * np.exp(-0.5 * ((wavelength - 6564.6) / 12.0) ** 2)
+    Table({"wavelength": wavelength, "flux": flux, "ivar": np.full(600, ivar)}).write(path)
+    return path
+
+
 @pytest.fixture(scope="module")
 def spectra(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Six made-up spectra with a broad Hα, as a survey's tables would have them."""
     folder = tmp_path_factory.mktemp("spectra")
-    wavelength = np.linspace(3800.0, 9000.0, 2600)
-    paths = []
-    for number in range(6):
-        flux = 100.0 + (20.0 + number) * np.exp(-0.5 * ((wavelength - 6564.6) / 12.0) ** 2)
-        paths.append(folder / f"star{number}.csv")
-        Table({"wavelength": wavelength, "flux": flux, "ivar": np.full(2600, 0.04)}).write(paths[-1])
-    return paths
+    return [a_table(folder / f"star{number}.csv", height=20.0 + number) for number in range(6)]
 
 
 def label_is_yes(body: Mapping[str, Any]) -> bool:
     return "known to be YES" in body["messages"][0]["content"]
 
 
-def drafting(last: str | None = None, delay: float = 0.0):
+def drafting(last: str | None = None):
     """A drafter that zooms once and then answers with the known label, or with ``last``."""
 
     def behaviour(body: Mapping[str, Any]) -> Say:
         first = not any(message["role"] == "assistant" for message in body["messages"])
         reply = look(6400, 6700) if first else (last or answer("YES" if label_is_yes(body) else "NO"))
-        return Say(reply, delay=delay, usage=TURN)
+        return Say(reply, usage=TURN)
 
     return behaviour
 
@@ -140,27 +138,15 @@ def test_spectra_without_a_label_and_labels_without_a_spectrum_are_named(draft_i
     assert done.report["labels_unused"] == ["nobody.csv"]
 
 
-def test_drafts_that_contradict_their_label_are_counted_and_kept(draft_item, spectra, tmp_path):
-    out = tmp_path / "d.jsonl"
-    with BadServer(drafting(answer("NO"))) as server:
-        done = draft_item(
-            server,
-            *spectra[:2],
-            "--labels",
-            labels(tmp_path / "l.csv", {"star0.csv": "YES", "star1.csv": "NO"}),
-            "--out",
-            out,
-        )
-    assert done.status == 0
-    assert (done.report["contradicting"], done.report["left_out"], len(rows(out))) == (1, 0, 2)
-
-
-def test_drafts_that_contradict_their_label_can_be_stored_separately_and_are_not_made_again(
+def test_drafts_that_contradict_their_label_are_kept_or_stored_separately_and_not_made_again(
     draft_item, spectra, tmp_path
 ):
     out, aside = tmp_path / "d.jsonl", tmp_path / "d.contradicting.jsonl"
     given = (*spectra[:2], "--labels", labels(tmp_path / "l.csv", {"star0.csv": "YES", "star1.csv": "NO"}))
     with BadServer(drafting(answer("NO"))) as server:
+        kept = draft_item(server, *given, "--out", tmp_path / "kept.jsonl")
+        assert (kept.status, kept.report["contradicting"], kept.report["left_out"]) == (0, 1, 0)
+        assert len(rows(tmp_path / "kept.jsonl")) == 2
         done = draft_item(server, *given, "--out", out, "--drop-contradicting")
         assert (done.report["drafted"], done.report["left_out"]) == (2, 1)
         assert [row["spectrum"]["name"] for row in rows(out)] == ["star1.csv"]
@@ -179,18 +165,12 @@ def test_texts_that_give_the_label_away_are_counted_and_a_fault(draft_item, spec
     assert any("reveals that the answer was known" in fault for fault in rows(out)[0]["faults"])
 
 
-def test_tokens_and_cost_are_counted(draft_item, spectra, tmp_path):
-    with BadServer(drafting()) as server:
-        done = draft_item(server, *spectra[:3], *PRICES, "--out", tmp_path / "d.jsonl")
-    assert done.report["tokens"] == {"requests": 6, "prompt": 6000, "cached": 2400, "completion": 600}
-    assert done.report["cost"] == pytest.approx(3 * COST)
-
-
 def test_a_budget_is_not_exceeded_and_a_later_run_resumes(draft_item, spectra, tmp_path):
     out = tmp_path / "d.jsonl"
     with BadServer(drafting()) as server:
         done = draft_item(server, *spectra, *PRICES, "--budget", 2.5 * COST, "--concurrency", 4, "--out", out)
         assert (done.status, done.report["drafted"], done.report["left"]) == (1, 2, 4)
+        assert done.report["tokens"] == {"requests": 4, "prompt": 4000, "cached": 1600, "completion": 400}
         assert done.report["cost"] == pytest.approx(2 * COST)
         assert done.report["ended"] == "one more might exceed the budget"
         rest = draft_item(server, *spectra, *PRICES, "--out", out)
@@ -226,24 +206,16 @@ def test_several_drafts_of_a_spectrum_differ_by_their_seed(draft_item, spectra, 
     assert sorted(row["sample"] for row in rows(out)) == [0, 1, 2]
 
 
-def test_a_killed_run_resumes_without_requesting_finished_drafts_again(spectra, tmp_path):
+def test_a_run_resumes_with_the_draft_that_was_cut_off_in_the_file(draft_item, spectra, tmp_path):
     out = tmp_path / "d.jsonl"
-    with BadServer(drafting(delay=0.02)) as server:
-        line = [sys.executable, ROOT / "app.py", "draft", "--task", "cv", "--policy", "openai", "--model", "gpt"]
-        line += ["--server", server.url, "--concurrency", "1", "--out", out, *spectra]
-        variables = {**os.environ, "OPENAI_API_KEY": "sk-test"}
-        killed = subprocess.Popen(line, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while not out.exists() or not out.read_bytes().count(b"\n"):
-            time.sleep(0.02)
-        killed.send_signal(signal.SIGKILL)
-        killed.wait()
-        there = {row["spectrum"]["name"] for row in rows(out)}
-        # What the killed client requested last is read before requests are counted.
-        assert server.wait(lambda: not server._tasks)
-        before = len(server.chats)
-        subprocess.run(line, env=variables, check=True, stdout=subprocess.DEVNULL)
-        assert len(server.chats) - before == 2 * (len(spectra) - len(there))
-    assert sorted(row["spectrum"]["name"] for row in rows(out)) == [path.name for path in spectra]
+    with BadServer(drafting()) as server:
+        draft_item(server, *spectra[:3], "--out", out)
+        out.write_bytes(out.read_bytes()[:-50])
+        requests = len(server.chats)
+        again = draft_item(server, *spectra[:3], "--out", out)
+        assert len(server.chats) - requests == 2
+    assert again.report["drafted"] == 1
+    assert sorted(row["spectrum"]["name"] for row in rows(out)) == [path.name for path in spectra[:3]]
 
 
 def test_a_server_that_refuses_every_request_ends_the_run_with_messages(draft_item, spectra, tmp_path, monkeypatch):
@@ -303,47 +275,33 @@ def together(spending: Budget, costs: Sequence[int]) -> int:
                     spending.use(tab, Usage(1, cost // 2, 0, 0))
                     time.sleep(0.001)
 
-    threads = [threading.Thread(target=inspect, args=(cost,)) for cost in costs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(len(costs)) as pool:
+        list(pool.map(inspect, costs))
     return len(begun)
+
+
+def test_waiting_for_the_budget_can_be_stopped():
+    spending, stop = Budget(token_budget=100), Stop()
+
+    def wait() -> object:
+        with spending.one_more(stop) as tab:
+            return tab
+
+    with ThreadPoolExecutor(1) as pool, spending.one_more(Stop()):
+        waiting = pool.submit(wait)
+        stop.set()
+        assert waiting.result() is None
+    assert spending.ended == ""
 
 
 def test_the_budget_holds_for_inspections_that_begin_at_once():
     spending = Budget(token_budget=1050)
     assert together(spending, [100] * 40) == 10
     assert total_tokens(spending.used) == 1000
-
-
-def test_without_a_budget_everything_begins():
     assert together(Budget(Prices(1.0, 1.0)), [100] * 20) == 20
-
-
-def test_one_expensive_inspection_may_exceed_the_budget_and_ends_the_run():
     spending = Budget(token_budget=300)
-    assert together(spending, [100]) == 1
-    assert together(spending, [400]) == 1
-    assert together(spending, [10]) == 0
+    assert [together(spending, [cost]) for cost in (100, 400, 10)] == [1, 1, 0], "a costly one may exceed the budget"
     assert spending.ended == "one more might exceed the budget"
-
-
-def test_waiting_for_the_budget_can_be_stopped():
-    spending, stop = Budget(token_budget=100), Stop()
-    results = []
-
-    def wait() -> None:
-        with spending.one_more(stop) as tab:
-            results.append(tab)
-
-    with spending.one_more(Stop()):
-        waiting = threading.Thread(target=wait)
-        waiting.start()
-        stop.set()
-        waiting.join()
-    assert results == [None]
-    assert spending.ended == ""
 
 
 def test_cached_tokens_have_their_own_price_or_the_usual_one():
@@ -370,34 +328,18 @@ def test_the_shipped_scores_and_trials_are_those_of_the_demo(items):
     ]
 
 
-def test_the_demo_has_every_class_and_many_look_alikes(items):
+def test_the_demo_has_drafts_of_every_class_with_the_true_label_that_can_be_reviewed(items):
     assert {trajectory.task for _, trajectory in items} == set(CLASSES)
     assert len({spectrum.meta["kind"] for spectrum, _ in items} & set(LOOK_ALIKES)) >= 8
     assert len({spectrum.survey for spectrum, _ in items}) == 3
-
-
-def test_every_item_is_labelled_as_simulated_and_names_its_drafter(items):
-    for spectrum, trajectory in items:
-        assert spectrum.meta["simulated"]
-        assert trajectory.simulated
-        assert trajectory.label_source == "simulation"
-        assert trajectory.drafter.name == "rule-based baseline"
-
-
-def test_every_draft_belongs_to_its_spectrum_and_has_the_true_label(items):
+    assert len({spectrum.name for spectrum, _ in items}) == len(items)
     for recipe, (spectrum, trajectory) in zip(RECIPES, items, strict=True):
+        assert spectrum.meta["simulated"]
+        assert (trajectory.simulated, trajectory.label_source) == (True, "simulation")
+        assert trajectory.drafter.name == "rule-based baseline"
         assert trajectory.spectrum_sha256 == spectrum.sha256
         assert trajectory.label == truth(recipe.kind, recipe.task)
         assert trajectory.prompt == TASKS[recipe.task].prompt
-
-
-def test_names_are_unique(items):
-    names = [spectrum.name for spectrum, _ in items]
-    assert len(set(names)) == len(names)
-
-
-def test_every_draft_could_be_reviewed(items):
-    for _, trajectory in items:
         assert trajectory.problems() == []
 
 
@@ -426,82 +368,46 @@ def test_shipped_drafts_are_those_of_the_present_baseline(items, monkeypatch):
         assert [dict(t.call.arguments) for t in turns[:-1]] == [dict(z.arguments) for z in trajectory.zooms]
 
 
-def test_a_new_draft_equals_the_shipped_one(items):
+def test_a_new_draft_and_its_pictures_equal_the_shipped_ones(items):
     spectrum, shipped = items[0]
     assert draft(RECIPES[0], spectrum) == shipped
-
-
-def test_pictures_are_those_the_tool_draws(items):
-    spectrum, trajectory = items[7]
-    for zoom in trajectory.zooms:
+    for zoom in shipped.zooms:
         assert tool.call(spectrum, zoom.arguments).picture == zoom.picture
 
 
-def of(items, mistake):
-    wrong = planted()
-    return [(s, t) for s, t in items if wrong.get(s.name) == mistake]
-
-
-def test_each_kind_of_mistake_is_planted(items):
-    assert set(planted().values()) == {
-        "hallucinated line",
-        "wrong label",
-        "flipped verdict",
-        "wrong frame",
-        "needless zoom",
-    }
-    assert 5 <= len(planted()) <= len(items) / 4
-
-
-def test_items_do_not_reveal_the_planted_mistakes(items):
+def test_each_kind_of_mistake_is_planted_and_not_revealed(items):
+    mistakes = planted()
+    kinds = {"hallucinated line", "wrong label", "flipped verdict", "wrong frame", "needless zoom"}
+    assert set(mistakes.values()) == kinds
+    assert 5 <= len(mistakes) <= len(items) / 4
     for spectrum, trajectory in items:
         text = str(trajectory.to_json()) + str(dict(spectrum.meta))
         assert not any(word in text for word in ("planted", "mistake", "hallucinated", "flipped"))
+        if kind := mistakes.get(spectrum.name):
+            check_mistake(kind, spectrum, trajectory)
 
 
-def test_a_flipped_verdict_is_the_wrong_one_for_the_numbers_it_gives(items):
-    for spectrum, trajectory in of(items, "flipped verdict"):
-        *_, last = replayed(spectrum, TASKS[trajectory.task])
-        assert isinstance(trajectory.steps[-1], Answer)
-        assert trajectory.answer.verdict != last.answer.verdict
-
-
-def test_a_window_in_the_wrong_frame_misses_its_line(items):
-    ((spectrum, trajectory),) = of(items, "wrong frame")
+def check_mistake(kind: str, spectrum: Spectrum, trajectory: Trajectory) -> None:
+    task = TASKS[trajectory.task]
+    honest = list(replayed(spectrum, task))
     first = trajectory.zooms[0]
-    assert (first.frame, first.z) == ("rest", spectrum.redshift)
-    right = next(iter(replayed(spectrum, TASKS[trajectory.task]))).call.arguments["wavelength_range"]
-    assert first.window[0] > right[0] + 100
-
-
-def test_a_wrong_label_names_a_line_outside_its_window(items):
-    for _, trajectory in of(items, "wrong label"):
-        first = trajectory.zooms[0]
+    if kind == "flipped verdict":
+        assert trajectory.answer.verdict != honest[-1].answer.verdict
+    elif kind == "wrong frame":  # the window misses its line
+        assert (first.frame, first.z) == ("rest", spectrum.redshift)
+        assert first.window[0] > honest[0].call.arguments["wavelength_range"][0] + 100
+    elif kind == "wrong label":  # of a line outside its window
         assert "Na I D" in first.label
         assert not first.window[0] < 5892 < first.window[1]
-
-
-def test_a_needless_zoom_covers_no_feature_of_the_task(items):
-    for _, trajectory in of(items, "needless zoom"):
+    elif kind == "needless zoom":  # of no feature of the task
         low, high = next(z for z in trajectory.zooms if z.label == "continuum").window
-        local = [f for f in TASKS[trajectory.task].features if f.kind != "slope"]
-        assert not any(f.span[0] < high and f.span[1] > low for f in local)
-
-
-def test_a_hallucinated_line_is_claimed_where_none_was_measured(items):
-    for spectrum, trajectory in of(items, "hallucinated line"):
+        features = [f for f in task.features if f.kind != "slope"]
+        assert not any(f.span[0] < high and f.span[1] > low for f in features)
+    else:  # a line is claimed where none was measured
         claimed = [s.text for s in trajectory.steps if isinstance(s, Think)]
-        honest = [turn.thought for turn in replayed(spectrum, TASKS[trajectory.task])]
-        assert claimed[1].startswith(honest[1])
-        assert len(claimed[1]) > len(honest[1]) + 40
+        assert claimed[1].startswith(honest[1].thought)
+        assert len(claimed[1]) > len(honest[1].thought) + 40
         assert isinstance(trajectory.steps[1], Zoom)
-
-
-def a_table(path: Path, ivar: float) -> Path:
-    wavelength = np.linspace(3800.0, 9000.0, 600)
-    flux = 100.0 + 20.0 * np.exp(-0.5 * ((wavelength - 6564.6) / 12.0) ** 2)
-    Table({"wavelength": wavelength, "flux": flux, "ivar": np.full(600, ivar)}).write(path)
-    return path
 
 
 def test_spectra_below_the_snr_floor_are_skipped_with_the_reason(tmp_path: Path, capsys) -> None:
@@ -529,7 +435,10 @@ def test_files_of_a_folder_that_hold_no_spectrum_are_named_with_the_reason(tmp_p
     given = ["draft", str(folder), "--task", "cv", "--db", str(tmp_path / "a.db")]
     assert app.main([*given, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert (report["drafted"], [one["file"] for one in report["skipped_files"]]) == (1, [str(folder / "notes.md")])
+    assert (report["drafted"], [skipped["file"] for skipped in report["skipped_files"]]) == (
+        1,
+        [str(folder / "notes.md")],
+    )
     assert app.main(given) == 0
     assert "files skipped because they hold no spectrum: 1" in capsys.readouterr().out
 

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -39,7 +40,6 @@ from reviewer.web.background.importing import Importing
 from tests.support.campaign import a_spectrum, a_trajectory, people
 
 ROOT = Path(__file__).resolve().parents[3]
-LAST = 120.0  # seconds that a background import may take on a busy machine
 ROWS = 150
 
 
@@ -57,23 +57,33 @@ def a_row(number: int) -> dict[str, Any]:
 
 
 def a_file(path: Path, rows: int, form: str = "lines") -> Path:
-    made = [a_row(number) for number in range(rows)]
-    text = json.dumps(made) if form == "list" else "\n".join(map(json.dumps, made)) + "\n"
+    values = [a_row(number) for number in range(rows)]
+    text = json.dumps(values) if form == "list" else "\n".join(map(json.dumps, values)) + "\n"
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def thoughts(path: Path) -> list[str]:
     """The first thought of every item, in order of the items."""
+    query = "SELECT v.body FROM items i JOIN versions v ON v.item = i.id ORDER BY i.id"
+    return [json.loads(body)["steps"][0]["text"] for (body,) in selected(path, query)]
+
+
+def selected(path: Path, query: str) -> list[Any]:
     with closing(sqlite3.connect(path)) as db:
-        rows = db.execute("SELECT v.body FROM items i JOIN versions v ON v.item = i.id ORDER BY i.id").fetchall()
-    return [json.loads(body)["steps"][0]["text"] for (body,) in rows]
+        return db.execute(query).fetchall()
 
 
 def added(path: Path) -> int:
     """The number of items."""
-    with closing(sqlite3.connect(path)) as db:
-        return int(db.execute("SELECT count(*) FROM items").fetchone()[0])
+    return int(selected(path, "SELECT count(*) FROM items")[0][0])
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Wait for another process, for two minutes at most."""
+    until = time.monotonic() + 120.0
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.01)
 
 
 def expected(rows: int) -> list[str]:
@@ -140,8 +150,8 @@ def test_a_changed_file_is_not_resumed(store: Store, tmp_path: Path, monkeypatch
     with one_import(store.path), pytest.raises(ImportFileError, match="was changed since its import began"):
         continue_import(store, old.id)
     # As a new import, the rows that are here are recognised.
-    found = import_file(store, path, skip_bad=True)
-    assert (len(found.added), len(found.known)) == (8, 4)
+    imported = import_file(store, path, skip_bad=True)
+    assert (len(imported.added), len(imported.known)) == (8, 4)
     assert thoughts(store.path) == expected(12)
 
 
@@ -188,8 +198,20 @@ def slow_program(folder: Path, pause: float) -> Path:
 
 def recorded(database: Path) -> list[tuple[str, int]]:
     """How far the imports are, as the database records it."""
-    with closing(sqlite3.connect(database)) as db:
-        return db.execute("SELECT step, line FROM imports").fetchall()
+    return selected(database, "SELECT step, line FROM imports")
+
+
+def is_killed(line: list[str], database: Path, progress: Callable[[Path], object], seconds: float) -> bool:
+    """Kill an import this long after its progress: in a pause between two parts, or in the next part."""
+    before = progress(database)
+    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_until(lambda: progress(database) != before or process.poll() is not None)
+    time.sleep(seconds)
+    if process.poll() is not None:
+        return False
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    return True
 
 
 def test_a_killed_import_resumes_and_adds_every_row_once(tmp_path: Path) -> None:
@@ -198,26 +220,14 @@ def test_a_killed_import_resumes_and_adds_every_row_once(tmp_path: Path) -> None
     path, database = a_file(tmp_path / "rows.jsonl", rows), tmp_path / "annotations.db"
     with Store.open(database) as store:
         people(store)
-    seen: list[int] = []
+    counts: list[int] = []
     slow = command(path, database, slow_program(tmp_path, 0.3))
-    for kill in range(4):
-        process = subprocess.Popen(slow, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        before, known = recorded(database), added(database)
-        until = time.monotonic() + LAST
-        while recorded(database) == before and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.02)
-        # The later kills come while rows are written.
-        while kill > 0 and added(database) == known and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.02)
-        # In a pause between two parts, or in the next part.
-        time.sleep(rng.uniform(0.0, 0.4))
-        if process.poll() is not None:
+    for progress in (recorded, added, added):
+        if not is_killed(slow, database, progress, rng.uniform(0.0, 0.4)):
             break
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        seen.append(len(thoughts(database)))
-        assert thoughts(database) == expected(seen[-1])
-    assert any(0 < number < rows for number in seen), seen
+        counts.append(added(database))
+        assert thoughts(database) == expected(counts[-1])
+    assert any(0 < number < rows for number in counts), counts
     done = subprocess.run(command(path, database), capture_output=True, text=True, check=True)
     assert thoughts(database) == expected(rows)
     assert json.loads(done.stdout)["rows"] == rows
@@ -231,15 +241,13 @@ def test_a_killed_import_resumes_and_adds_every_row_once(tmp_path: Path) -> None
 
 
 def ended(importing: Importing, job: int) -> str:
-    until = time.monotonic() + LAST
-    while (status := importing.status(job)) is not None and status.running and time.monotonic() < until:
-        time.sleep(0.05)
-    assert status is not None
+    wait_until(lambda: not importing.status(job).running)
+    status = importing.status(job)
     assert not status.running
     return status.job.state
 
 
-def test_an_import_of_the_page_runs_in_its_own_process_and_survives_the_server(
+def test_an_import_of_the_page_is_cancelled_at_once_survives_the_server_and_is_resumed(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = a_file(tmp_path / "rows.jsonl", ROWS)
@@ -247,42 +255,25 @@ def test_an_import_of_the_page_runs_in_its_own_process_and_survives_the_server(
     with monkeypatch.context() as patch:
         patch.setattr("reviewer.web.background.importing.PROGRAM", slow_program(tmp_path, 1.0))
         (job,) = importing.start([request_of(path)], "CO")
-    with pytest.raises(ImportFileError, match="Another import is running"):
-        importing.start([request_of(path)], "CO")
-    until = time.monotonic() + LAST
-    while not added(store.path) and time.monotonic() < until:
-        time.sleep(0.01)
+        with pytest.raises(ImportFileError, match="Another import is running"):
+            importing.start([request_of(path)], "CO")
+        wait_until(lambda: added(store.path))
+        importing.cancel([job.id])
+        before = added(store.path)
+        assert ended(importing, job.id) == "cancelled"
+        assert added(store.path) == before < ROWS
+        importing.resume([job.id], "CO")
+    wait_until(lambda: added(store.path) > before)
     importing.close()  # the server is stopped
     again = Importing(store)
     status = again.status(job.id)
     assert status is not None
     assert (status.running, status.ended, status.can_resume) == (False, True, True)
-    assert 0 < added(store.path) < ROWS
+    assert before < added(store.path) < ROWS
     again.resume([job.id], "CO")
     assert ended(again, job.id) == "done"
     assert thoughts(store.path) == expected(ROWS)
     again.close()
-
-
-def test_an_import_of_the_page_is_cancelled_at_once_and_resumed(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = a_file(tmp_path / "rows.jsonl", ROWS)
-    importing = Importing(store)
-    with monkeypatch.context() as patch:
-        patch.setattr("reviewer.web.background.importing.PROGRAM", slow_program(tmp_path, 1.0))
-        (job,) = importing.start([request_of(path)], "CO")
-    until = time.monotonic() + LAST
-    while not added(store.path) and time.monotonic() < until:
-        time.sleep(0.01)
-    importing.cancel([job.id])
-    here = added(store.path)
-    assert ended(importing, job.id) == "cancelled"
-    assert added(store.path) == here < ROWS
-    importing.resume([job.id], "CO")
-    assert ended(importing, job.id) == "done"
-    assert thoughts(store.path) == expected(ROWS)
-    importing.close()
 
 
 def test_what_a_program_wrote_that_ended_by_itself_is_in_its_log(
@@ -309,11 +300,10 @@ def test_only_files_in_an_allowed_folder_are_imported_by_path(store: Store, tmp_
     importing = Importing(store, [allowed])
     inside = a_file(allowed / "deep" / "rows.jsonl", 1)
     assert importing.path_on_server(f" {inside} ") == inside.resolve()
-    for outside in (secret, allowed / "link.jsonl", allowed / ".." / "secret.jsonl", Path("secret.jsonl")):
+    outside = (secret, allowed / "link.jsonl", allowed / ".." / "secret.jsonl", Path("secret.jsonl"))
+    for desk, path in (*((importing, path) for path in outside), (Importing(store), inside)):
         with pytest.raises(ImportFileError, match="expected a file or folder inside"):
-            importing.path_on_server(str(outside))
-    with pytest.raises(ImportFileError, match="expected a file or folder inside"):
-        Importing(store).path_on_server(str(inside))
+            desk.path_on_server(str(path))
 
 
 def test_uploaded_files_are_deleted_at_the_end_and_kept_until_then(store: Store, tmp_path: Path) -> None:
@@ -341,21 +331,17 @@ def test_uploaded_files_of_an_import_that_nobody_resumes_are_deleted_in_the_end(
     folder = importing.folder / "upload"
     folder.mkdir()
     path = a_file(folder / "rows.jsonl", 3)
-    job = None
-    if state != "no import":
-        job = store.imports.create(request_of(path, uploaded=True), "CO")
+    jobs = [] if state == "no import" else [store.imports.create(request_of(path, uploaded=True), "CO").id]
     if state == "cancelled":
-        store.imports.end(job.id, "cancelled")
+        store.imports.end(jobs[0], "cancelled")
     soon, late = (datetime.now(UTC) + UPLOADS_KEPT + timedelta(minutes=minutes) for minutes in (-1, 1))
     assert delete_old_uploads(store, soon) == []
     with one_import(store.path):
         assert delete_old_uploads(store, late) == []
-    if job is not None:
-        assert importing.status(job.id).can_resume
+    assert all(importing.status(job).can_resume for job in jobs)
     assert delete_old_uploads(store, late) == [folder.resolve()]
     assert not folder.exists()
-    if job is not None:
-        assert not importing.status(job.id).can_resume
+    assert not any(importing.status(job).can_resume for job in jobs)
     assert not is_importing(store.path)
 
 
@@ -419,8 +405,8 @@ def test_rows_of_items_in_any_order_are_all_counted(
     import_file(store, path)
     job = store.imports.latest()
     assert job is not None
-    found = Findings.of(job)
-    assert (found.known, found.known_items, found.unlisted) == (10, [[20, 20], [18, 18], [16, 16]], 7)
-    summary = _import_summary(job, found, by_state(store, found.known_items, 20))
+    findings = Findings.of(job)
+    assert (findings.known, findings.known_items, findings.unlisted) == (10, [[20, 20], [18, 18], [16, 16]], 7)
+    summary = _import_summary(job, findings, by_state(store, findings.known_items, 20))
     assert "3 already screening here: items 16, 18, 20" in summary
     assert "7 more rows are already here" in summary
