@@ -13,7 +13,10 @@ from reviewer import server
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
 from reviewer.web.routes import opening as opening_routes
-from tests.reviewer.web.test_review_api import PASSWORD, client_of, drafted
+from tests.reviewer.web.conftest import client_of
+from tests.reviewer.web.test_review_api import drafted
+
+pytestmark = pytest.mark.usefixtures("without_page")
 
 MINE = {"mine": "true"}
 
@@ -22,7 +25,7 @@ MINE = {"mine": "true"}
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store.open(tmp_path / "annotations.db") as store:
         for initials, roles in (("RV", ["reviewer"]), ("RW", ["reviewer"]), ("CO", ["coordinator"])):
-            store.accounts.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
+            store.accounts.add_person(initials, f"Person {initials}", roles)
         store.settings.set_rules(None, Rules())
         for seed in (1, 2, 3):
             trajectory, spectrum = drafted(seed)
