@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,6 +16,7 @@ from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.trajectory import Drafter, Step, Trajectory, Zoom
 from reviewer import server
+from reviewer.live.events import Log, server_sent
 from reviewer.store import Store
 from reviewer.ui import page
 from reviewer.web.auth import ALONE, COOKIE
@@ -55,3 +58,16 @@ def a_trace(spectrum: Spectrum, *steps: Step, drafter: str = "a drafter", label:
         label=label,
         simulated=True,
     )
+
+
+def events_of(log: Log, after: int = 0) -> list[dict[str, Any]]:
+    """All events of a log that ends, as a page receives them."""
+
+    async def received() -> str:
+        return "".join([part async for part in server_sent(log, after)])
+
+    text = asyncio.run(asyncio.wait_for(received(), 60))
+    blocks = [block.split("\n", 1) for block in text.split("\n\n") if block.startswith("id: ")]
+    numbers = [int(number.removeprefix("id: ")) for number, _ in blocks]
+    assert numbers == list(range(after + 1, after + 1 + len(numbers)))
+    return [json.loads(data.removeprefix("data: ")) for _, data in blocks]

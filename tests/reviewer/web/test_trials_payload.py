@@ -23,9 +23,11 @@ from agent.trajectory import Trajectory
 from agent.trial.making import edited_again
 from agent.trial.report import Skipped, Trial
 from agent.trial.run import trial
-from reviewer import server
 from reviewer.store import Draft, Store, TrialRow
+from tests.reviewer.web.conftest import client_of
 from tests.support.drawn_traces import a_removal, a_spectrum, a_store, a_trace, decide, revise
+
+pytestmark = pytest.mark.usefixtures("without_page")
 
 WRITTEN = "No line stands out at Hα any more."
 HIDDEN = {"verdict_first": "true"}
@@ -64,9 +66,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def client(store: Store) -> TestClient:
-    client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1", follow_redirects=False)
-    assert client.post("/sign-in", data={"initials": "AA"}).status_code == 303
-    return client
+    return client_of(store, "AA")
 
 
 def trial_of(client: TestClient, item: int, **query: str) -> Any:
