@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ from reviewer.web.context import Context
 from reviewer.web.routes import sign_in
 from tests.reviewer.blind.test_judges import MODEL
 from tests.support.blind_campaign import a_store, opened
+from tests.support.campaign import Clock
 from tests.support.model_server import (
     HASTY,
     MESSAGES,
@@ -68,23 +69,10 @@ HERE = "http://127.0.0.1:7860"
 SIGN_IN_PASSWORD = "Hα in emission"
 
 
-class Clock:
-    def __init__(self) -> None:
-        # Long ago, so that a date in a cookie would end it in a browser of today.
-        self.now = datetime(2025, 11, 21, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    store = Store.open(tmp_path / "annotations.db", clock)
+def store(tmp_path: Path) -> Iterator[Store]:
+    # Long ago, so that a date in a cookie would end it in a browser of today.
+    store = Store.open(tmp_path / "annotations.db", Clock(datetime(2025, 11, 21, 12, tzinfo=UTC)))
     yield store
     store.close()
 
@@ -136,31 +124,23 @@ def test_two_people_without_passwords_are_distinguished_by_their_cookies(store: 
     assert client(store).get("/who").json() is None
 
 
-def test_the_second_person_does_not_change_the_rules_of_the_first(store: Store) -> None:
+def test_rules_that_were_set_are_unchanged(store: Store) -> None:
+    store.settings.set_rules(None, Rules(auditors=3, votes=3))
     enter(client(store), "AB")
+    assert store.settings.rules() == Rules(auditors=3, votes=3)
     store.settings.set_rules("AB", Rules())
     enter(client(store), "CD")
     assert store.settings.rules() == Rules()
 
 
-def test_rules_set_before_the_first_person_are_unchanged(store: Store) -> None:
-    store.settings.set_rules(None, Rules(auditors=3, votes=3))
-    enter(client(store), "AB")
-    assert store.settings.rules() == Rules(auditors=3, votes=3)
-
-
-@pytest.mark.parametrize("initials", ["", "A", "ABCDE", "A1", "<b>"])
+@pytest.mark.parametrize("initials", ["", "A", "ABCDE", "A1", '"><script>'])
 def test_invalid_initials_are_refused_with_a_message(store: Store, initials: str) -> None:
     response = enter(client(store), initials)
     assert response.status_code == 422
     assert "Initials need two to four letters" in response.text
-    assert "<b>" not in response.text
+    assert '"><script>' not in response.text
     assert auth.COOKIE not in response.cookies
     assert store.accounts.people() == []
-
-
-def test_typed_text_is_returned_as_text_and_never_as_markup(store: Store) -> None:
-    assert '"><script>' not in enter(client(store), '"><script>').text
 
 
 def test_a_password_opens_a_session_that_only_the_browser_can_read(store: Store) -> None:
@@ -187,18 +167,9 @@ def test_a_wrong_password_and_unknown_initials_get_the_same_answer(store: Store)
     assert "Initials and password do not match." in wrong.text
     assert "Initials and password do not match." in unknown.text
     assert auth.COOKIE not in wrong.cookies
-
-
-def test_after_five_wrong_passwords_even_the_right_one_waits(store: Store, clock: Clock) -> None:
-    team(store)
-    browser = client(store)
-    for _ in range(5):
-        enter(browser, "AB", "wrong")
-    refused = enter(browser, "AB", SIGN_IN_PASSWORD)
-    assert refused.status_code == 401
-    assert "Too many attempts" in refused.text
-    clock.now += timedelta(minutes=16)
-    assert enter(browser, "AB", SIGN_IN_PASSWORD).status_code == 303
+    for _ in range(4):
+        enter(client(store), "AB", "wrong")
+    assert "Too many attempts" in enter(client(store), "AB", SIGN_IN_PASSWORD).text
 
 
 def test_with_one_password_set_initials_alone_are_not_enough(store: Store) -> None:
@@ -223,20 +194,6 @@ def test_signing_out_ends_the_session_for_every_copy_of_its_cookie(store: Store)
     assert thief.get("/who").json() is None
 
 
-def test_a_session_ends_after_a_day_without_use_or_a_week(store: Store, clock: Clock) -> None:
-    team(store)
-    browser = client(store)
-    enter(browser, "AB", SIGN_IN_PASSWORD)
-    for _ in range(7):
-        clock.now += timedelta(hours=23)
-        assert browser.get("/who").json() == "AB"
-    clock.now += timedelta(hours=8)
-    assert browser.get("/who").json() is None
-    enter(browser, "AB", SIGN_IN_PASSWORD)
-    clock.now += timedelta(hours=25)
-    assert browser.get("/who").json() is None
-
-
 def test_signing_in_ends_the_previous_session_of_the_browser(store: Store) -> None:
     team(store)
     browser = client(store)
@@ -253,24 +210,12 @@ def test_requests_through_a_local_proxy_are_not_local(store: Store) -> None:
         assert client(store).get("/who", headers={header: "203.0.113.9"}).json() is None
 
 
-def test_deactivation_ends_a_session_at_once(store: Store) -> None:
-    team(store)
-    browser = client(store)
-    enter(browser, "CD", "second password")
-    store.accounts.deactivate("AB", "CD")
-    assert browser.get("/who").json() is None
-    assert enter(browser, "CD", "second password").status_code == 401
-
-
-@pytest.mark.parametrize("path", ["/sign-in", "/sign-out"])
-@pytest.mark.parametrize("origin", ["http://elsewhere.example", "http://127.0.0.1:9999", "null"])
-def test_a_post_from_another_site_is_refused(store: Store, path: str, origin: str) -> None:
-    response = client(store).post(path, data={"initials": "AB"}, headers={"Origin": origin})
-    assert response.status_code == 403
+def test_a_post_from_another_site_is_refused_and_one_from_our_own_page_accepted(store: Store) -> None:
+    for path in ("/sign-in", "/sign-out"):
+        for origin in ("http://elsewhere.example", "http://127.0.0.1:9999", "null"):
+            response = client(store).post(path, data={"initials": "AB"}, headers={"Origin": origin})
+            assert response.status_code == 403, (path, origin)
     assert store.accounts.people() == []
-
-
-def test_a_post_from_our_own_page_is_accepted(store: Store) -> None:
     assert enter(client(store), "AB", Origin=HERE).status_code == 303
 
 
@@ -407,8 +352,8 @@ def test_no_command_reveals_the_key(
     assert program.main(["inspect", *arguments, "--out", str(results), str(star), "--json"]) == 0
     assert program.main(["draft", *arguments, "--label", "YES", "--out", str(drafts), str(star), "--json"]) in (0, 1)
     assert REDACTED in results.read_text()
-    for each in (results, drafts):
-        assert program.main(["import", str(each), "--spectra", str(tmp_path), "--db", str(db), "--json"]) == 0
+    for rows in (results, drafts):
+        assert program.main(["import", str(rows), "--spectra", str(tmp_path), "--db", str(db), "--json"]) == 0
     program.main(["doctor", "--json", "--servers", str(path), "--db", str(db)])
     program.main(["log", "--json", "--db", str(db)])
     captured = capfd.readouterr()
@@ -416,6 +361,7 @@ def test_no_command_reveals_the_key(
     require_no_canary(tmp_path, captured.out, captured.err, caplog.text, *children)
 
 
+@pytest.mark.parametrize("servers", ["file"], indirect=True)
 def test_a_live_run_does_not_reveal_the_key_to_the_page(
     servers: tuple[Path, BadServer], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -530,21 +476,6 @@ def test_a_redirect_to_another_server_does_not_take_the_key_along() -> None:
     assert CANARY not in repr(headers)
 
 
-def test_a_key_file_that_others_can_read_is_refused_with_the_remedy(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "the.key"
-    path.write_text(CANARY)
-    path.chmod(0o644)
-    given = ["--task", "cv", "--policy", "spec-o3", "--server", "http://127.0.0.1:9/v1"]
-    out = ["--out", str(tmp_path / "r.jsonl"), str(a_spectrum(tmp_path))]
-    assert program.main(["inspect", *given, "--api-key-file", str(path), *out]) == 2
-    captured = capfd.readouterr()
-    assert "mode 0644, which lets others read or change it" in captured.err
-    assert f"expected a file that only its owner can read: chmod 600 {path}" in captured.err
-    assert CANARY not in captured.out + captured.err
-
-
 PEOPLE = {"CO": "coordinator", "RE": "reviewer", "AU": "auditor", "EX": "coordinator", "TA": "reviewer"}
 OTHERS = ("RE", "AU")
 FOR_COORDINATORS = "Only a coordinator can do this"
@@ -655,8 +586,8 @@ class Served:
     def _request(self, name: str, session: str) -> dict[str, Any]:
         return {"data": EVENTS[name].data, "fn_index": self.events[name], "session_hash": session}
 
-    def _join(self, client: httpx.Client, name: str, session: str) -> tuple[int, str]:
-        joined = client.post("/gradio_api/queue/join", json=self._request(name, session))
+    def _join(self, client: httpx.Client, name: str, session: str, **other: Any) -> tuple[int, str]:
+        joined = client.post("/gradio_api/queue/join", json=self._request(name, session) | other)
         if joined.status_code != 200:
             return joined.status_code, joined.text
         answered = []
@@ -701,16 +632,11 @@ def test_gradio_reads_no_file_that_was_not_uploaded(served: Served, tmp_path: Pa
     secret = tmp_path / "secret.csv"
     secret.write_text("wavelength,flux\n4000,1\n")
     file = {"path": str(secret), "meta": {"_type": "gradio.FileData"}}
-    event = {
-        "data": [[file], "cv", "batch", "", None, "leave out"],
-        "fn_index": served.events["drafts.draft"],
-        "session_hash": "secret",
-    }
     before = served.store.log.head()
     with httpx.Client(base_url=served.address, cookies={COOKIE: served.tokens["CO"]}, timeout=60) as client:
-        assert client.post("/gradio_api/queue/join", json=event).status_code == 200
-        with client.stream("GET", "/gradio_api/queue/data", params={"session_hash": "secret"}) as answers:
-            answered = next(line for line in answers.iter_lines() if '"process_completed"' in line)
+        sent = [[file], "cv", "batch", "", None, "leave out"]
+        status, answered = served._join(client, "drafts.draft", "secret", data=sent)
+    assert status == 200
     assert '"success":false' in answered
     assert "was not uploaded" in answered
     assert served.store.log.head() == before

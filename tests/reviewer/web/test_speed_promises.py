@@ -25,58 +25,38 @@ from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.spectrum.readers import fits as fits_file
 from agent.spectrum.readers import opened
-from agent.tasks import load
-from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from agent.trajectory import Answer, Think, Zoom
 from reviewer import server
 from reviewer.store import Draft, Store
 from reviewer.store import store as store_module
 from reviewer.store.sqlite import database
 from reviewer.ui import page as whole_page
 from reviewer.web.routes.assets import PLOTLY_URL
+from tests.reviewer.web.conftest import a_trace
 
 ROOT = Path(__file__).resolve().parents[3]
 FEW, MANY = 12, 400
 BYTES_PER_PIXEL = 25
 NEVER_AT_START = ("torch", "transformers", "vllm", "matplotlib", "scipy", "sklearn", "choix", "plotly")
 
+ALL_AT_ONCE = {
+    "mine": "true", "state": "screening", "task": "cv", "survey": "simulated LAMOST", "drafter": "a drafter",
+    "batch": "batch 1", "snr_min": "1", "snr_max": "900", "disagreement": "false", "simulated": "true",
+    "text": "simulated",
+}
 FILTERS: dict[str, dict[str, str]] = {
     "default": {"mine": "true"},
     "everything": {},
-    "state": {"state": "screening"},
-    "task": {"task": "cv"},
-    "survey": {"survey": "simulated LAMOST"},
+    **{name: {name: ALL_AT_ONCE[name]} for name in ("state", "task", "survey", "batch", "simulated", "text")},
     "drafter": {"drafter": "a drafter", "mine": "true"},
-    "batch": {"batch": "batch 1"},
     "S/N": {"snr_min": "1", "snr_max": "900"},
     "disagreement": {"disagreement": "true"},
-    "simulated": {"simulated": "true"},
-    "part of a name": {"text": "simulated"},
     "number": {"text": "#7"},
-    "all at once": {
-        "mine": "true",
-        "state": "screening",
-        "task": "cv",
-        "survey": "simulated LAMOST",
-        "drafter": "a drafter",
-        "batch": "batch 1",
-        "snr_min": "1",
-        "snr_max": "900",
-        "disagreement": "false",
-        "simulated": "true",
-        "text": "simulated",
-    },
+    "all at once": ALL_AT_ONCE,
 }
 GROWS = (
-    "standings",
-    "items",
-    "versions",
-    "decisions",
-    "marks",
-    "verdicts",
-    "spectra",
-    "pictures",
-    "grids",
-    "autosaves",
+    *("standings", "items", "versions", "decisions", "marks", "verdicts"),
+    *("spectra", "pictures", "grids", "autosaves"),
 )
 """Tables with rows per item or per action on an item. Leases have an index of the current ones."""
 
@@ -91,17 +71,7 @@ def spectrum() -> Spectrum:
 
 def drafts(spectrum: Spectrum, items: int) -> Iterator[Draft]:
     zoom = Zoom("s2", {"wavelength_range": [6500, 6630]}, "observed", 0.0, spectrum.medium, "seen", True, "0" * 64)
-    answer = Answer("s3", "YES", "An accretion disc.")
-    first = Trajectory(
-        task="cv",
-        prompt=load()["cv"].prompt,
-        spectrum_name=spectrum.name,
-        spectrum_sha256=spectrum.sha256,
-        steps=(Think("s1", "Broad Balmer emission."), zoom, answer),
-        drafter=Drafter("model", "a drafter"),
-        medium=spectrum.medium,
-        simulated=True,
-    )
+    first = a_trace(spectrum, Think("s1", "Look."), zoom, Answer("s3", "YES", "An accretion disc."), label=None)
     for number in range(items):
         trajectory = replace(first, steps=(Think("s1", f"Look {number}."), *first.steps[1:]))
         yield Draft(trajectory, spectrum, batch=f"batch {number % 3}", key=str(number))
@@ -388,8 +358,8 @@ def test_the_targets_of_a_desi_file_are_listed_without_reading_a_spectrum(
         listed = sum(taken)
         assert listed < 100 * targets + 3 * 8 * pixels
         taken.clear()
-        one = found.read(str(1000 + targets // 2))
-        assert len(one) == 3 * pixels
+        spectrum = found.read(str(1000 + targets // 2))
+        assert len(spectrum) == 3 * pixels
         # Flux, ivar and wavelength of three arms; not those of its neighbours.
         assert sum(taken) < 100 * targets + 3 * pixels * (4 + 4 + 8 + 8)
     assert path.stat().st_size > 3 * targets * pixels * 8
