@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
+import uvicorn
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
@@ -71,3 +75,22 @@ def events_of(log: Log, after: int = 0) -> list[dict[str, Any]]:
     numbers = [int(number.removeprefix("id: ")) for number, _ in blocks]
     assert numbers == list(range(after + 1, after + 1 + len(numbers)))
     return [json.loads(data.removeprefix("data: ")) for _, data in blocks]
+
+
+@contextmanager
+def serving(app: FastAPI) -> Iterator[tuple[str, uvicorn.Server]]:
+    """The app on a port of its own, as it is served."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        # From now on, connections wait until the server accepts them.
+        listening.listen()
+        config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=2)
+        running = uvicorn.Server(config)
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}", running
+        finally:
+            running.should_exit = True
+            thread.join(timeout=60)
+            assert not thread.is_alive()

@@ -6,7 +6,6 @@ import io
 import itertools
 import json
 import re
-import socket
 import struct
 import threading
 import zipfile
@@ -19,7 +18,6 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-import uvicorn
 from astropy.io import fits
 from astropy.table import Table
 from fastapi import FastAPI
@@ -39,7 +37,7 @@ from reviewer.live import runs as live_runs
 from reviewer.store import QueueFilter, Store
 from reviewer.web.auth import ALONE, COOKIE
 from reviewer.web.live import Live
-from tests.reviewer.web.conftest import client_of
+from tests.reviewer.web.conftest import client_of, serving
 from tests.support.model_server import BadServer, Endless, Say, Stall, answer, look, talking
 from tests.support.training_data import specvi_file, specvi_row
 
@@ -106,25 +104,6 @@ def model_server(app: FastAPI, *answers: Any, **more: Any) -> Iterator[BadServer
     with BadServer(answers[0] if len(answers) == 1 and callable(answers[0]) else answers) as model:
         app.state.live.roster = Roster([Server(key="m", url=model.url, **more)])
         yield model
-
-
-@contextmanager
-def serving(app: FastAPI) -> Iterator[tuple[str, uvicorn.Server]]:
-    """The app on a port of its own, as it is served."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        # From now on, connections wait until the server accepts them.
-        listening.listen()
-        config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=2)
-        running = uvicorn.Server(config)
-        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}", running
-        finally:
-            running.should_exit = True
-            thread.join(timeout=60)
-            assert not thread.is_alive()
 
 
 @contextmanager
@@ -256,6 +235,10 @@ def test_a_library_spectrum_is_found_added_and_its_trace_replayed(app, store):
 def test_events_come_while_the_server_writes_and_a_stop_ends_the_request_and_keeps_the_text(app):
     with model_server(app, Say(look(6400, 6700)), Stall("<think>Still")) as model, browser(app) as client:
         run = start(client, policy="m")
+        refused = client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]})
+        assert (refused.status_code, "still running" in refused.json()["error"]) == (422, True)
+        assert client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [1]}).status_code == 404
+        assert client.get(f"/api/v1/live/runs/{run}/trace.json?sample=-1").status_code == 404
         kinds = []
         for _, event in numbered_events(client, run, **{"Accept-Encoding": "gzip"}):
             kinds.append(event["kind"])
@@ -336,6 +319,7 @@ def test_an_unreachable_server_fails_the_run_with_a_message_and_not_the_request(
     client = client_of(app, "AB")
     health = client.get("/api/v1/live/health", params={"policy": "m"}).json()
     assert not health["ok"]
+    assert client.get("/api/v1/live/health?policy=nobody").status_code == 409
     run = start(client, policy="m")
     *_, ended, last = all_events(client, run)
     assert (ended["reason"], last["state"]) == ("policy failed", "failed")
@@ -343,20 +327,6 @@ def test_an_unreachable_server_fails_the_run_with_a_message_and_not_the_request(
     refused = client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]})
     assert refused.status_code == 422
     assert "nothing to review" in refused.json()["error"]
-
-
-def test_the_page_gets_the_policies_and_never_a_key(app, monkeypatch):
-    monkeypatch.setenv("A_KEY", "sk-very-secret")
-    with model_server(app, talking(), title="My model", api_key_env="A_KEY") as model:
-        model.api_key = "another"
-        client = client_of(app, "AB")
-        policies = client.get("/api/v1/live/policies")
-        health = client.get("/api/v1/live/health?policy=m")
-        run = start(client, policy="m")
-        everything = json.dumps(all_events(client, run)) + client.get(f"/api/v1/live/runs/{run}").text
-    assert [p["key"] for p in policies.json()] == ["baseline", "m", "replay"]
-    assert "sk-very-secret" not in policies.text + health.text + everything
-    assert client.get("/api/v1/live/health?policy=nobody").status_code == 409
 
 
 def test_a_checkpoint_gets_the_prompt_as_trained_where_it_is_imported(app, tmp_path, monkeypatch):
@@ -428,16 +398,6 @@ def test_an_impossible_run_is_refused_with_a_message(app, changes, status, messa
     refused = client.post("/api/v1/live/runs", json=body)
     assert refused.status_code == status
     assert message in refused.json()["error"]
-
-
-def test_running_and_missing_samples_are_not_sent_to_review(app):
-    with model_server(app, Stall("<think>Still")):
-        client = client_of(app, "AB")
-        run = start(client, policy="m")
-        refused = client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]})
-        assert (refused.status_code, "still running" in refused.json()["error"]) == (422, True)
-        assert client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [1]}).status_code == 404
-        assert client.get(f"/api/v1/live/runs/{run}/trace.json?sample=-1").status_code == 404
 
 
 # ---- the bench
@@ -546,13 +506,9 @@ def test_a_file_is_parsed_once_although_its_spectrum_is_drawn_and_run(app, monke
             assert client.get(f"/api/v1/live/spectrum/{row['spectrum']}").status_code == 200
     all_events(client, start(client, bench=row["id"]))
     assert parsed == ["a.fits"] * 2
-
-
-def test_a_file_of_many_spectra_leaves_those_of_other_files_in_memory(app, monkeypatch):
-    client = client_of(app, "AB")
+    # A file of many spectra leaves those of other files in memory.
     first = add_to_bench(client, fresh())
     client.post("/api/v1/live/files", files={"files": ("field.fits", several(90))})
-    monkeypatch.setattr(live_bench, "read", lambda path, target: pytest.fail(f"{path.name} is read again"))
     assert client.get(f"/api/v1/live/spectrum/{first['spectrum']}").status_code == 200
 
 
@@ -584,15 +540,6 @@ def test_uploads_at_once_share_the_limit_of_a_bench(app, monkeypatch):
     bench.clear()
     rows, messages = bench.add_file("2.txt", io.BytesIO(files[2]))
     assert (len(rows), messages) == (1, [])
-
-
-def test_removing_a_spectrum_stops_its_runs(app):
-    with model_server(app, Stall("<think>Still")):
-        client = client_of(app, "AB")
-        row = add_to_bench(client)
-        run = start(client, bench=row["id"], policy="m")
-        client.delete(f"/api/v1/live/bench/{row['id']}")
-        assert all_events(client, run)[-1]["state"] == "stopped"
 
 
 def test_the_bench_names_all_runs_of_a_spectrum_and_the_newest_answer(app):
@@ -641,16 +588,18 @@ def test_the_bench_is_cleared_with_its_files_and_a_spectrum_that_returns_has_its
         client, other = client_of(app, "AB"), client_of(app, "CD")
         add_to_bench(other, fresh())
         row = add_to_bench(client, CV)
-        add_to_bench(client, fresh())
-        run = start(client, bench=row["id"], policy="m")
+        removed = add_to_bench(client, fresh())
+        runs = [start(client, bench=spectrum["id"], policy="m") for spectrum in (row, removed)]
+        assert client.delete(f"/api/v1/live/bench/{removed['id']}").status_code == 200
+        assert all_events(client, runs[1])[-1]["state"] == "stopped"
         assert client.delete("/api/v1/live/bench").status_code == 200
-        assert all_events(client, run)[-1]["state"] == "stopped"
+        assert all_events(client, runs[0])[-1]["state"] == "stopped"
     assert client.get("/api/v1/live/bench").json() == []
     assert list(Path(app.state.live.benches.of("AB")._folder.name).iterdir()) == []
     assert len(other.get("/api/v1/live/bench").json()) == 1
     back = add_to_bench(client, CV)
     assert back["id"] != row["id"]
-    assert back["runs"] == [run]
+    assert back["runs"] == runs[:1]
 
 
 # ---- who may see what

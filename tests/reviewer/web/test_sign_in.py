@@ -5,11 +5,9 @@ from __future__ import annotations
 import inspect
 import json
 import logging
-import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,7 +18,6 @@ import gradio as gr
 import httpx
 import numpy as np
 import pytest
-import uvicorn
 from astropy.table import Table
 from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
@@ -47,6 +44,7 @@ from reviewer.web.auth import COOKIE
 from reviewer.web.context import Context
 from reviewer.web.routes import sign_in
 from tests.reviewer.blind.test_judges import MODEL
+from tests.reviewer.web.conftest import serving
 from tests.support.blind_campaign import a_store, opened
 from tests.support.campaign import Clock
 from tests.support.model_server import (
@@ -99,7 +97,7 @@ def enter(browser: TestClient, initials: str, password: str = "", **headers: str
     return browser.post("/sign-in", data={"initials": initials, "password": password}, headers=headers)
 
 
-def test_initials_are_enough_for_the_first_person_and_the_rules_become_those_of_one_person(store: Store) -> None:
+def test_initials_are_enough_while_nobody_has_a_password(store: Store) -> None:
     browser = client(store)
     assert browser.get("/who").json() is None
     assert "Who is reviewing?" in browser.get("/sign-in").text
@@ -107,21 +105,19 @@ def test_initials_are_enough_for_the_first_person_and_the_rules_become_those_of_
     response = enter(browser, "ab")
     assert (response.status_code, response.headers["location"]) == (303, "/")
     assert browser.get("/who").json() == "AB"
-    assert store.settings.rules().solo
-
-
-def test_the_only_person_on_a_machine_signs_in_once(store: Store) -> None:
-    enter(client(store), "AB")
-    another_browser = client(store)
-    assert another_browser.get("/who").json() == "AB"
-
-
-def test_two_people_without_passwords_are_distinguished_by_their_cookies(store: Store) -> None:
-    ada, cyril = client(store), client(store)
-    enter(ada, "AB")
+    assert store.settings.rules().solo, "the rules become those of one person"
+    assert client(store).get("/who").json() == "AB", "the only person on a machine signs in once"
+    for header in ("X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"):
+        assert client(store).get("/who", headers={header: "203.0.113.9"}).json() is None
+    cyril = client(store)
     enter(cyril, "ÅÖ")
-    assert (ada.get("/who").json(), cyril.get("/who").json()) == ("AB", "ÅÖ")
+    assert (browser.get("/who").json(), cyril.get("/who").json()) == ("AB", "ÅÖ")
     assert client(store).get("/who").json() is None
+    store.accounts.set_password("AB", "AB", SIGN_IN_PASSWORD)
+    assert browser.get("/who").json() is None
+    assert 'type="password"' in browser.get("/sign-in").text
+    assert enter(browser, "AB").status_code == 401
+    assert enter(browser, "AB", SIGN_IN_PASSWORD).status_code == 303
 
 
 def test_rules_that_were_set_are_unchanged(store: Store) -> None:
@@ -152,12 +148,8 @@ def test_a_password_opens_a_session_that_only_the_browser_can_read(store: Store)
     assert all(word in cookie for word in ("HttpOnly", "SameSite=strict", "Path=/"))
     assert "Secure" not in cookie
     assert browser.get("/who").json() == "AB"
-
-
-def test_over_https_the_cookie_is_secure(store: Store) -> None:
-    team(store)
-    response = enter(client(store, local=False, base_url="https://spec-o3.example"), "AB", SIGN_IN_PASSWORD)
-    assert "Secure" in response.headers["set-cookie"]
+    https = enter(client(store, local=False, base_url="https://spec-o3.example"), "AB", SIGN_IN_PASSWORD)
+    assert "Secure" in https.headers["set-cookie"]
 
 
 def test_a_wrong_password_and_unknown_initials_get_the_same_answer(store: Store) -> None:
@@ -172,42 +164,18 @@ def test_a_wrong_password_and_unknown_initials_get_the_same_answer(store: Store)
     assert "Too many attempts" in enter(client(store), "AB", SIGN_IN_PASSWORD).text
 
 
-def test_with_one_password_set_initials_alone_are_not_enough(store: Store) -> None:
-    browser = client(store)
-    enter(browser, "AB")
-    store.accounts.set_password("AB", "AB", SIGN_IN_PASSWORD)
-    assert browser.get("/who").json() is None
-    assert 'type="password"' in browser.get("/sign-in").text
-    assert enter(browser, "AB").status_code == 401
-    assert enter(browser, "AB", SIGN_IN_PASSWORD).status_code == 303
-
-
-def test_signing_out_ends_the_session_for_every_copy_of_its_cookie(store: Store) -> None:
+def test_a_new_session_ends_the_last_one_of_the_browser_and_signing_out_every_copy(store: Store) -> None:
     team(store)
     browser = client(store)
-    token = enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE]
+    first, token = (enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE] for _ in range(2))
+    assert store.accounts.signed_in(first) is None
+    assert store.accounts.signed_in(token) is not None
     response = browser.post("/sign-out")
     assert (response.status_code, response.headers["location"]) == (303, "/sign-in")
     assert auth.COOKIE not in browser.cookies
     thief = client(store)
     thief.cookies.set(auth.COOKIE, token)
     assert thief.get("/who").json() is None
-
-
-def test_signing_in_ends_the_previous_session_of_the_browser(store: Store) -> None:
-    team(store)
-    browser = client(store)
-    first = enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE]
-    second = enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE]
-    assert first != second
-    assert store.accounts.signed_in(first) is None
-    assert store.accounts.signed_in(second) is not None
-
-
-def test_requests_through_a_local_proxy_are_not_local(store: Store) -> None:
-    enter(client(store), "AB")
-    for header in ("X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"):
-        assert client(store).get("/who", headers={header: "203.0.113.9"}).json() is None
 
 
 def test_a_post_from_another_site_is_refused_and_one_from_our_own_page_accepted(store: Store) -> None:
@@ -277,27 +245,18 @@ class Echo(BadServer):
         return Say(answer("YES", f"Because of {key}", key), pieces=40)
 
 
-@contextmanager
-def key_given(how: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The field of servers.toml that names the place of the canary."""
-    if how == "environment":
-        monkeypatch.setenv("CANARY_KEY", CANARY)
-        yield 'api_key_env = "CANARY_KEY"'
-        return
-    path = folder / "keys" / "server.key"
-    path.parent.mkdir()
-    path.write_text(CANARY + "\n")
-    path.chmod(0o600)
-    yield f'api_key_file = "{path}"'
-    path.unlink()  # only files that the program wrote are searched afterwards
-
-
 @pytest.fixture(params=["environment", "file"])
 def servers(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Path, BadServer]]:
-    """servers.toml with an echoing server "echo" that gets the canary."""
-    with Echo(models=("spec-o3",)) as served, key_given(request.param, tmp_path, monkeypatch) as field:
+    """servers.toml with an echoing server "echo" that gets the canary from a file or the environment."""
+    file = tmp_path / "keys" / "server.key"
+    file.parent.mkdir()
+    file.write_text(CANARY + "\n")
+    file.chmod(0o600)
+    monkeypatch.setenv("CANARY_KEY", CANARY)
+    field = f'api_key_file = "{file}"' if request.param == "file" else 'api_key_env = "CANARY_KEY"'
+    with Echo(models=("spec-o3",)) as served:
         path = tmp_path / "servers.toml"
         model = f'url = "{served.url}"\nmodel = "spec-o3"\n{field}\n'
         path.write_text(f'[[server]]\nkey = "echo"\n{model}', encoding="utf-8")
@@ -608,18 +567,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     tokens = {who: store.accounts.sign_in(who, PASSWORD).token for who in ("CO", "RE", "AU", "EX")}
     store.accounts.deactivate("CO", "EX")
     app = server.build(store, local=True, backups=DailyBackups(store, folder / "backups"))
-    with pytest.MonkeyPatch.context() as patch, socket.socket() as listening:
+    with pytest.MonkeyPatch.context() as patch:
         # A backup a minute after the start would enter the log, which the tests compare.
         patch.setattr("reviewer.backup.backups.FIRST_CHECK", 1e6)
-        listening.bind(("127.0.0.1", 0))
-        # From now on, connections wait until the server accepts them.
-        listening.listen()
-        running = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
-        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        yield Served(f"http://127.0.0.1:{listening.getsockname()[1]}", store, events_of(app), tokens)
-        running.should_exit = True
-        thread.join(timeout=20)
+        with serving(app) as (address, _):
+            yield Served(address, store, events_of(app), tokens)
     store.close()
 
 

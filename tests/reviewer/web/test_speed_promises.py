@@ -40,8 +40,16 @@ BYTES_PER_PIXEL = 25
 NEVER_AT_START = ("torch", "transformers", "vllm", "matplotlib", "scipy", "sklearn", "choix", "plotly")
 
 ALL_AT_ONCE = {
-    "mine": "true", "state": "screening", "task": "cv", "survey": "simulated LAMOST", "drafter": "a drafter",
-    "batch": "batch 1", "snr_min": "1", "snr_max": "900", "disagreement": "false", "simulated": "true",
+    "mine": "true",
+    "state": "screening",
+    "task": "cv",
+    "survey": "simulated LAMOST",
+    "drafter": "a drafter",
+    "batch": "batch 1",
+    "snr_min": "1",
+    "snr_max": "900",
+    "disagreement": "false",
+    "simulated": "true",
     "text": "simulated",
 }
 FILTERS: dict[str, dict[str, str]] = {

@@ -117,15 +117,6 @@ def test_a_decision_without_a_next_item_brings_none(client: TestClient) -> None:
     assert keep(client, 1).json().keys() == {"state", "progress", "done", "needed", "stamp"}
 
 
-def test_a_decision_without_a_lease_is_refused_while_another_person_has_the_item(
-    client: TestClient, store: Store
-) -> None:
-    store.leases.take("RW", 1)
-    answer = keep(client, 1, {"item": 2})
-    assert (answer.status_code, answer.json()["kind"]) == (409, "held")
-    assert store.items.history(1) == []
-
-
 def test_a_decision_that_is_sent_again_brings_the_next_item_again(client: TestClient, store: Store) -> None:
     first, again = (keep(client, 1, {"item": 2, "filter": MINE}).json() for _ in range(2))
     assert first == again
