@@ -146,14 +146,14 @@ def test_roles_and_exports_are_described_in_words() -> None:
     assert words[3:] == ["drafted by baseline 1", "1 simulated", "1 reviewed by one person alone"]
 
 
-def desi_coadd(path: Path, dead: tuple[int, ...] = ()) -> Path:
-    """Three simulated DESI targets in one file; the targets in ``dead`` have no data."""
+def desi_coadd(path: Path) -> Path:
+    """Three simulated DESI targets in one file."""
     spectra = [simulate(kind, "DESI", 25.0, seed) for seed, kind in enumerate(("cv", "wd", "a"))]
     hdus = [fits.PrimaryHDU(), fits.BinTableHDU(Table({"TARGETID": [101, 102, 103]}), name="FIBERMAP")]
     for arm, low, high in (("B", 3600, 5800), ("R", 5760, 7620), ("Z", 7520, 9824)):
         grid = np.arange(low, high, 0.8)
         flux = [np.interp(grid, s.wavelength, s.flux) for s in spectra]
-        ivar = [np.interp(grid, s.wavelength, s.ivar) * (n not in dead) for n, s in enumerate(spectra)]
+        ivar = [np.interp(grid, s.wavelength, s.ivar) for s in spectra]
         hdus.append(fits.ImageHDU(grid, name=f"{arm}_WAVELENGTH"))
         hdus.append(fits.ImageHDU(np.array(flux, np.float32), name=f"{arm}_FLUX"))
         hdus.append(fits.ImageHDU(np.array(ivar, np.float32), name=f"{arm}_IVAR"))
@@ -167,27 +167,18 @@ def last(outcomes: Iterator[Outcome]) -> Outcome:
 
 def test_every_target_of_a_file_becomes_an_item_and_is_reported_at_once(store: Store, tmp_path: Path) -> None:
     path = desi_coadd(tmp_path / "coadd.fits")
+    skipped = last(draft_file(store, path, load()["cv"], "", min_snr=1e6))
+    assert (skipped.added, skipped.problems, len(skipped.skipped)) == ((), (), 3)
+    assert all("expected 1e+06 or more" in reason for reason in skipped.skipped)
+    drafting = draft_file(store, path, load()["cv"], "night 1")
+    (first,) = next(drafting).added
+    drafting.close()
+    assert store.items.get(first).standing.state == "screening", "drafts that were made before a stop stay"
     outcomes = list(draft_file(store, path, load()["cv"], "night 1"))
-    assert [len(o.added) for o in outcomes] == [1, 2, 3, 3]
+    assert [len(o.added) for o in outcomes] == [0, 1, 2, 2]
     assert [o.done for o in outcomes] == [False, False, False, True]
     assert {store.items.get(i).row.batch for i in outcomes[-1].added} == {"night 1"}
-    assert outcomes[-1].problems == ()
-
-
-def test_the_same_file_again_adds_nothing_and_names_the_existing_items(store: Store, tmp_path: Path) -> None:
-    path = desi_coadd(tmp_path / "coadd.fits", dead=(1, 2))
-    first = last(draft_file(store, path, load()["cv"], ""))
-    again = last(draft_file(store, path, load()["cv"], ""))
-    assert first.added == again.known
-    assert again.added == ()
-
-
-def test_targets_below_the_snr_floor_are_skipped_and_named(store: Store, tmp_path: Path) -> None:
-    path = desi_coadd(tmp_path / "coadd.fits")
-    outcome = last(draft_file(store, path, load()["cv"], "", min_snr=1e6))
-    assert (outcome.added, outcome.problems) == ((), ())
-    assert len(outcome.skipped) == 3
-    assert all("expected 1e+06 or more" in reason for reason in outcome.skipped)
+    assert (outcomes[-1].known, outcomes[-1].problems) == ((first,), ())
 
 
 def test_the_medium_can_be_stated_for_files_that_do_not(store: Store, tmp_path: Path) -> None:
@@ -224,14 +215,6 @@ def test_a_problem_does_not_repeat_the_name_of_the_file_and_gives_the_line(store
     assert "mail.csv" not in problem
 
 
-def test_drafts_made_before_a_stop_stay(store: Store, tmp_path: Path) -> None:
-    drafting = draft_file(store, desi_coadd(tmp_path / "coadd.fits"), load()["cv"], "")
-    made = next(drafting).added
-    drafting.close()
-    assert len(made) == 1
-    assert store.items.get(made[0]).standing.state == "screening"
-
-
 def packed(path: Path, **files: str) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in files.items():
@@ -239,39 +222,26 @@ def packed(path: Path, **files: str) -> Path:
     return path
 
 
-def test_a_zip_is_unpacked_where_its_rows_find_their_pictures(tmp_path: Path) -> None:
+def test_rows_find_the_pictures_and_survey_files_that_came_with_them(tmp_path: Path) -> None:
     path = packed(tmp_path / "set.zip", set__train_sharegpt_dot_json="[]", set__images__a_dot_png="x")
-    with uploads.unpacked([path]) as found:
-        (rows,) = found
+    with uploads.unpacked([path]) as (rows,):
         assert rows.name == "train_sharegpt.json"
         assert (rows.parent / "images" / "a.png").read_text() == "x"
     assert not rows.exists()
-
-
-def test_the_rows_with_spectra_of_an_export_are_taken_and_not_those_for_training(tmp_path: Path) -> None:
+    # Of an export, the rows with spectra are taken and not those for training.
     names = ("train_dot_jsonl", "trajectories_dot_jsonl", "manifest_dot_json")
     path = packed(tmp_path / "export.zip", train_sharegpt_dot_json="[]", **dict.fromkeys(names, "{}"))
-    with uploads.unpacked([path]) as found:
-        assert [rows.name for rows in found] == ["trajectories.jsonl"]
-
-
-def test_single_pictures_are_put_in_images_and_survey_files_next_to_the_rows(tmp_path: Path) -> None:
-    for name in ("rows.jsonl", "a.PNG", "spec.fits"):
-        (tmp_path / name).write_text(name)
-    with uploads.unpacked(sorted(tmp_path.iterdir())) as found:
-        (rows,) = found
+    with uploads.unpacked([path]) as (rows,):
+        assert rows.name == "trajectories.jsonl"
+    single = [tmp_path / name for name in ("a.PNG", "rows.jsonl", "spec.fits")]
+    for file in single:
+        file.write_text(file.name)
+    with uploads.unpacked(single) as (rows,):
         assert (rows.parent / "images" / "a.PNG").is_file()
         assert (rows.parent / "spec.fits").is_file()
 
 
-def test_a_zip_that_is_too_large_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = packed(tmp_path / "big.zip", rows_dot_json="[" + " " * 10_000 + "]")
-    monkeypatch.setattr(uploads, "LARGEST_UNPACKED", 5_000)
-    with pytest.raises(ImportFileError, match=r"big\.zip: found 1 files"), uploads.unpacked([path]):
-        pass
-
-
-def test_files_that_cannot_be_unpacked_are_named(tmp_path: Path) -> None:
+def test_files_that_cannot_be_unpacked_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = packed(tmp_path / "broken.zip", rows_dot_json="[1, 2, 3]")
     damaged = path.read_bytes().replace(b"[1, 2, 3]", b"[1, 2, 4]", 1)
     for content in (b"", b"no zip at all", b"PK\x03\x04 but then nothing", damaged):
@@ -281,11 +251,12 @@ def test_files_that_cannot_be_unpacked_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_text("x")
     with pytest.raises(ImportFileError, match=r"expected \.jsonl"), uploads.unpacked([tmp_path / "a.png"]):
         pass
-
-
-def test_a_zip_with_two_unknown_files_of_rows_is_not_guessed_at(tmp_path: Path) -> None:
     path = packed(tmp_path / "two.zip", a_dot_json="[]", b_dot_json="[]")
     with pytest.raises(ImportFileError, match="found 2 files of rows"), uploads.unpacked([path]):
+        pass
+    monkeypatch.setattr(uploads, "LARGEST_UNPACKED", 5_000)
+    path = packed(tmp_path / "big.zip", rows_dot_json="[" + " " * 10_000 + "]")
+    with pytest.raises(ImportFileError, match=r"big\.zip: found 1 files"), uploads.unpacked([path]):
         pass
 
 
@@ -303,22 +274,15 @@ def test_a_position_has_links_to_simbad_and_gaia() -> None:
     assert all("64.065186" in url and "-45.289820" in url for url in found.values())
 
 
-@pytest.mark.parametrize(
-    ("known", "part"),
-    [
-        ({"survey": "LAMOST", "ids": {"obsid": "101005"}}, "lamost.org/dr10/v2.0/spectrum/view?obsid=101005"),
-        ({"survey": "SDSS", "ids": {"plate-mjd-fiber": "266-51602-13"}}, "plate=266&mjd=51602&fiber=13"),
-        ({"survey": "DESI", "ids": {"targetid": "39633559463397282"}}, "targetid39633559463397282"),
-    ],
-)
-def test_an_id_has_a_link_to_the_page_of_its_survey(known: dict[str, Any], part: str) -> None:
-    assert part in named(links(spectrum(**known)))[known["survey"]]
-
-
-def test_a_negative_id_and_a_simulation_have_no_survey_page() -> None:
+def test_an_id_has_a_link_to_the_page_of_its_survey() -> None:
+    for survey, ids, part in (
+        ("LAMOST", {"obsid": "101005"}, "lamost.org/dr10/v2.0/spectrum/view?obsid=101005"),
+        ("SDSS", {"plate-mjd-fiber": "266-51602-13"}, "plate=266&mjd=51602&fiber=13"),
+        ("DESI", {"targetid": "39633559463397282"}, "targetid39633559463397282"),
+    ):
+        assert part in named(links(spectrum(survey=survey, ids=ids)))[survey]
     assert links(spectrum(survey="LAMOST", ids={"obsid": "-28762"})) == []
-    made = spectrum(survey="simulated LAMOST", ids={"obsid": "5"}, meta={"simulated": True})
-    assert links(made) == []
+    assert links(spectrum(survey="simulated LAMOST", ids={"obsid": "5"}, meta={"simulated": True})) == []
 
 
 @given(st.floats(0, 360, exclude_max=True), st.floats(-90, 90))
