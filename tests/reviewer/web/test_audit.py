@@ -64,7 +64,9 @@ def test_entries_come_newest_first_by_page_person_kind_and_item(store: Store, cl
     assert all(str(items[2]) in subject for subject in about)
 
 
-def test_verifying_finds_a_decision_that_another_program_changed(store: Store, client: TestClient) -> None:
+def test_verifying_finds_a_decision_that_another_program_changed_and_runs_once_at_a_time(
+    store: Store, client: TestClient
+) -> None:
     item = an_item(store)
     Desk(store).until(item, ("RE", "keep"))
     good = client.post("/api/v1/log/check", json={}).json()
@@ -76,9 +78,6 @@ def test_verifying_finds_a_decision_that_another_program_changed(store: Store, c
         other.execute("UPDATE decisions SET verb = 'reject'")
     bad = client.post("/api/v1/log/check", json={}).json()
     assert any("decisions" in fault and "was changed" in fault for fault in bad["faults"])
-
-
-def test_the_log_is_verified_once_at_a_time(store: Store, client: TestClient) -> None:
     running: Check = client.app.state.audit_check  # type: ignore[attr-defined]
     with running._running:
         answer = client.post("/api/v1/log/check", json={})

@@ -19,6 +19,7 @@ from reviewer import server
 from reviewer.blind.plan import Filter as PlanFilter
 from reviewer.blind.plan import Plan
 from reviewer.store import NotAllowed, NotFound, QueueFilter, Store
+from reviewer.store import Selection as ItemSelection
 from reviewer.store.team import views
 from reviewer.web import requests, visibility
 from reviewer.web.requests import Filter, Selection
@@ -81,6 +82,28 @@ def test_a_selection_names_items_or_is_a_filter_without_some_and_has_a_limit(
 def test_other_selections_are_refused(sent: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         Selection.model_validate(sent)
+
+
+def test_rows_keep_the_order_in_which_they_are_named_and_are_those_of_the_queue(
+    store: Store, visible: VisibleItems
+) -> None:
+    assert [row.id for row in visible.rows_of([3, 99, 1])] == [3, 1]
+    assert visible.rows_of([]) == []
+    from_queue = {row.id: row for row in visible.rows(QueueFilter(), None, 10)[0]}
+    assert visible.rows_of([2]) == [from_queue[2]]
+    store.withdrawals.withdraw("CO", ItemSelection(first=2, last=2))
+    assert [row.id for row in visible.rows_of([1, 2, 3])] == [1, 3]
+    assert [row.id for row in visible.rows_of([1, 2, 3], withdrawn=True)] == [1, 2, 3]
+
+
+def test_rows_of_withheld_and_hidden_items_do_not_name_them(store: Store, visible: VisibleItems) -> None:
+    name = visible.rows_of([2])[0].name
+    (hidden,) = VisibleItems(store, store.accounts.person("RE"), True).rows_of([2])
+    assert (hidden.hidden, hidden.name == name) == (True, False)
+    visible.items = frozenset({2})
+    (withheld,) = visible.rows_of([2])
+    assert withheld.blind
+    assert name not in map(str, withheld.model_dump().values())
 
 
 # ---- over HTTP

@@ -173,7 +173,7 @@ def test_an_internal_error_ends_its_sample_with_a_message_and_is_logged(caplog):
     assert run.state == "done"
 
 
-def test_an_internal_error_outside_the_policy_ends_its_sample_too(caplog):
+def test_a_run_whose_samples_all_fail_has_failed_and_has_no_outcome(caplog) -> None:
     def broken(spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str) -> list[dict[str, str]]:
         raise RuntimeError("no hints today")
 
@@ -181,9 +181,6 @@ def test_an_internal_error_outside_the_policy_ends_its_sample_too(caplog):
     assert [e["kind"] for e in events_of(run.log)][-2:] == ["ended", "over"]
     assert run.state == "failed"
     assert "no hints today" in caplog.text
-
-
-def test_a_run_whose_samples_all_fail_has_failed_and_has_no_outcome():
     run = Runs(no_hints).start("AB", run_settings(2), [Scripted([failing]), Scripted([failing])])
     received = events_of(run.log)
     assert {e["detail"] for e in received if e["kind"] == "ended"} == {"The server is gone. Start it again."}
@@ -248,20 +245,18 @@ def one_run(runs: Runs, turn: str | Callable[[Conversation], Iterator[Piece]], o
     return run
 
 
-def test_the_oldest_runs_of_a_person_are_dropped(monkeypatch):
-    monkeypatch.setattr(live_runs, "MOST_FINISHED", 2)
-    runs = Runs(no_hints)
-    made = [one_run(runs, answer("NO"), seed=seed) for seed in range(4)]
-    assert runs.all_of("AB") == made[1:]
-    assert made[3].displaced == [made[0].id]
-
-
-def test_the_oldest_runs_of_a_spectrum_are_dropped_and_those_of_others_stay(monkeypatch):
+def test_the_oldest_runs_of_a_person_or_of_a_spectrum_are_dropped_and_those_of_others_stay(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(live_runs, "MOST_FINISHED", 2)
+        runs = Runs(no_hints)
+        finished = [one_run(runs, answer("NO"), seed=seed) for seed in range(4)]
+    assert runs.all_of("AB") == finished[1:]
+    assert finished[3].displaced == [finished[0].id]
     monkeypatch.setattr(live_runs, "MOST_PER_SPECTRUM", 2)
     runs = Runs(no_hints)
     elsewhere = [one_run(runs, answer("NO"), seed=4), one_run(runs, answer("NO"), owner="CD")]
-    made = [one_run(runs, answer("NO")) for _ in range(4)]
-    assert runs.on("AB", SPECTRUM.sha256) == made[1:]
+    finished = [one_run(runs, answer("NO")) for _ in range(4)]
+    assert runs.on("AB", SPECTRUM.sha256) == finished[1:]
     assert elsewhere[0] in runs.all_of("AB")
     assert runs.all_of("CD") == [elsewhere[1]]
 

@@ -28,12 +28,14 @@ from agent.tasks import load
 from agent.trajectory import Think
 from reviewer import server
 from reviewer.agreement.reliability import gold_agreement, round_agreement
+from reviewer.cli.exchange import _import_summary
 from reviewer.exchange import uploads
-from reviewer.exchange.imports import ImportFileError
+from reviewer.exchange.imports import Findings, ImportFileError, import_file, own_row
 from reviewer.rules.campaign import Rules, RulesError
-from reviewer.store import NotAllowed, Store
+from reviewer.store import ImportJob, NotAllowed, Store
 from reviewer.ui import exports, widgets
 from reviewer.ui.drafts import Outcome, draft_file
+from reviewer.ui.imports import _summary
 from reviewer.ui.people import role_in_words
 from reviewer.ui.rules import in_words
 from reviewer.web import auth
@@ -41,7 +43,7 @@ from reviewer.web.payload import links, sexagesimal
 from reviewer.web.routes.progress import GOLD
 from tests.reviewer.web.conftest import client_of
 from tests.support.blind_campaign import GPT, SPEC, a_store, key, opened
-from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, an_item, people
+from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, a_spectrum, a_trajectory, an_item, people
 
 pytestmark = pytest.mark.usefixtures("without_page")
 
@@ -385,3 +387,37 @@ def test_items_scored_blind_are_not_listed_for_their_scorers(tmp_path) -> None:
         seen = {who: agreement(client_of(app, who))["disagreements"]["total"] for who in ("ED", "CO")}
         store.blind.sessions.close("CO", 1, key())
     assert seen == {"ED": 0, "CO": 1}
+
+
+# ---- the end of an import in words
+
+
+def imported(store: Store, path: Path, texts: list[str], **other: Any) -> tuple[ImportJob, Findings]:
+    spectrum = a_spectrum()
+    rows = [own_row(a_trajectory(spectrum, text), spectrum) if text else {} for text in texts]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    import_file(store, path, **other)
+    job = store.imports.latest()
+    assert job is not None
+    return job, Findings.of(job)
+
+
+def test_a_refused_file_is_not_said_to_have_nothing_new(store: Store, tmp_path: Path) -> None:
+    imported(store, tmp_path / "first.jsonl", ["one", "two"])
+    refused = imported(store, tmp_path / "second.jsonl", ["one", "two", "new", ""])
+    assert (refused[0].state, refused[1].known, refused[1].bad) == ("refused", 2, 1)
+    assert "Nothing was imported: 1 row cannot be used." in _summary(store, [refused])
+    added = imported(store, tmp_path / "third.jsonl", ["three", "four"])
+    both = _summary(store, [refused, added])
+    assert "2 new items in the queue. Nothing was imported from second.jsonl: 1 row cannot be used." in both
+    skipped = imported(store, tmp_path / "second.jsonl", ["one", "two", "new", ""], skip_bad=True)
+    assert "1 new item in the queue. " in _summary(store, [skipped])
+    assert "1 row skipped." in _summary(store, [skipped])
+
+
+def test_a_file_that_waits_for_a_choice_is_not_said_to_have_bad_rows(store: Store, tmp_path: Path) -> None:
+    imported(store, tmp_path / "first.jsonl", ["one"])
+    job, found = imported(store, tmp_path / "second.jsonl", ["another"], same_spectrum="ask")
+    assert job.state == "refused"
+    assert _import_summary(job, found, {}).startswith("nothing imported: 1 row of a spectrum that is here")
+    assert "1 row of spectra that are here already" in _summary(store, [(job, found)])

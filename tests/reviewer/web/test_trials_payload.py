@@ -73,7 +73,7 @@ def trial_of(client: TestClient, item: int, **query: str) -> Any:
     return client.get(f"/api/v1/item/{item}", params=query).json()["trial"]
 
 
-def test_the_payload_has_the_trial_of_the_version(client: TestClient) -> None:
+def test_the_payload_has_the_last_trial_of_the_version(store: Store, client: TestClient) -> None:
     shown = trial_of(client, 1)
     assert shown["of_this_version"] is True
     assert shown["necessity"] == {"k": 1, "n": 1}
@@ -88,14 +88,10 @@ def test_the_payload_has_the_trial_of_the_version(client: TestClient) -> None:
     assert client.get(f"/api/v1/item/1/trial/{shown['key']}/2/texts").status_code == 404
     assert shown["skipped"] == [{"step": "s4", "edit": None, "reason": "the call got no picture"}]
     assert trial_of(client, 2) is None
-
-
-def test_the_last_of_several_trials_is_shown(store: Store, client: TestClient) -> None:
-    before = trial_of(client, 1)
     record(store, a_trial(store.items.get(1).version.trajectory, seed=7))
     after = trial_of(client, 1)
-    assert (before["seed"], after["seed"]) == (0, 7)
-    assert before["key"] != after["key"]
+    assert (shown["seed"], after["seed"]) == (0, 7)
+    assert shown["key"] != after["key"]
 
 
 def test_an_edited_version_has_no_result_of_the_earlier_one(store: Store, client: TestClient) -> None:
