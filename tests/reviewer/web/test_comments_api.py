@@ -81,9 +81,6 @@ def test_a_thread_is_begun_answered_and_resolved(store: Store, reviser: Browser,
     last = thread["comments"][-1]["id"]
     assert reviser.post("/comments/read", comment=last) == {"comment": last}
     assert reviser.unread()["total"] == 0
-
-
-def test_deactivated_people_are_not_offered_for_mentions(store: Store, reviser: Browser) -> None:
     store.accounts.deactivate("CO", "JU")
     assert "JU" not in {person["initials"] for person in reviser.get()["people"]}
 

@@ -84,39 +84,28 @@ def test_imports_and_exports_need_a_coordinator_unless_a_person_works_alone(stor
     assert widgets.require_manager(rosa, store, True).initials == "RE"
 
 
-def test_a_refusal_is_shown_as_escaped_text(store: Store) -> None:
+def test_errors_of_a_handler_are_shown_as_escaped_text_and_internal_ones_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     message: Any = object()
 
     @widgets.report_errors(message)
-    def handler() -> widgets.Changes:
-        raise NotAllowed("Only <b>they</b> may.")
-
-    assert "Only &lt;b&gt;they&lt;/b&gt; may." in handler()[message]
-    assert 'role="alert"' in handler()[message]
-
-
-def test_changes_before_the_failure_of_a_handler_stay_on_the_page() -> None:
-    message: Any = object()
+    def handler(error: Exception) -> widgets.Changes:
+        raise error
 
     @widgets.report_errors(message)
-    def handler() -> Iterator[widgets.Changes]:
+    def stepwise() -> Iterator[widgets.Changes]:
         yield {"table": "one row"}
         raise OSError(28, "No space left on device", "annotations.db")
 
-    first, second = handler()
-    assert first == {"table": "one row"}
+    refused = handler(NotAllowed("Only <b>they</b> may."))[message]
+    assert "Only &lt;b&gt;they&lt;/b&gt; may." in refused
+    assert 'role="alert"' in refused
+    first, second = stepwise()
+    assert first == {"table": "one row"}, "changes before the failure stay on the page"
     assert "No space left on device" in second[message]
-
-
-def test_an_internal_error_is_logged_and_shown_by_its_number(caplog: pytest.LogCaptureFixture) -> None:
-    message: Any = object()
-
-    @widgets.report_errors(message)
-    def handler() -> widgets.Changes:
-        raise ZeroDivisionError("secret detail")
-
     with caplog.at_level(logging.ERROR, "spec_o3"):
-        shown = handler()[message]
+        shown = handler(ZeroDivisionError("secret detail"))[message]
     assert "secret detail" not in shown
     (record,) = caplog.records
     assert record.args is not None
@@ -317,7 +306,7 @@ def agreement(client: TestClient, **query: str) -> dict[str, Any]:
     return dict(answer.json())
 
 
-def test_rounds_are_compared_once_they_are_over(voted_store: Store) -> None:
+def test_rounds_are_compared_and_disagreements_listed_once_they_are_over(voted_store: Store) -> None:
     found = {row["round"]: row for row in agreement(client_of(voted_store, "CO"))["rounds"]}
     # Four items were audited by two people; the item still in audit is not counted.
     assert (found["audit"]["raw"]["value"], found["audit"]["raw"]["n"]) == (1.0, 4)
@@ -328,6 +317,12 @@ def test_rounds_are_compared_once_they_are_over(voted_store: Store) -> None:
     assert found["vote"]["raw"]["value"] == expected.raw.value == pytest.approx(2 / 3)
     assert found["vote"]["alpha"]["value"] == pytest.approx(expected.alpha.value)
     assert found["vote"]["title"] == found["audit"]["title"]
+    disagreements = agreement(client_of(voted_store, "CO"))["disagreements"]
+    assert disagreements["total"] == 1
+    (item,) = disagreements["items"]
+    assert (item["id"], item["state"]) == (3, "adjudication")
+    assert item["decisions"]["vote"] == {"approve": 1, "reject": 1, "abstain": 1}
+    assert agreement(client_of(voted_store, "CO"), task="carbon")["disagreements"] == {"total": 0, "items": []}
 
 
 def test_an_undone_decision_is_not_counted(voted_store: Store) -> None:
@@ -337,15 +332,6 @@ def test_an_undone_decision_is_not_counted(voted_store: Store) -> None:
     # The vote on item 3 is open again, so only the two unanimous votes are left.
     assert after["vote"]["raw"]["n"] == 2
     assert before[1]["raw"]["n"] == 3
-
-
-def test_disagreements_are_listed_once_the_round_is_over(voted_store: Store) -> None:
-    found = agreement(client_of(voted_store, "CO"))["disagreements"]
-    assert found["total"] == 1
-    (item,) = found["items"]
-    assert (item["id"], item["state"]) == (3, "adjudication")
-    assert item["decisions"]["vote"] == {"approve": 1, "reject": 1, "abstain": 1}
-    assert agreement(client_of(voted_store, "CO"), task="carbon")["disagreements"] == {"total": 0, "items": []}
 
 
 def test_reviewers_are_compared_with_labels_of_decided_items(voted_store: Store) -> None:
