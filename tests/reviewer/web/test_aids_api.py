@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from agent.measure import rest
@@ -19,9 +20,12 @@ from agent.trajectory import Answer, Drafter, Think, Trajectory
 from reviewer import server
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
+from tests.reviewer.web.conftest import client_of
 from tests.support.campaign import TO_VOTE, Desk, people
 
-PASSWORD = "correct horse"
+pytestmark = pytest.mark.usefixtures("without_page")
+
+TASKS = ("gm", "wd", "a", "b", "o", "cc", "ss", "cv")
 
 
 def an_item(store: Store, kind: str, task: str, seed: int) -> tuple[int, str]:
@@ -41,41 +45,49 @@ def an_item(store: Store, kind: str, task: str, seed: int) -> tuple[int, str]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store.open(tmp_path / "annotations.db")
-    store.accounts.add_person("RV", "Person RV", ["reviewer"], password=PASSWORD)
-    store.settings.set_rules(None, Rules())
-    yield store
-    store.close()
+    with Store.open(tmp_path / "annotations.db") as store:
+        people(store)
+        store.settings.set_rules(None, Rules())
+        yield store
 
 
 @pytest.fixture
-def app(store: Store) -> Iterator[Any]:
+def app(store: Store) -> Iterator[FastAPI]:
     app = server.build(store, local=True)
     yield app
     app.state.context.similar.close()
 
 
 @pytest.fixture
-def client(app: Any) -> TestClient:
-    client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
-    answer = client.post("/sign-in", data={"initials": "RV", "password": PASSWORD})
-    assert answer.status_code == 303, answer.text
-    return client
+def client(app: FastAPI) -> TestClient:
+    return client_of(app, "RE")
 
 
-def test_the_aids_need_a_session_and_a_stored_spectrum(app: Any, client: TestClient, store: Store) -> None:
-    _, sha256 = an_item(store, "cv", "cv", 1)
-    nobody = TestClient(app, base_url="http://127.0.0.1")
-    assert nobody.get(f"/api/v1/spectrum/{sha256}/lines").status_code == 401
-    assert nobody.get("/api/v1/measure", params={"spectrum": sha256, "lo": 6400, "hi": 6700}).status_code == 401
-    assert client.get(f"/api/v1/spectrum/{'0' * 64}/lines").status_code == 404
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, dict[str, str]]]:
+    """A spectrum of each task, for tests that only read; their hashes."""
+    with Store.open(tmp_path_factory.mktemp("aids") / "annotations.db") as store:
+        people(store)
+        yield store, {task: an_item(store, task, task, 1)[1] for task in TASKS}
 
 
-def test_the_line_table_has_the_lines_of_the_task(client: TestClient, store: Store) -> None:
-    _, sha256 = an_item(store, "cv", "cv", 1)
-    table = client.get(f"/api/v1/spectrum/{sha256}/lines", params={"task": "cv"}).json()
-    assert table["medium"] == "vacuum"
-    assert table["medium_assumed"] is False
+@pytest.fixture
+def get(kept: tuple[Store, dict[str, str]]) -> Callable[..., Any]:
+    """Get an answer about a spectrum."""
+    client = client_of(kept[0], "RE")
+
+    def answer(path: str, status: int = 200, **query: Any) -> Any:
+        given = client.get(f"/api/v1/{path}", params=query)
+        assert given.status_code == status, given.text
+        return given.json()
+
+    return answer
+
+
+def test_the_line_table_has_the_lines_of_the_task(get: Callable[..., Any], kept: tuple[Store, dict[str, str]]) -> None:
+    path = f"spectrum/{kept[1]['cv']}/lines"
+    table = get(path, task="cv")
+    assert (table["medium"], table["medium_assumed"]) == ("vacuum", False)
     assert table["z_known"] is (table["z"] is not None)
     row = next(row for row in table["rows"] if row["name"] == "Hα")
     assert row["of_task"]
@@ -87,61 +99,48 @@ def test_the_line_table_has_the_lines_of_the_task(client: TestClient, store: Sto
     assert set(at) == {"centroid", "velocity", "fwhm", "ew", "sky", "reason", "certain"}
     assert table["velocity"]["lines"] >= 2
     assert isinstance(table["velocity"]["agree"], bool)
+    major = get(path, task="nothing")["rows"]
+    assert not any(row["of_task"] for row in major)
+    assert any(row["name"] == "Hα" for row in major)
+    get(f"spectrum/{'0' * 64}/lines", status=404)
 
 
-def test_an_unknown_task_gives_the_major_lines(client: TestClient, store: Store) -> None:
-    _, sha256 = an_item(store, "cv", "cv", 1)
-    table = client.get(f"/api/v1/spectrum/{sha256}/lines", params={"task": "nothing"}).json()
-    assert not any(row["of_task"] for row in table["rows"])
-    assert any(row["name"] == "Hα" for row in table["rows"])
+def test_a_width_is_measured_by_two_points(get: Callable[..., Any], kept: tuple[Store, dict[str, str]]) -> None:
+    window = {"spectrum": kept[1]["cv"], "lo": 6640, "hi": 6480, "frame": "observed", "medium": "vacuum"}
+    width = get("measure", **window)
+    assert width["ew"]["value"] < -5
+    assert width["flux"]["value"] > 0
+    assert width["flux"]["unit"].endswith("× Å")
+    assert [point[0] for point in width["continuum"]] == [6480.0, 6640.0]
+    outside = get("measure", **window | {"lo": 20000, "hi": 21000})
+    assert outside["ew"] is None
+    assert outside["reason"]
+    for wrong in ({"lo": "nan"}, {"lo": -1}, {"frame": "moving"}, {"medium": "water"}, {"z": -1}):
+        assert get("measure", status=422, **window | wrong)["kind"] == "bad_request", wrong
 
 
-def test_a_width_is_measured_by_two_points(client: TestClient, store: Store) -> None:
-    _, sha256 = an_item(store, "cv", "cv", 1)
-    window = {"spectrum": sha256, "lo": 6640, "hi": 6480, "frame": "observed", "medium": "vacuum"}
-    found = client.get("/api/v1/measure", params=window).json()
-    assert found["ew"]["value"] < -5
-    assert found["flux"]["value"] > 0
-    assert found["flux"]["unit"].endswith("× Å")
-    assert [point[0] for point in found["continuum"]] == [6480.0, 6640.0]
-    nothing = client.get("/api/v1/measure", params={**window, "lo": 20000, "hi": 21000}).json()
-    assert nothing["ew"] is None
-    assert nothing["reason"]
-
-
-@pytest.mark.parametrize("wrong", [{"lo": "nan"}, {"lo": -1}, {"frame": "moving"}, {"medium": "water"}, {"z": -1}])
-def test_a_window_that_cannot_be_is_refused(client: TestClient, store: Store, wrong: dict[str, Any]) -> None:
-    _, sha256 = an_item(store, "cv", "cv", 1)
-    sent = {"spectrum": sha256, "lo": 6480, "hi": 6640, **wrong}
-    answer = client.get("/api/v1/measure", params=sent)
-    assert answer.status_code == 422
-    assert answer.json()["kind"] == "bad_request"
-
-
-def test_templates_are_ranked_with_class_velocity_and_fit(client: TestClient, store: Store) -> None:
-    _, sha256 = an_item(store, "b", "b", 1)
-    found = client.get(f"/api/v1/spectrum/{sha256}/templates", params={"task": "b"}).json()
-    assert [row["rank"] for row in found["matches"]] == list(range(1, 11))
-    assert found["matches"][0]["class"] in ("B", "A", "O")
-    chi2 = [row["reduced_chi2"] for row in found["matches"]]
+def test_templates_are_ranked_and_brought_onto_the_spectrum(
+    get: Callable[..., Any], kept: tuple[Store, dict[str, str]]
+) -> None:
+    store, (sha256, cv) = kept[0], (kept[1]["b"], kept[1]["cv"])
+    ranked = get(f"spectrum/{sha256}/templates", task="b")
+    best = ranked["matches"][0]
+    assert [row["rank"] for row in ranked["matches"]] == list(range(1, 11))
+    assert best["class"] in ("B", "A", "O")
+    chi2 = [row["reduced_chi2"] for row in ranked["matches"]]
     assert chi2 == sorted(chi2)
-    classes = [row["class"] for row in found["best_of_class"]]
+    classes = [row["class"] for row in ranked["best_of_class"]]
     assert len(classes) == len(set(classes)) > 5
-    assert all(abs(row["velocity"]) < 1100 and 0.6 <= row["overlap"] <= 1.0 for row in found["matches"])
-
-
-def test_a_template_comes_with_what_brings_it_onto_the_spectrum(client: TestClient, store: Store) -> None:
-    _, sha256 = an_item(store, "b", "b", 1)
-    best = client.get(f"/api/v1/spectrum/{sha256}/templates").json()["matches"][0]
-    found = client.get(f"/api/v1/templates/{best['id']}", params={"spectrum": sha256}).json()
-    assert found["medium"] == "vacuum"
-    assert found["frame"] == "rest"
-    assert len(found["wavelength"]) == len(found["flux"]) == len(found["multiplier"]) > 1000
-    assert found["z"] == pytest.approx(best["z"], abs=1e-6)
-    assert found["licence"] in ("MIT", "BSD-3-Clause")
-    assert found["citation"]
-    wavelength = np.array(found["wavelength"]) * (1 + found["z"])
-    model = np.array(found["flux"]) * np.array(found["multiplier"])
+    assert all(abs(row["velocity"]) < 1100 and 0.6 <= row["overlap"] <= 1.0 for row in ranked["matches"])
+    assert "No template of the class of the question (CV)" in get(f"spectrum/{cv}/templates", task="cv")["note"]
+    template = get(f"templates/{best['id']}", spectrum=sha256)
+    assert (template["medium"], template["frame"]) == ("vacuum", "rest")
+    assert len(template["wavelength"]) == len(template["flux"]) == len(template["multiplier"]) > 1000
+    assert template["z"] == pytest.approx(best["z"], abs=1e-6)
+    assert template["licence"] in ("MIT", "BSD-3-Clause")
+    assert template["citation"]
+    wavelength = np.array(template["wavelength"]) * (1 + template["z"])
+    model = np.array(template["flux"]) * np.array(template["multiplier"])
     spectrum = store.spectra.get(sha256)
     inside = (spectrum.wavelength > 4500) & (spectrum.wavelength < 7000)
     ratio = spectrum.flux[inside] / np.interp(spectrum.wavelength[inside], wavelength, model)
@@ -149,38 +148,27 @@ def test_a_template_comes_with_what_brings_it_onto_the_spectrum(client: TestClie
 
 
 def test_a_template_that_was_not_ranked_is_brought_to_the_level_of_the_spectrum(
-    client: TestClient, store: Store
+    get: Callable[..., Any], kept: tuple[Store, dict[str, str]]
 ) -> None:
-    _, sha256 = an_item(store, "b", "b", 1)
-    found = client.get("/api/v1/templates/sdss-dr2-templates-sdss-030-bal-quasar", params={"spectrum": sha256}).json()
-    assert found["ranked"] is False
-    assert set(found["multiplier"]) == {found["multiplier"][0]}
-    assert client.get("/api/v1/templates/nothing", params={"spectrum": sha256}).status_code == 404
-    assert client.get("/api/v1/templates/nothing").status_code == 422
-
-
-def test_a_template_that_was_not_ranked_lies_on_data_at_rest_without_their_redshift(
-    client: TestClient, store: Store
-) -> None:
-    _, sha256 = an_item(store, "b", "b", 1)
+    store, sha256 = kept[0], kept[1]["b"]
+    quasar = "templates/sdss-dr2-templates-sdss-030-bal-quasar"
+    template = get(quasar, spectrum=sha256)
+    assert template["ranked"] is False
+    assert set(template["multiplier"]) == {template["multiplier"][0]}
+    # Data at rest keep their redshift as a fact only.
     at_rest = rest(replace(store.spectra.get(sha256), redshift=0.1), 0.1)
     assert (at_rest.frame, at_rest.redshift) == ("rest", 0.1)
-    store.spectra.add(at_rest)
-    named = {"spectrum": at_rest.sha256}
-    found = client.get("/api/v1/templates/sdss-dr2-templates-sdss-030-bal-quasar", params=named).json()
-    assert (found["ranked"], found["z"]) == (False, 0.0)
+    template = get(quasar, spectrum=store.spectra.add(at_rest))
+    assert (template["ranked"], template["z"]) == (False, 0.0)
+    get("templates/nothing", status=404, spectrum=sha256)
+    get("templates/nothing", status=422)
 
 
-def test_a_class_without_a_template_is_said(client: TestClient, store: Store) -> None:
-    _, sha256 = an_item(store, "cv", "cv", 1)
-    found = client.get(f"/api/v1/spectrum/{sha256}/templates", params={"task": "cv"}).json()
-    assert "No template of the class of the question (CV)" in found["note"]
-
-
-@pytest.mark.parametrize("task", ["gm", "wd", "a", "b", "o", "cc", "ss", "cv"])
-def test_the_loci_have_templates_and_the_spectrum_or_the_reason(client: TestClient, store: Store, task: str) -> None:
-    _, sha256 = an_item(store, task, task, 1)
-    plots = client.get(f"/api/v1/spectrum/{sha256}/loci", params={"task": task}).json()["plots"]
+@pytest.mark.parametrize("task", TASKS)
+def test_the_loci_have_templates_and_the_spectrum_or_the_reason(
+    get: Callable[..., Any], kept: tuple[Store, dict[str, str]], task: str
+) -> None:
+    plots = get(f"spectrum/{kept[1][task]}/loci", task=task)["plots"]
     assert plots
     for plot in plots:
         assert plot["title"]
@@ -190,11 +178,7 @@ def test_the_loci_have_templates_and_the_spectrum_or_the_reason(client: TestClie
     placed = [plot["this"] for plot in plots if plot["this"]]
     assert placed
     assert all(place["x_error"] > 0 and place["y_error"] > 0 for place in placed)
-
-
-def test_a_task_without_planes_has_none(client: TestClient, store: Store) -> None:
-    _, sha256 = an_item(store, "cv", "cv", 1)
-    assert client.get(f"/api/v1/spectrum/{sha256}/loci", params={"task": "tns"}).json() == {"plots": []}
+    assert get(f"spectrum/{kept[1][task]}/loci", task="tns") == {"plots": []}
 
 
 def test_own_templates_are_used_and_broken_ones_are_named(client: TestClient, store: Store, tmp_path: Path) -> None:
@@ -220,54 +204,40 @@ def approve(store: Store, item_id: int) -> None:
     assert store.items.get(item_id).row.state == "approved"
 
 
-def similar_to(client: TestClient, app: Any, item_id: int) -> Any:
+def similar_to(client: TestClient, app: FastAPI, item_id: int) -> Any:
     client.get(f"/api/v1/item/{item_id}/similar")
     app.state.context.similar.wait(120)
     return client.get(f"/api/v1/item/{item_id}/similar").json()
 
 
-def test_the_most_similar_approved_spectra_come_first(app: Any, client: TestClient, store: Store) -> None:
-    people(store)
-    known = {task: [an_item(store, task, task, seed)[0] for seed in (2, 3, 4)] for task in ("gm", "wd", "cv")}
+def test_the_most_similar_approved_spectra_come_first(app: FastAPI, client: TestClient, store: Store) -> None:
+    known = {task: [an_item(store, task, task, seed)[0] for seed in (2, 3, 4)] for task in ("gm", "wd")}
     for items in known.values():
         for item_id in items:
             approve(store, item_id)
     open_items = {task: an_item(store, task, task, 1)[0] for task in known}
     for task, item_id in open_items.items():
-        found = similar_to(client, app, item_id)
-        assert found["compared"] == 9
-        assert found["note"] == ""
-        assert {row["id"] for row in found["items"][:3]} == set(known[task])
-        distance = [row["distance"] for row in found["items"]]
+        shown = similar_to(client, app, item_id)
+        assert (shown["compared"], shown["note"]) == (6, "")
+        assert {row["id"] for row in shown["items"][:3]} == set(known[task])
+        distance = [row["distance"] for row in shown["items"]]
         assert distance == sorted(distance)
-        assert {(row["verdict"], row["state"]) for row in found["items"]} == {("YES", "approved")}
-
-
-def test_similar_shows_neither_open_items_nor_another_item_of_the_same_spectrum(
-    app: Any, client: TestClient, store: Store
-) -> None:
-    people(store)
-    decided, _ = an_item(store, "gm", "gm", 2)
-    an_item(store, "gm", "gm", 3)  # open
-    approve(store, decided)
+        assert {(row["verdict"], row["state"]) for row in shown["items"]} == {("YES", "approved")}
     same, _ = an_item(store, "gm", "ss", 2)
-    found = similar_to(client, app, same)
-    assert found["compared"] == 1
-    assert found["items"] == []
-    other = an_item(store, "gm", "gm", 4)[0]
-    assert [row["id"] for row in similar_to(client, app, other)["items"]] == [decided]
+    shown = similar_to(client, app, same)
+    assert shown["compared"] == 6
+    assert known["gm"][0] not in [row["id"] for row in shown["items"]], "another item of the same spectrum"
 
 
-def test_similar_says_that_nothing_is_approved(app: Any, client: TestClient, store: Store) -> None:
+def test_similar_says_that_nothing_is_approved(app: FastAPI, client: TestClient, store: Store) -> None:
     item_id, _ = an_item(store, "gm", "gm", 2)
     assert similar_to(client, app, item_id) == {"items": [], "compared": 0, "note": "No item is approved yet."}
     assert client.get("/api/v1/item/999/similar").status_code == 404
 
 
 def test_similar_is_refused_for_an_item_withheld_in_a_blind_session(
-    app: Any, client: TestClient, store: Store, monkeypatch: pytest.MonkeyPatch
+    app: FastAPI, client: TestClient, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    people(store)
     hidden, sha256 = an_item(store, "gm", "gm", 2)
     approve(store, hidden)
     other, _ = an_item(store, "gm", "gm", 3)

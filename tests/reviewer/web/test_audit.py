@@ -8,44 +8,32 @@ from collections.abc import Iterator
 import pytest
 from fastapi.testclient import TestClient
 
-from reviewer import server
 from reviewer.store import Store
 from reviewer.store.team.actions import Assign, Reject, SetBatch
 from reviewer.store.team.imported import ImportedComment
 from reviewer.web.routes.audit import PAGE, Check
+from tests.reviewer.web.conftest import client_of
 from tests.support.campaign import Desk, an_item, people, stopped_webhook
 
-HERE = "http://127.0.0.1:7860"
+pytestmark = pytest.mark.usefixtures("without_page")
 
 
 @pytest.fixture
 def store(tmp_path) -> Iterator[Store]:
     with Store.open(tmp_path / "annotations.db") as store:
         people(store)
-        store.accounts.set_password("CO", "CO", "correct horse")
         yield store
 
 
 @pytest.fixture
 def client(store: Store) -> TestClient:
-    client = TestClient(server.build(store, local=True), base_url=HERE)
-    client.post("/sign-in", data={"initials": "CO", "password": "correct horse"})
-    return client
+    return client_of(store, "CO")
 
 
 def test_no_decision_mark_or_verdict_of_another_person_is_in_the_answer(store: Store, client: TestClient) -> None:
     item = an_item(store)
     Desk(store).until(item, ("RE", "keep"))
-    version = store.items.get(item).version
-    store.marks.add(
-        person="RE",
-        item_id=item,
-        version_id=version.id,
-        step_id=version.trajectory.steps[0].id,
-        mark="hallucinated feature",
-        key="a key for one mark",
-        note="a secret note",
-    )
+    Desk(store).mark("RE", item, mark="hallucinated feature", note="a secret note")
     answer = client.get(f"/api/v1/log?item={item}")
     assert [entry["what"] for entry in answer.json()["entries"]][:2] == ["marked", "decided"]
     decided = answer.json()["entries"][1]
@@ -76,7 +64,9 @@ def test_entries_come_newest_first_by_page_person_kind_and_item(store: Store, cl
     assert all(str(items[2]) in subject for subject in about)
 
 
-def test_verifying_finds_a_decision_that_another_program_changed(store: Store, client: TestClient) -> None:
+def test_verifying_finds_a_decision_that_another_program_changed_and_runs_once_at_a_time(
+    store: Store, client: TestClient
+) -> None:
     item = an_item(store)
     Desk(store).until(item, ("RE", "keep"))
     good = client.post("/api/v1/log/check", json={}).json()
@@ -88,9 +78,6 @@ def test_verifying_finds_a_decision_that_another_program_changed(store: Store, c
         other.execute("UPDATE decisions SET verb = 'reject'")
     bad = client.post("/api/v1/log/check", json={}).json()
     assert any("decisions" in fault and "was changed" in fault for fault in bad["faults"])
-
-
-def test_the_log_is_verified_once_at_a_time(store: Store, client: TestClient) -> None:
     running: Check = client.app.state.audit_check  # type: ignore[attr-defined]
     with running._running:
         answer = client.post("/api/v1/log/check", json={})
@@ -118,12 +105,12 @@ def test_what_people_do_together_is_said_in_one_line_that_tells_no_judgement(sto
     store.webhooks.start("CO", stopped_webhook(store))
     store.views.create(person="RE", name="mine", items=[1, 2])
     answer = client.get("/api/v1/log")
-    said = [
-        (one["person"], one["what"], one["subject"], one["text"])
-        for one in answer.json()["entries"][::-1]
-        if one["number"] > begin and one["what"] not in ("signed in", "exported")
+    entries = [
+        (entry["person"], entry["what"], entry["subject"], entry["text"])
+        for entry in answer.json()["entries"][::-1]
+        if entry["number"] > begin and entry["what"] != "exported"
     ]
-    assert said == [
+    assert entries == [
         ("RE", "commented", "item 2", "on step s2"),
         ("AU", "commented", "item 2", f"a reply in thread {thread}"),
         ("AU", "thread resolved", "item 2", f"thread {thread}"),

@@ -7,21 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
-from reviewer import server
 from reviewer.store import Store
+from tests.reviewer.web.conftest import client_of
 from tests.support.campaign import TO_AUDIT, Desk, an_item, people
 
-PASSWORD = "Balmer decrement"
+pytestmark = pytest.mark.usefixtures("without_page")
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store.open(tmp_path / "annotations.db") as store:
         people(store)
-        for initials in ("RE", "AU", "AX"):
-            store.accounts.set_password(None, initials, PASSWORD)
         an_item(store)
         yield store
 
@@ -30,8 +27,7 @@ class Browser:
     """A signed-in person's requests about one item."""
 
     def __init__(self, store: Store, initials: str, item: int = 1) -> None:
-        self.client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1", follow_redirects=False)
-        self.client.post("/sign-in", data={"initials": initials, "password": PASSWORD})
+        self.client = client_of(store, initials)
         self.path = f"/api/v1/item/{item}"
         self.initials, self.sent = initials, 0
 
@@ -85,9 +81,6 @@ def test_a_thread_is_begun_answered_and_resolved(store: Store, reviser: Browser,
     last = thread["comments"][-1]["id"]
     assert reviser.post("/comments/read", comment=last) == {"comment": last}
     assert reviser.unread()["total"] == 0
-
-
-def test_deactivated_people_are_not_offered_for_mentions(store: Store, reviser: Browser) -> None:
     store.accounts.deactivate("CO", "JU")
     assert "JU" not in {person["initials"] for person in reviser.get()["people"]}
 
@@ -95,23 +88,10 @@ def test_deactivated_people_are_not_offered_for_mentions(store: Store, reviser: 
 @pytest.mark.parametrize(
     ("body", "status", "kind", "message"),
     [
-        (
-            {"text": "a" * 20_001},
-            422,
-            "bad_request",
-            "text: found 20001 characters, expected a text of 20000 characters or less",
-        ),
-        ({"text": "  "}, 403, "not_allowed", "A comment needs a text"),
-        (
-            {"text": "a", "key": "short"},
-            422,
-            "bad_request",
-            "key: found 'short', expected a text of 8 characters or more",
-        ),
-        ({"text": "a", "step": "s9"}, 404, "not_found", "no step 's9'"),
+        ({"text": "a" * 20_001}, 422, "bad_request", "text: found 20001 characters, expected a text of 20000"),
+        ({"text": "a", "key": "short"}, 422, "bad_request", "key: found 'short', expected a text of 8 characters"),
         ({"text": "a", "thread": 7}, 404, "not_found", "no thread 7"),
         ({"text": "a", "mood": "bad"}, 422, "bad_request", "mood: found 'bad', expected no such field"),
-        ({"text": 3}, 422, "bad_request", "text: found 3, expected a text"),
         ({}, 422, "bad_request", "text: found nothing, expected a value"),
         ({"text": "a", "thread": 2**70}, 422, "bad_request", ""),
     ],

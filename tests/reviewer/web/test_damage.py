@@ -17,10 +17,12 @@ from reviewer.exchange.exports import ExportError, export
 from reviewer.similar.background import Similar, _Pace
 from reviewer.store import Store, StoreError
 from reviewer.web import errors
+from reviewer.web.auth import ALONE, COOKIE
 from tests.support.campaign import TO_VOTE, Desk, an_item, people
 from tests.support.cli import run
 
-PASSWORD = "Balmer decrement"
+pytestmark = pytest.mark.usefixtures("without_page")
+
 ITEMS = (1, 2, 3)
 LONG = "Hα looks broad. " * 800
 """A thought of several pages of the file."""
@@ -38,7 +40,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("sound") / "annotations.db"
     with Store.open(path) as store:
         people(store)
-        store.accounts.set_password("CO", "CO", PASSWORD)
         desk = Desk(store)
         for item in ITEMS:
             an_item(store, item, think=f"{LONG}{item}")
@@ -65,10 +66,6 @@ def overwrite(path: Path, start: int, content: bytes) -> None:
     with path.open("r+b") as file:
         file.seek(start + 4)  # after the number of the next page
         file.write(content)
-
-
-def bytes_of(kind: str, seed: int) -> bytes:
-    return {"ones": b"\xff" * 4092, "zeros": bytes(4092), "random": random.Random(seed).randbytes(4092)}[kind]
 
 
 def problems_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
@@ -101,8 +98,9 @@ def problems_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str],
         use("backup", lambda: store.upkeep.backup(path.with_name("copy.db")))
         similar = Similar(store)
         use("similar items", lambda: similar._update(_Pace(similar._stopped)))
-        client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1", raise_server_exceptions=False)
-        client.post("/sign-in", data={"initials": "CO", "password": PASSWORD})
+        cookies = {COOKIE: f"{ALONE}CO"}
+        app = server.build(store, local=True)
+        client = TestClient(app, base_url="http://127.0.0.1", cookies=cookies, raise_server_exceptions=False)
         of_items = [f"GET /api/v1/{route.format(item)}" for item in ITEMS for route in OF_ITEMS]
         for route in (*ROUTES, *of_items):
             method, address = route.split()
@@ -114,13 +112,13 @@ def problems_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str],
     return reports, others
 
 
-@pytest.mark.parametrize(("kind", "seed"), [("ones", 1), ("zeros", 2), *(("random", seed) for seed in range(3, 6))])
+@pytest.mark.parametrize("content", [b"\xff" * 4092, bytes(4092), random.Random(3).randbytes(4092)])
 def test_a_damaged_page_of_a_text_is_reported_everywhere(
-    path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, seed: int
+    path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     pages = overflow_pages(path, "versions")
     assert len(pages) > 5
-    overwrite(path, random.Random(seed).choice(pages), bytes_of(kind, seed))
+    overwrite(path, random.Random(1).choice(pages), content)
     reports, others = problems_of(path, monkeypatch)
     assert others == []
     assert [report for report in reports if "is damaged" in report and "spec-o3 restore" in report]
@@ -128,7 +126,7 @@ def test_a_damaged_page_of_a_text_is_reported_everywhere(
 
 def test_the_commands_report_a_damaged_page(path: Path) -> None:
     for page in overflow_pages(path, "versions"):
-        overwrite(path, page, bytes_of("ones", 0))
+        overwrite(path, page, b"\xff" * 4092)
     for command in (("log", "--check"), ("export", "round"), ("tables",), ("backup",), ("doctor", "database")):
         done = run(*command, "--db", path)
         assert "Traceback" not in done.stderr, done

@@ -6,23 +6,21 @@ import io
 import itertools
 import json
 import re
-import socket
 import struct
 import threading
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
-import uvicorn
 from astropy.io import fits
+from astropy.table import Table
 from fastapi import FastAPI
-from fastapi.testclient import TestClient
 from PIL import Image
 
 from agent.plot import pixels_sha256
@@ -37,13 +35,13 @@ from reviewer.exchange.imports import import_file
 from reviewer.live import bench as live_bench
 from reviewer.live import runs as live_runs
 from reviewer.store import QueueFilter, Store
-from reviewer.web.auth import COOKIE
+from reviewer.web.auth import ALONE, COOKIE
 from reviewer.web.live import Live
-from reviewer.web.routes import live as live_api
+from tests.reviewer.web.conftest import client_of, serving
 from tests.support.model_server import BadServer, Endless, Say, Stall, answer, look, talking
 from tests.support.training_data import specvi_file, specvi_row
 
-PASSWORD = "correct horse"
+pytestmark = pytest.mark.usefixtures("without_page")
 
 
 def as_text(spectrum: Spectrum) -> bytes:
@@ -65,18 +63,12 @@ def several(count: int) -> bytes:
     """A Marz file of several objects."""
     wave = np.linspace(4000.0, 9000.0, 400)
     noise = np.random.default_rng(1).normal(10, 1, (count, 400))
-    fibres = fits.BinTableHDU.from_columns(
-        [
-            fits.Column("NAME", "20A", array=[f"object {n}" for n in range(count)]),
-            fits.Column("TYPE", "1A", array=["P"] * count),
-        ],
-        name="FIBRES",
-    )
+    fibres = Table({"NAME": [f"object {n}" for n in range(count)], "TYPE": ["P"] * count})
     hdus = [
         fits.PrimaryHDU(noise),
         fits.ImageHDU(np.ones((count, 400)), name="VARIANCE"),
         fits.ImageHDU(np.tile(wave, (count, 1)), name="WAVELENGTH"),
-        fibres,
+        fits.BinTableHDU(fibres, name="FIBRES"),
     ]
     packed = io.BytesIO()
     fits.HDUList(hdus).writeto(packed)
@@ -87,7 +79,7 @@ def several(count: int) -> bytes:
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     store = Store.open(tmp_path_factory.mktemp("live") / "annotations.db")
     for initials in ("AB", "CD"):
-        store.accounts.add_person(initials, f"Person {initials}", ["reviewer"], password=PASSWORD)
+        store.accounts.add_person(initials, f"Person {initials}", ["reviewer"])
     yield store
     store.close()
 
@@ -97,17 +89,11 @@ def built(store: Store) -> FastAPI:
     return server.build(store, local=True, roster=Roster(()))
 
 
-@pytest.fixture(scope="module")
-def tokens(store: Store) -> dict[str, str]:
-    return {initials: store.accounts.sign_in(initials, PASSWORD).token for initials in ("AB", "CD")}
-
-
 @pytest.fixture
-def app(built: FastAPI, tokens: dict[str, str]) -> Iterator[FastAPI]:
+def app(built: FastAPI) -> Iterator[FastAPI]:
     """The app with empty benches and no runs."""
     built.state.live.close()
     built.state.live = Live(built.state.context, Roster(()))
-    built.state.tokens = tokens
     yield built
     built.state.live.close()
 
@@ -120,38 +106,15 @@ def model_server(app: FastAPI, *answers: Any, **more: Any) -> Iterator[BadServer
         yield model
 
 
-def client_of(app: FastAPI, initials: str = "AB") -> TestClient:
-    client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
-    client.cookies.set(COOKIE, app.state.tokens[initials])
-    return client
-
-
-@contextmanager
-def serving(app: FastAPI) -> Iterator[tuple[str, uvicorn.Server]]:
-    """The app on a port of its own, as it is served."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        # From now on, connections wait until the server accepts them.
-        listening.listen()
-        config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=2)
-        running = uvicorn.Server(config)
-        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}", running
-        finally:
-            running.should_exit = True
-            thread.join(timeout=60)
-            assert not thread.is_alive()
-
-
 @contextmanager
 def browser(app: FastAPI, url: str | None = None) -> Iterator[httpx.Client]:
     """A client with AB's session of the served app; ``url``: where it is served already."""
-    with serving(app) if url is None else nullcontext((url, None)) as (where, _):
-        cookies = {COOKIE: app.state.tokens["AB"]}
-        with httpx.Client(base_url=where, timeout=60, cookies=cookies) as client:
-            yield client
+    cookies = {COOKIE: f"{ALONE}AB"}
+    with (
+        serving(app) if url is None else nullcontext((url, None)) as (where, _),
+        httpx.Client(base_url=where, timeout=60, cookies=cookies) as client,
+    ):
+        yield client
 
 
 def add_to_bench(client: httpx.Client, content: bytes | None = None, name: str = "cv.txt") -> dict[str, Any]:
@@ -192,7 +155,7 @@ def all_events(client: httpx.Client, run: str) -> list[dict[str, Any]]:
 
 
 def test_a_dropped_file_is_run_watched_and_sent_to_review(app, store):
-    client = client_of(app)
+    client = client_of(app, "AB")
     row = add_to_bench(client)
     run = start(client, bench=row["id"])
     events = all_events(client, run)
@@ -214,7 +177,7 @@ def test_a_dropped_file_is_run_watched_and_sent_to_review(app, store):
 
 
 def test_the_spectrum_and_the_pictures_of_a_run_are_those_that_the_model_saw(app):
-    client = client_of(app)
+    client = client_of(app, "AB")
     row = add_to_bench(client)
     raw = client.get(f"/api/v1/live/spectrum/{row['spectrum']}").content
     length = struct.unpack("<I", raw[:4])[0]
@@ -228,7 +191,7 @@ def test_the_spectrum_and_the_pictures_of_a_run_are_those_that_the_model_saw(app
 
 
 def test_downloads_can_be_opened_and_imported(app, store, tmp_path):
-    client = client_of(app)
+    client = client_of(app, "AB")
     run = start(client)
     all_events(client, run)
     sheet = client.get(f"/api/v1/live/runs/{run}/strip.png")
@@ -249,7 +212,7 @@ def test_downloads_can_be_opened_and_imported(app, store, tmp_path):
 
 
 def test_a_library_spectrum_is_found_added_and_its_trace_replayed(app, store):
-    client = client_of(app)
+    client = client_of(app, "AB")
     run = start(client, bench=add_to_bench(client, name="for the library.txt")["id"])
     all_events(client, run)
     client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]})
@@ -266,40 +229,24 @@ def test_a_library_spectrum_is_found_added_and_its_trace_replayed(app, store):
     assert second["drafter"]["settings"]["replayed"] is True
 
 
-def test_a_replay_without_a_stored_trace_is_refused_with_a_message(app):
-    client = client_of(app)
-    body = {"bench": add_to_bench(client)["id"], "task": "cv", "policy": "replay"}
-    refused = client.post("/api/v1/live/runs", json=body)
-    assert refused.status_code == 409
-    assert "from the library" in refused.json()["error"]
-
-
 # ---- the stream
 
 
-def test_the_events_come_one_by_one_uncompressed_while_the_server_writes(app):
-    with model_server(app, Say(look(6400, 6700)), Stall("<think>Still")), browser(app) as client:
-        run = start(client, policy="m")
-        events = numbered_events(client, run, **{"Accept-Encoding": "gzip"})
-        kinds = []
-        for _, event in events:
-            kinds.append(event["kind"])
-            if event["kind"] == "said" and event["turn"] == 2:
-                break
-        assert kinds[0] == "started"
-        assert "looked" in kinds
-        assert client.get(f"/api/v1/live/runs/{run}").json()["state"] == "running"
-        events.close()
-
-
-def test_a_stop_ends_the_request_and_the_stream_and_keeps_the_text(app):
+def test_events_come_while_the_server_writes_and_a_stop_ends_the_request_and_keeps_the_text(app):
     with model_server(app, Say(look(6400, 6700)), Stall("<think>Still")) as model, browser(app) as client:
         run = start(client, policy="m")
+        refused = client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]})
+        assert (refused.status_code, "still running" in refused.json()["error"]) == (422, True)
+        assert client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [1]}).status_code == 404
+        assert client.get(f"/api/v1/live/runs/{run}/trace.json?sample=-1").status_code == 404
         kinds = []
-        for _, event in numbered_events(client, run):
+        for _, event in numbered_events(client, run, **{"Accept-Encoding": "gzip"}):
             kinds.append(event["kind"])
             if event["kind"] == "said" and event["turn"] == 2:
+                assert client.get(f"/api/v1/live/runs/{run}").json()["state"] == "running"
                 assert client.post(f"/api/v1/live/runs/{run}/stop", json={}).status_code == 200
+        assert kinds[0] == "started"
+        assert "looked" in kinds
         assert kinds[-2:] == ["ended", "over"]
         assert model.wait(lambda: model.left == 1 and model.open == 0)
         about = client.get(f"/api/v1/live/runs/{run}").json()
@@ -327,16 +274,6 @@ def test_a_stream_resumes_by_number_or_by_the_header_of_the_browser(app):
         assert client.get(f"/api/v1/live/runs/{run}/events?after={len(whole)}").status_code == 204
 
 
-def test_closed_pages_leave_nothing_behind(app):
-    with model_server(app, Stall("<think>Still")) as model, browser(app) as client:
-        run = start(client, policy="m")
-        log = app.state.live.runs.of("AB", run).log
-        for _ in range(3):
-            with closing(numbered_events(client, run)) as events:
-                next(events)
-        assert model.wait(lambda: not log._wakers)
-
-
 def test_a_server_that_shuts_down_stops_its_runs_even_if_pages_watch(app):
     live = app.state.live
     with model_server(app, Endless(obedient=False, delay=0.01)) as model:
@@ -354,7 +291,7 @@ def test_a_server_that_shuts_down_stops_its_runs_even_if_pages_watch(app):
 
 def test_several_samples_are_requested_each_with_its_own_seed(app):
     with model_server(app, talking()) as model:
-        client = client_of(app)
+        client = client_of(app, "AB")
         assert client.get("/api/v1/live/health", params={"policy": "m"}).json()["ok"]
         run = start(client, policy="m", samples=3, seed=7)
         events = all_events(client, run)
@@ -368,7 +305,7 @@ def test_several_samples_are_requested_each_with_its_own_seed(app):
 
 def test_one_sample_is_requested_with_the_settings_of_the_server_unless_given(app):
     with model_server(app, talking(), temperature=0.3) as model:
-        client = client_of(app)
+        client = client_of(app, "AB")
         bench = add_to_bench(client)["id"]
         for more in ({}, {"temperature": 0.0, "max_tokens": 99}):
             all_events(client, start(client, bench=bench, policy="m", **more))
@@ -379,9 +316,10 @@ def test_one_sample_is_requested_with_the_settings_of_the_server_unless_given(ap
 def test_an_unreachable_server_fails_the_run_with_a_message_and_not_the_request(app):
     with model_server(app):
         pass
-    client = client_of(app)
+    client = client_of(app, "AB")
     health = client.get("/api/v1/live/health", params={"policy": "m"}).json()
     assert not health["ok"]
+    assert client.get("/api/v1/live/health?policy=nobody").status_code == 409
     run = start(client, policy="m")
     *_, ended, last = all_events(client, run)
     assert (ended["reason"], last["state"]) == ("policy failed", "failed")
@@ -391,30 +329,16 @@ def test_an_unreachable_server_fails_the_run_with_a_message_and_not_the_request(
     assert "nothing to review" in refused.json()["error"]
 
 
-def test_the_page_gets_the_policies_and_never_a_key(app, monkeypatch):
-    monkeypatch.setenv("A_KEY", "sk-very-secret")
-    with model_server(app, talking(), title="My model", api_key_env="A_KEY") as model:
-        model.api_key = "another"
-        client = client_of(app)
-        policies = client.get("/api/v1/live/policies")
-        health = client.get("/api/v1/live/health?policy=m")
-        run = start(client, policy="m")
-        everything = json.dumps(all_events(client, run)) + client.get(f"/api/v1/live/runs/{run}").text
-    assert [p["key"] for p in policies.json()] == ["baseline", "m", "replay"]
-    assert "sk-very-secret" not in policies.text + health.text + everything
-    assert client.get("/api/v1/live/health?policy=nobody").status_code == 409
-
-
 def test_a_checkpoint_gets_the_prompt_as_trained_where_it_is_imported(app, tmp_path, monkeypatch):
     path = tmp_path / "trained_prompts.json"
     monkeypatch.setenv("SPEC_O3_PROMPTS", str(path))
-    client = client_of(app)
+    client = client_of(app, "AB")
     assert client.get("/api/v1/live/prompts").json() == {"trained": {}, "problem": ""}
     rows = [specvi_row(0, prompt=[{"role": "user", "content": "<image>\nIs it a **CV**? Emission."}])]
     found = import_prompts([specvi_file(tmp_path / "train_cv.parquet", rows)], app.state.context.tasks)
     with model_server(app, talking((answer("YES"),))) as model:
-        wanted = {"bench": add_to_bench(client)["id"], "task": "cv", "policy": "m", "prompt": "trained"}
-        refused = client.post("/api/v1/live/runs", json=wanted)
+        trained = {"bench": add_to_bench(client)["id"], "task": "cv", "policy": "m", "prompt": "trained"}
+        refused = client.post("/api/v1/live/runs", json=trained)
         assert refused.status_code == 409
         assert "no imported prompt of cv" in refused.json()["error"]
         save(path, found.prompts)
@@ -438,7 +362,7 @@ def test_hostile_text_of_a_model_stays_text(app):
     label = "Hα\n# <script>alert(1)</script>" + "x" * 5000
     turns = (look(6400, 6700, label, thought), answer("YES", "</script><script>alert(1)</script>\ud800"))
     with model_server(app, talking(turns)):
-        client = client_of(app)
+        client = client_of(app, "AB")
         run = start(client, policy="m")
         events = all_events(client, run)
         assert events[-1]["state"] == "done"
@@ -459,32 +383,21 @@ def test_hostile_text_of_a_model_stays_text(app):
     [
         ({"task": "nonsense"}, 404, "nonsense"),
         ({"policy": "nobody"}, 409, "nobody"),
+        ({"policy": "replay"}, 409, "from the library"),
         ({"bench": "nothing"}, 404, "not on your bench"),
         ({"samples": 3}, 409, "one sample is enough"),
-        ({"samples": 0}, 422, "samples"),
         ({"samples": 10**9}, 422, "samples"),
         ({"temperature": 3}, 422, "temperature"),
         ({"seed": -1}, 422, "seed"),
         ({"max_turns": 0}, 422, "max_turns"),
-        ({"stream": True}, 422, "stream"),
     ],
 )
 def test_an_impossible_run_is_refused_with_a_message(app, changes, status, message):
-    client = client_of(app)
+    client = client_of(app, "AB")
     body = {"bench": add_to_bench(client)["id"], "task": "cv", "policy": "baseline", **changes}
     refused = client.post("/api/v1/live/runs", json=body)
     assert refused.status_code == status
     assert message in refused.json()["error"]
-
-
-def test_running_and_missing_samples_are_not_sent_to_review(app):
-    with model_server(app, Stall("<think>Still")):
-        client = client_of(app)
-        run = start(client, policy="m")
-        refused = client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [0]})
-        assert (refused.status_code, "still running" in refused.json()["error"]) == (422, True)
-        assert client.post(f"/api/v1/live/runs/{run}/review", json={"samples": [1]}).status_code == 404
-        assert client.get(f"/api/v1/live/runs/{run}/trace.json?sample=-1").status_code == 404
 
 
 # ---- the bench
@@ -508,7 +421,7 @@ def test_a_file_name_of_a_browser_is_reduced_to_a_plain_name(given, kept):
 
 
 def test_a_file_with_a_hostile_name_stays_in_its_folder_and_is_deleted_with_its_row(app):
-    client = client_of(app)
+    client = client_of(app, "AB")
     row = add_to_bench(client, name="../../../escape.txt")
     folder = Path(app.state.live.benches.of("AB")._folder.name)
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -520,25 +433,18 @@ def test_a_file_with_a_hostile_name_stays_in_its_folder_and_is_deleted_with_its_
 
 
 @pytest.mark.parametrize("content", [b"", b"no spectrum at all\n", b"\x89PNG\r\n\x1a\n", b"SIMPLE  =" + b" " * 99])
-def test_a_file_that_is_no_spectrum_is_refused_by_name_and_not_kept(app, content):
-    client = client_of(app)
-    answered = client.post("/api/v1/live/files", files={"files": ("bad.fits", content)}).json()
-    assert answered["added"] == []
-    (problem,) = answered["problems"]
-    assert problem.startswith("bad.fits: ")
-    assert list(Path(app.state.live.benches.of("AB")._folder.name).iterdir()) == []
-
-
-def test_good_files_are_added_although_others_are_bad(app):
-    client = client_of(app)
-    files = [("files", ("bad.txt", b"x")), ("files", ("cv.txt", CV))]
+def test_a_file_that_is_no_spectrum_is_refused_by_name_and_others_are_added(app, content):
+    client = client_of(app, "AB")
+    files = [("files", ("bad.fits", content)), ("files", ("cv.txt", CV))]
     answered = client.post("/api/v1/live/files", files=files).json()
     assert [row["name"] for row in answered["added"]] == ["cv.txt"]
-    assert len(answered["problems"]) == 1
+    (problem,) = answered["problems"]
+    assert problem.startswith("bad.fits: ")
+    assert len(list(Path(app.state.live.benches.of("AB")._folder.name).iterdir())) == 1
 
 
 def test_the_same_spectrum_twice_is_one_row(app):
-    client = client_of(app)
+    client = client_of(app, "AB")
     assert add_to_bench(client, CV)["id"] == add_to_bench(client, CV)["id"]
     assert len(client.get("/api/v1/live/bench").json()) == 1
     folder = Path(app.state.live.benches.of("AB")._folder.name)
@@ -547,7 +453,7 @@ def test_the_same_spectrum_twice_is_one_row(app):
 
 def test_a_file_of_several_spectra_gives_one_row_each_and_reports_the_rest(app, monkeypatch):
     monkeypatch.setattr(live_bench, "MOST_TARGETS", 3)
-    client = client_of(app)
+    client = client_of(app, "AB")
     answered = client.post("/api/v1/live/files", files={"files": ("field.fits", several(5))}).json()
     names = [row["name"] for row in answered["added"]]
     assert names == [f"field.fits#object {number}" for number in range(3)]
@@ -563,7 +469,7 @@ def test_a_file_of_several_spectra_gives_one_row_each_and_reports_the_rest(app, 
 
 
 def test_spectra_without_data_are_counted_and_damaged_ones_named(app, shared):
-    client = client_of(app)
+    client = client_of(app, "AB")
     content = (shared / "spectra/desi/UNLABELLED/coadd-sv3-dark-26065.fits").read_bytes()
     answered = client.post("/api/v1/live/files", files={"files": ("coadd.fits", content)}).json()
     assert len(answered["added"]) == 2
@@ -575,7 +481,7 @@ def test_spectra_without_data_are_counted_and_damaged_ones_named(app, shared):
 
 def test_a_full_bench_and_a_file_that_is_too_large_are_reported(app, monkeypatch):
     monkeypatch.setattr(live_bench, "MOST_ROWS", 2)
-    client = client_of(app)
+    client = client_of(app, "AB")
     answered = client.post("/api/v1/live/files", files={"files": ("field.fits", several(5))}).json()
     assert len(answered["added"]) == 2
     assert "Remove some" in answered["problems"][0]
@@ -594,19 +500,15 @@ def test_a_file_is_parsed_once_although_its_spectrum_is_drawn_and_run(app, monke
 
     monkeypatch.setattr(live_bench, "opened", counted)
     monkeypatch.setattr(live_bench, "read", lambda path, target: pytest.fail(f"{path.name} is read again"))
-    client = client_of(app)
+    client = client_of(app, "AB")
     for files in (fresh(), several(3)):
         for row in client.post("/api/v1/live/files", files={"files": ("a.fits", files)}).json()["added"]:
             assert client.get(f"/api/v1/live/spectrum/{row['spectrum']}").status_code == 200
     all_events(client, start(client, bench=row["id"]))
     assert parsed == ["a.fits"] * 2
-
-
-def test_a_file_of_many_spectra_leaves_those_of_other_files_in_memory(app, monkeypatch):
-    client = client_of(app)
+    # A file of many spectra leaves those of other files in memory.
     first = add_to_bench(client, fresh())
     client.post("/api/v1/live/files", files={"files": ("field.fits", several(90))})
-    monkeypatch.setattr(live_bench, "read", lambda path, target: pytest.fail(f"{path.name} is read again"))
     assert client.get(f"/api/v1/live/spectrum/{first['spectrum']}").status_code == 200
 
 
@@ -640,33 +542,9 @@ def test_uploads_at_once_share_the_limit_of_a_bench(app, monkeypatch):
     assert (len(rows), messages) == (1, [])
 
 
-def test_an_upload_that_is_too_long_or_without_session_is_refused_before_it_is_read(app):
-    def never() -> Iterator[bytes]:
-        raise AssertionError("it was read")
-        yield b""
-
-    form = {"Content-Type": "multipart/form-data; boundary=x"}
-    too_long = {**form, "Content-Length": str(live_bench.LARGEST_FOLDER + 1)}
-    stranger = TestClient(app, base_url="http://127.0.0.1")
-    assert stranger.post("/api/v1/live/files", content=never(), headers=form).status_code == 401
-    client = client_of(app)
-    for headers, status in ((form, 411), (too_long, 413)):
-        refused = client.post("/api/v1/live/files", content=never(), headers=headers)
-        assert (refused.status_code, refused.json()["kind"] != "bug") == (status, True)
-
-
-def test_removing_a_spectrum_stops_its_runs(app):
-    with model_server(app, Stall("<think>Still")):
-        client = client_of(app)
-        row = add_to_bench(client)
-        run = start(client, bench=row["id"], policy="m")
-        client.delete(f"/api/v1/live/bench/{row['id']}")
-        assert all_events(client, run)[-1]["state"] == "stopped"
-
-
 def test_the_bench_names_all_runs_of_a_spectrum_and_the_newest_answer(app):
     with model_server(app, Say(answer("NO"))):
-        client = client_of(app)
+        client = client_of(app, "AB")
         row = add_to_bench(client)
         runs = [start(client, bench=row["id"]), start(client, bench=row["id"], policy="m")]
         for run in runs:
@@ -676,17 +554,14 @@ def test_the_bench_names_all_runs_of_a_spectrum_and_the_newest_answer(app):
         all_events(client, runs[-1])
         (found,) = client.get("/api/v1/live/bench").json()
     assert found["runs"] == [result["run"] for result in found["results"]] == runs
-    assert [(result["policy"], result["state"]) for result in found["results"]] == [
-        ("baseline", "done"),
-        ("m", "done"),
-        ("m", "failed"),
-    ]
+    states = [(result["policy"], result["state"]) for result in found["results"]]
+    assert states == [("baseline", "done"), ("m", "done"), ("m", "failed")]
     assert [result["verdicts"] for result in found["results"][1:]] == [["NO"], [None]]
     assert (found["verdict"], found["verdict_run"]) == (found["results"][1]["outcome"], runs[1])
 
 
 def test_a_run_is_removed_by_its_owner_alone(app):
-    client = client_of(app)
+    client = client_of(app, "AB")
     row = add_to_bench(client)
     run, kept = (start(client, bench=row["id"]) for _ in range(2))
     assert client_of(app, "CD").delete(f"/api/v1/live/runs/{run}").status_code == 404
@@ -698,7 +573,7 @@ def test_a_run_is_removed_by_its_owner_alone(app):
 
 def test_a_start_names_the_runs_that_were_dropped_for_it(app, monkeypatch):
     monkeypatch.setattr(live_runs, "MOST_PER_SPECTRUM", 1)
-    client = client_of(app)
+    client = client_of(app, "AB")
     row = add_to_bench(client)
     body = {"bench": row["id"], "task": "cv", "policy": "baseline"}
     answers = []
@@ -710,19 +585,21 @@ def test_a_start_names_the_runs_that_were_dropped_for_it(app, monkeypatch):
 
 def test_the_bench_is_cleared_with_its_files_and_a_spectrum_that_returns_has_its_runs(app):
     with model_server(app, Stall("<think>Still")):
-        client, other = client_of(app), client_of(app, "CD")
+        client, other = client_of(app, "AB"), client_of(app, "CD")
         add_to_bench(other, fresh())
         row = add_to_bench(client, CV)
-        add_to_bench(client, fresh())
-        run = start(client, bench=row["id"], policy="m")
+        removed = add_to_bench(client, fresh())
+        runs = [start(client, bench=spectrum["id"], policy="m") for spectrum in (row, removed)]
+        assert client.delete(f"/api/v1/live/bench/{removed['id']}").status_code == 200
+        assert all_events(client, runs[1])[-1]["state"] == "stopped"
         assert client.delete("/api/v1/live/bench").status_code == 200
-        assert all_events(client, run)[-1]["state"] == "stopped"
+        assert all_events(client, runs[0])[-1]["state"] == "stopped"
     assert client.get("/api/v1/live/bench").json() == []
     assert list(Path(app.state.live.benches.of("AB")._folder.name).iterdir()) == []
     assert len(other.get("/api/v1/live/bench").json()) == 1
     back = add_to_bench(client, CV)
     assert back["id"] != row["id"]
-    assert back["runs"] == [run]
+    assert back["runs"] == runs[:1]
 
 
 # ---- who may see what
@@ -734,15 +611,8 @@ def test_two_people_do_not_see_each_others_runs(app, store):
     run = start(mine, bench=row["id"])
     picture = next(e for e in all_events(mine, run) if e["kind"] == "started")["overview"]
     assert theirs.get("/api/v1/live/bench").json() == []
-    for path in (
-        f"/runs/{run}",
-        f"/runs/{run}/events",
-        f"/runs/{run}/picture/{picture}",
-        f"/runs/{run}/trace.json",
-        f"/runs/{run}/strip.png",
-        f"/runs/{run}/report.zip",
-        f"/spectrum/{row['spectrum']}",
-    ):
+    of_run = ("", "/events", f"/picture/{picture}", "/trace.json", "/strip.png", "/report.zip")
+    for path in (f"/spectrum/{row['spectrum']}", *(f"/runs/{run}{part}" for part in of_run)):
         assert mine.get(f"/api/v1/live{path}").status_code in (200, 204)
         assert theirs.get(f"/api/v1/live{path}").status_code == 404
     assert theirs.post(f"/api/v1/live/runs/{run}/stop", json={}).status_code == 404
@@ -752,30 +622,6 @@ def test_two_people_do_not_see_each_others_runs(app, store):
     assert theirs.post("/api/v1/live/runs", json=body).status_code == 404
     add_to_bench(theirs)
     assert len(mine.get("/api/v1/live/bench").json()) == 1
-
-
-def test_no_route_answers_without_a_session(app):
-    mine = client_of(app)
-    row = add_to_bench(mine)
-    run = start(mine, bench=row["id"])
-    all_events(mine, run)
-    stranger = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
-    known = {"run": run, "sha256": row["spectrum"], "row": row["id"], "number": 0}
-    requested = 0
-    for route in live_api.router.routes:
-        for method in route.methods:
-            requested += 1
-            answered = stranger.request(method, route.path.format(**known))
-            assert answered.status_code == 401, route.path
-    assert requested == 25
-
-
-def test_a_post_from_another_site_is_refused(app):
-    client = client_of(app)
-    elsewhere = {"Origin": "http://elsewhere.example"}
-    body = {"bench": add_to_bench(client)["id"], "task": "cv", "policy": "baseline"}
-    assert client.post("/api/v1/live/runs", json=body, headers=elsewhere).status_code == 403
-    assert client.post("/api/v1/live/files", files={"files": ("a", CV)}, headers=elsewhere).status_code == 403
 
 
 def test_the_servers_file_next_to_the_database_is_read(store):

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -29,9 +28,10 @@ from reviewer.live import runs as live_runs
 from reviewer.live.events import Log, server_sent
 from reviewer.live.run import ASK, Run, RunSettings
 from reviewer.live.runs import Runs, TooManyRunning, last_answered
-from reviewer.store import NotFound, Store
+from reviewer.store import Store
 from reviewer.web.payload import item_for
 from reviewer.web.routes.live import _draft, state_of
+from tests.reviewer.web.conftest import events_of
 from tests.support.inputs.refusals import check_sentence
 from tests.support.model_server import TRAJECTORY, BadServer, Raw, answer, chunk, look
 from tests.support.strategies import HOSTILE
@@ -65,22 +65,26 @@ def run_settings(samples: int = 1, at_once: int = 8) -> RunSettings:
     return RunSettings("b", SPECTRUM, TASK, "scripted", WHO, Sampling(), samples, at_once=at_once)
 
 
-def events(run: Run, after: int = 0) -> list[dict[str, Any]]:
-    """All events of a finished run, as a page receives them."""
+def failing(_: Conversation) -> Iterator[Piece]:
+    raise PolicyError("The server is gone. Start it again.")
+    yield ""
 
-    async def received() -> str:
-        return "".join([part async for part in server_sent(run.log, after)])
 
-    text = asyncio.run(asyncio.wait_for(received(), 60))
-    blocks = [block.split("\n", 1) for block in text.split("\n\n") if block.startswith("id: ")]
-    numbers = [int(number.removeprefix("id: ")) for number, _ in blocks]
-    assert numbers == list(range(after + 1, after + 1 + len(numbers)))
-    return [json.loads(data.removeprefix("data: ")) for _, data in blocks]
+class Waiting:
+    """A turn that is only begun, and waits until its run is stopped."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Semaphore(0)
+
+    def __call__(self, conversation: Conversation) -> Iterator[Piece]:
+        yield "<think>I think that"
+        self.begun.release()
+        conversation.stop.wait(60)
 
 
 def test_a_run_reports_each_step_and_ends_with_its_outcome():
     run = Runs(no_hints).start("AB", run_settings(), [Scripted()])
-    received = events(run)
+    received = events_of(run.log)
     kinds = [event["kind"] for event in received if event["kind"] != "said"]
     turn = ["called", "thought", "looked"]
     assert kinds == ["started", *turn, *turn, "thought", "answered", "ended", "consensus", "over"]
@@ -91,6 +95,9 @@ def test_a_run_reports_each_step_and_ends_with_its_outcome():
     assert (called["window"], called["label"]) == ([6400, 6700], "Hα")
     assert received[-1] == {"kind": "over", "state": "done"}
     assert run.outcome == "YES"
+    # A page that reconnects gets the missing events.
+    assert events_of(run.log, after=5) == received[5:]
+    assert events_of(run.log, after=len(received)) == []
 
 
 def test_the_joined_texts_of_the_events_are_those_of_the_policy():
@@ -100,7 +107,7 @@ def test_the_joined_texts_of_the_events_are_those_of_the_policy():
         yield from turn
 
     run = Runs(no_hints).start("AB", run_settings(), [Scripted([letter_by_letter, answer("NO")])])
-    received = events(run)
+    received = events_of(run.log)
     assert "".join(e["text"] for e in received if e["kind"] == "said" and e["turn"] == 1) == turn
 
 
@@ -149,20 +156,13 @@ def test_every_reader_gets_all_text_in_order_and_read_events_do_not_change(actio
     assert received == written
 
 
-def test_a_page_that_reconnects_gets_only_the_missing_events():
-    run = Runs(no_hints).start("AB", run_settings(), [Scripted()])
-    whole = events(run)
-    assert events(run, after=5) == whole[5:]
-    assert events(run, after=len(whole)) == []
-
-
 def test_an_internal_error_ends_its_sample_with_a_message_and_is_logged(caplog):
     def fault(_: Conversation) -> Iterator[Piece]:
         yield "<think>So"
         raise ZeroDivisionError("the secret of the program")
 
     run = Runs(no_hints).start("AB", run_settings(2), [Scripted([fault]), Scripted()])
-    received = events(run)
+    received = events_of(run.log)
     first, second = (e for e in sorted(received, key=lambda e: e.get("sample", 9)) if e["kind"] == "ended")
     assert (first["reason"], second["reason"]) == ("policy failed", "answered")
     number = re.search("Internal error ([0-9a-f]{8})", first["detail"])[1]
@@ -173,144 +173,90 @@ def test_an_internal_error_ends_its_sample_with_a_message_and_is_logged(caplog):
     assert run.state == "done"
 
 
-def test_an_internal_error_outside_the_policy_ends_its_sample_too(caplog):
+def test_a_run_whose_samples_all_fail_has_failed_and_has_no_outcome(caplog) -> None:
     def broken(spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str) -> list[dict[str, str]]:
         raise RuntimeError("no hints today")
 
     run = Runs(broken).start("AB", run_settings(), [Scripted()])
-    assert [e["kind"] for e in events(run)][-2:] == ["ended", "over"]
+    assert [e["kind"] for e in events_of(run.log)][-2:] == ["ended", "over"]
     assert run.state == "failed"
     assert "no hints today" in caplog.text
-
-
-def test_a_run_whose_samples_all_fail_has_failed_and_has_no_outcome():
-    def gone(_: Conversation) -> Iterator[Piece]:
-        raise PolicyError("The server is gone. Start it again.")
-        yield ""
-
-    run = Runs(no_hints).start("AB", run_settings(2), [Scripted([gone]), Scripted([gone])])
-    received = events(run)
+    run = Runs(no_hints).start("AB", run_settings(2), [Scripted([failing]), Scripted([failing])])
+    received = events_of(run.log)
     assert {e["detail"] for e in received if e["kind"] == "ended"} == {"The server is gone. Start it again."}
     assert received[-1]["state"] == "failed"
     assert run.outcome is None
 
 
-def test_stopping_ends_the_wait_of_a_policy_and_keeps_its_text():
-    waiting = threading.Event()
-
-    def wait(conversation: Conversation) -> Iterator[Piece]:
-        yield "<think>I think that"
-        waiting.set()
-        conversation.stop.wait(60)
-
-    run = Runs(no_hints).start("AB", run_settings(), [Scripted([look(6400, 6700), wait])])
-    assert waiting.wait(60)
+def test_stopping_ends_the_wait_of_a_policy_and_keeps_its_text() -> None:
+    waiting = Waiting()
+    run = Runs(no_hints).start("AB", run_settings(), [Scripted([look(6400, 6700), waiting])])
+    assert waiting.begun.acquire(timeout=60)
+    zoomed = threading.Event()
+    with run.log.waking(lambda: run.samples[0].trajectory.zooms and zoomed.set()):
+        assert run.samples[0].trajectory.zooms or zoomed.wait(60)
+    # An unfinished trace is a valid trajectory.
+    trace = Trajectory.from_json(run.samples[0].trajectory.to_json())
     run.stop.set()
-    received = events(run)
+    received = events_of(run.log)
     assert next(e for e in received if e["kind"] == "ended")["reason"] == "stopped"
     assert received[-1]["state"] == "stopped"
-    kept = [type(step).__name__ for step in run.samples[0].trajectory.steps]
-    assert kept == ["Think", "Zoom", "Think"]
+    whole = run.samples[0].trajectory
+    assert [type(step).__name__ for step in whole.steps] == ["Think", "Zoom", "Think"]
+    assert (trace.steps, trace.overview) == (whole.steps[:2], whole.overview)
     assert run.outcome is None
 
 
-def test_samples_beyond_the_concurrency_wait_and_a_stop_ends_them_before_they_begin():
-    begun = threading.Semaphore(0)
-
-    def wait(conversation: Conversation) -> Iterator[Piece]:
-        begun.release()
-        conversation.stop.wait(60)
-        yield ""
-
-    run = Runs(no_hints).start("AB", run_settings(5, at_once=2), [Scripted([wait])] * 5)
-    assert begun.acquire(timeout=60)
-    assert begun.acquire(timeout=60)
+def test_samples_beyond_the_concurrency_wait_and_a_stop_ends_them_before_they_begin() -> None:
+    waiting = Waiting()
+    run = Runs(no_hints).start("AB", run_settings(5, at_once=2), [Scripted([waiting])] * 5)
+    for _ in range(2):
+        assert waiting.begun.acquire(timeout=60)
     run.stop.set()
-    ended = [e for e in events(run) if e["kind"] == "ended"]
+    ended = [e for e in events_of(run.log) if e["kind"] == "ended"]
     assert sorted(e["detail"] for e in ended) == [*["stopped before it started"] * 3, *["stopped in turn 1"] * 2]
-    assert not begun.acquire(blocking=False)
+    assert not waiting.begun.acquire(blocking=False)
 
 
 def test_samples_that_disagree_need_a_person():
     policies = [Scripted([answer(verdict)]) for verdict in ("YES", "NO")]
     run = Runs(no_hints).start("AB", run_settings(2), policies)
-    consensus = next(e for e in events(run) if e["kind"] == "consensus")
+    consensus = next(e for e in events_of(run.log) if e["kind"] == "consensus")
     assert (consensus["yes"], consensus["no"], consensus["ask"]) == (1, 1, True)
     assert run.outcome == ASK
 
 
-def test_an_unfinished_trace_is_a_valid_trajectory():
-    waiting = threading.Event()
-
-    def wait(conversation: Conversation) -> Iterator[Piece]:
-        waiting.set()
-        conversation.stop.wait(60)
-        yield ""
-
-    run = Runs(no_hints).start("AB", run_settings(), [Scripted([look(6400, 6700), wait])])
-    assert waiting.wait(60)
-    zoomed = threading.Event()
-    with run.log.waking(lambda: run.samples[0].trajectory.zooms and zoomed.set()):
-        assert run.samples[0].trajectory.zooms or zoomed.wait(60)
-    trace = Trajectory.from_json(run.samples[0].trajectory.to_json())
-    run.stop.set()
-    events(run)
-    assert trace.steps == run.samples[0].trajectory.steps[:2]
-    assert trace.overview == run.samples[0].trajectory.overview
-
-
-def test_the_number_of_runs_is_limited_per_person():
-    def wait(conversation: Conversation) -> Iterator[Piece]:
-        conversation.stop.wait(60)
-        yield ""
-
+def test_the_number_of_runs_is_limited_per_person() -> None:
     runs = Runs(no_hints)
-    running = [runs.start("AB", run_settings(), [Scripted([wait])]) for _ in range(live_runs.MOST_RUNNING)]
+    running = [runs.start("AB", run_settings(), [Scripted([Waiting()])]) for _ in range(live_runs.MOST_RUNNING)]
     with pytest.raises(TooManyRunning, match="Stop one"):
         runs.start("AB", run_settings(), [Scripted()])
     other = runs.start("CD", run_settings(), [Baseline()])
-    assert events(other)[-1]["state"] == "done"
+    assert events_of(other.log)[-1]["state"] == "done"
     runs.close()
-    assert {events(run)[-1]["state"] for run in running} == {"stopped"}
-
-
-def test_only_the_owner_of_a_run_gets_it():
-    runs = Runs(no_hints)
-    run = runs.start("AB", run_settings(), [Scripted()])
-    events(run)
-    assert runs.of("AB", run.id) is run
-    for owner, name in (("CD", run.id), ("AB", "x")):
-        with pytest.raises(NotFound):
-            runs.of(owner, name)
-
-
-def failing(_: Conversation) -> Iterator[Piece]:
-    raise PolicyError("The server is gone. Start it again.")
-    yield ""
+    assert {events_of(run.log)[-1]["state"] for run in running} == {"stopped"}
 
 
 def one_run(runs: Runs, turn: str | Callable[[Conversation], Iterator[Piece]], owner: str = "AB", seed: int = 3) -> Run:
     """Start a run with this turn on a spectrum, and wait until it is over."""
     settings = replace(run_settings(), spectrum=simulate("cv", "LAMOST", 30, seed))
     run = runs.start(owner, settings, [Scripted([turn])])
-    events(run)
+    events_of(run.log)
     return run
 
 
-def test_the_oldest_runs_of_a_person_are_dropped(monkeypatch):
-    monkeypatch.setattr(live_runs, "MOST_FINISHED", 2)
-    runs = Runs(no_hints)
-    made = [one_run(runs, answer("NO"), seed=seed) for seed in range(4)]
-    assert runs.all_of("AB") == made[1:]
-    assert made[3].displaced == [made[0].id]
-
-
-def test_the_oldest_runs_of_a_spectrum_are_dropped_and_those_of_others_stay(monkeypatch):
+def test_the_oldest_runs_of_a_person_or_of_a_spectrum_are_dropped_and_those_of_others_stay(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(live_runs, "MOST_FINISHED", 2)
+        runs = Runs(no_hints)
+        finished = [one_run(runs, answer("NO"), seed=seed) for seed in range(4)]
+    assert runs.all_of("AB") == finished[1:]
+    assert finished[3].displaced == [finished[0].id]
     monkeypatch.setattr(live_runs, "MOST_PER_SPECTRUM", 2)
     runs = Runs(no_hints)
     elsewhere = [one_run(runs, answer("NO"), seed=4), one_run(runs, answer("NO"), owner="CD")]
-    made = [one_run(runs, answer("NO")) for _ in range(4)]
-    assert runs.on("AB", SPECTRUM.sha256) == made[1:]
+    finished = [one_run(runs, answer("NO")) for _ in range(4)]
+    assert runs.on("AB", SPECTRUM.sha256) == finished[1:]
     assert elsewhere[0] in runs.all_of("AB")
     assert runs.all_of("CD") == [elsewhere[1]]
 
@@ -340,25 +286,19 @@ def test_the_answer_that_stands_is_the_newest_one_and_no_later_failure():
 
 
 def test_a_removed_run_is_stopped_and_forgotten():
-    def wait(conversation: Conversation) -> Iterator[Piece]:
-        conversation.stop.wait(60)
-        yield ""
-
     runs = Runs(no_hints)
     kept = one_run(runs, answer("NO"))
-    run = runs.start("AB", run_settings(), [Scripted([wait])])
+    run = runs.start("AB", run_settings(), [Scripted([Waiting()])])
     runs.remove(run)
-    assert events(run)[-1]["state"] == "stopped"
+    assert events_of(run.log)[-1]["state"] == "stopped"
     assert runs.all_of("AB") == [kept]
 
 
 def test_pictures_beyond_the_limit_drop_the_oldest_finished_run_of_any_person(monkeypatch):
     monkeypatch.setattr(live_runs, "MOST_BYTES", 1)
     runs = Runs(no_hints)
-    first = runs.start("AB", run_settings(), [Scripted([answer("NO")])])
-    events(first)
-    second = runs.start("CD", run_settings(), [Scripted([answer("NO")])])
-    events(second)
+    one_run(runs, answer("NO"))
+    second = one_run(runs, answer("NO"), owner="CD")
     assert runs.all_of("AB") == []
     assert runs.all_of("CD") == [second]
 
@@ -412,7 +352,7 @@ TURNS = (
 
 def finished_run(*turns: str) -> Run:
     run = Runs(no_hints).start("AB", run_settings(), [Scripted(turns)])
-    for event in events(run):
+    for event in events_of(run.log):
         json.dumps(event, allow_nan=False, ensure_ascii=False).encode()
     return run
 
@@ -493,6 +433,6 @@ def test_whatever_a_server_streams_a_run_ends(streamed: list[str], store: Store)
     with BadServer([Raw(streamed)]) as server:
         patience = RequestLimits(connect=2.0, first=10.0, between=10.0, tries=1)
         run = Runs(no_hints).start("AB", run_settings(), [SpecO3(Endpoint(server.url, "m", None, patience))])
-        for event in events(run):
+        for event in events_of(run.log):
             json.dumps(event, allow_nan=False, ensure_ascii=False).encode()
     check_run(run, store)

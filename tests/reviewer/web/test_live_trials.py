@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
 from agent.conversation import Conversation, Piece
 from agent.policies import Sampling
@@ -20,11 +16,13 @@ from agent.simulate import simulate
 from agent.tasks import load
 from agent.trajectory import Drafter, TrajectoryError
 from reviewer import server
-from reviewer.live.events import Log
 from reviewer.live.run import Run, RunSettings
 from reviewer.live.runs import Runs, TooManyRunning
 from reviewer.store import Draft, NotFound, Store
+from tests.reviewer.web.conftest import client_of, events_of
 from tests.support.drawn_traces import a_store, a_trace
+
+pytestmark = pytest.mark.usefixtures("without_page")
 
 SPECTRUM = simulate("cv", "LAMOST", 25.0, 1)
 TWO_TURNS = 2
@@ -50,15 +48,6 @@ class Waits:
         yield from self._baseline.turn(conversation)
 
 
-def events(log: Log) -> list[dict[str, Any]]:
-    """The events of a log that ends within a minute."""
-    end = time.monotonic() + 60
-    while not log.is_over:
-        assert time.monotonic() < end, "the log did not end"
-        time.sleep(0.02)
-    return [json.loads(event) for _, event in log.after(0)]
-
-
 @pytest.fixture
 def runs() -> Iterator[Runs]:
     runs = Runs(lambda spectrum, zoom, task, text: [])
@@ -70,17 +59,17 @@ def finished(runs: Runs, policy: Waits) -> Run:
     who = Drafter("baseline", "baseline")
     settings = RunSettings("b", SPECTRUM, load()["cv"], "baseline", who, Sampling(), max_turns=TWO_TURNS)
     run = runs.start("AA", settings, [policy])
-    events(run.log)
+    events_of(run.log)
     return run
 
 
 def test_a_trial_reports_its_progress_and_ends_with_its_result(runs: Runs) -> None:
     run = finished(runs, Waits())
     tried = runs.try_evidence(run, run.samples[0])
-    first, *_, last = events(tried.log)
+    first, *_, last = events_of(tried.log)
     assert first == {"kind": "progress", "done": 0, "of": 1}
     assert (last["kind"], last["state"], last["detail"]) == ("over", "done", "")
-    assert {one["edit"] for one in last["result"]["outcomes"]} == {"remove", "flip", "shift", "placebo"}
+    assert {outcome["edit"] for outcome in last["result"]["outcomes"]} == {"remove", "flip", "shift", "placebo"}
     assert last["result"]["necessity"] == {"k": 1, "n": 1}
     assert last["result"]["placebo"] == {"k": 0, "n": 1}
     assert tried.result is not None
@@ -96,10 +85,10 @@ def test_a_trial_can_be_stopped_and_nothing_of_it_is_kept(runs: Runs) -> None:
     with pytest.raises(TooManyRunning):
         runs.try_evidence(run, run.samples[0])
     tried.stop.set()
-    assert events(tried.log)[-1] == {"kind": "over", "state": "stopped", "detail": "", "result": None}
+    assert events_of(tried.log)[-1] == {"kind": "over", "state": "stopped", "detail": "", "result": None}
     policy.waits = False
     again = runs.try_evidence(run, run.samples[0])
-    assert events(again.log)[-1]["state"] == "done"
+    assert events_of(again.log)[-1]["state"] == "done"
 
 
 def test_a_run_is_kept_while_its_trial_is_running(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +103,7 @@ def test_a_run_is_kept_while_its_trial_is_running(runs: Runs, monkeypatch: pytes
     with pytest.raises(TooManyRunning):
         runs.try_evidence(other, other.samples[0])
     tried.stop.set()
-    events(tried.log)
+    events_of(tried.log)
     finished(runs, Waits())
     with pytest.raises(NotFound):
         runs.of("AA", run.id)
@@ -126,7 +115,7 @@ def test_a_result_that_cannot_be_sent_ends_the_trial(runs: Runs, monkeypatch: py
 
     monkeypatch.setattr("reviewer.live.trials.result_json", fails)
     run = finished(runs, Waits())
-    last = events(runs.try_evidence(run, run.samples[0]).log)[-1]
+    last = events_of(runs.try_evidence(run, run.samples[0]).log)[-1]
     assert (last["state"], last["result"]) == ("failed", None)
     assert "Internal error" in last["detail"]
 
@@ -150,15 +139,13 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def test_the_page_starts_a_trial_and_gets_texts_and_pictures(store: Store) -> None:
     app = server.build(store, local=True, roster=Roster(()))
-    mine, theirs = (TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) for _ in range(2))
-    for client, initials in ((mine, "AA"), (theirs, "BB")):
-        assert client.post("/sign-in", data={"initials": initials}).status_code == 303
+    mine, theirs = client_of(app, "AA"), client_of(app, "BB")
     row = mine.post("/api/v1/live/bench", json={"item": 1}).json()["id"]
 
     def run_of(policy: str) -> str:
         sent = {"bench": row, "task": "cv", "policy": policy, "max_turns": TWO_TURNS}
         run = mine.post("/api/v1/live/runs", json=sent).json()["run"]
-        events(app.state.live.runs.of("AA", run).log)
+        events_of(app.state.live.runs.of("AA", run).log)
         return f"/api/v1/live/runs/{run}"
 
     replayed = mine.post(f"{run_of('replay')}/trial", json={})

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from reviewer import server
-from reviewer.blind.plan import Plan as BlindPlan
 from reviewer.rules.campaign import Rules
 from reviewer.store import Draft, ScoreRow, Store
+from tests.reviewer.web.conftest import client_of
 from tests.support.campaign import a_spectrum, a_trajectory
 
-PASSWORD = "correct horse"
+pytestmark = pytest.mark.usefixtures("without_page")
+
 ITEMS = range(1, 6)
 
 
@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     """Five items of one task with P(YES), the first two in the batch ``one``."""
     with Store.open(tmp_path / "annotations.db") as store:
         for initials, roles in (("RV", ["reviewer"]), ("RW", ["reviewer"]), ("CO", ["coordinator"])):
-            store.accounts.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
+            store.accounts.add_person(initials, f"Person {initials}", roles)
         store.settings.set_rules(None, Rules())
         spectra = [a_spectrum(f"spec-{n}.fits", redshift=0.01 * n) for n in ITEMS]
         store.items.add_all(
@@ -39,13 +39,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def client(store: Store) -> TestClient:
-    return sign_in(store, "RV")
-
-
-def sign_in(store: Store, initials: str) -> TestClient:
-    client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1", follow_redirects=False)
-    assert client.post("/sign-in", data={"initials": initials, "password": PASSWORD}).status_code == 303
-    return client
+    return client_of(store, "RV")
 
 
 def following(client: TestClient, key: int, shown: int | None = None, **query: Any) -> Any:
@@ -60,7 +54,7 @@ def test_the_same_key_again_gives_the_same_item_and_one_showing(client: TestClie
     (showing,) = store.trust.showings("cv")
     assert first == {"id": showing.item, "arm": showing.arm, "probability": showing.probability}
     assert showing.person == "RV"
-    other = sign_in(store, "RW").post("/api/v1/next", json={"key": "the key no. 000001", "shown": 3})
+    other = client_of(store, "RW").post("/api/v1/next", json={"key": "the key no. 000001", "shown": 3})
     assert 400 <= other.status_code < 500
 
 
@@ -71,21 +65,6 @@ def test_the_open_item_is_not_chosen(client: TestClient) -> None:
 def test_without_an_item_nothing_is_recorded(client: TestClient, store: Store) -> None:
     assert following(client, 1, batch="none") == {"id": None, "arm": None, "probability": None}
     assert store.trust.showings("cv") == []
-
-
-def test_items_of_several_tasks_need_a_filter(client: TestClient, store: Store) -> None:
-    spectrum = a_spectrum("other.fits")
-    store.items.add(a_trajectory(spectrum, task="agn"), spectrum)
-    refused = client.post("/api/v1/next", json={"key": "the key no. 000001"})
-    assert refused.status_code == 403
-    assert "choose a class in the filter" in refused.json()["error"]
-    assert following(client, 2, task="cv")["id"] in ITEMS
-
-
-def test_an_item_of_an_open_blind_session_is_not_chosen(client: TestClient, store: Store) -> None:
-    session = store.blind.sessions.create("CO", BlindPlan("x", ("RV", "RW"), items=(1, 2, 3), each=2), "the first key")
-    store.blind.sessions.open("CO", session.id, "the second key")
-    assert {following(client, key)["id"] for key in range(30)} == {4, 5}
 
 
 def test_where_a_verdict_comes_first_the_probability_is_recorded_and_not_sent(client: TestClient, store: Store) -> None:

@@ -17,76 +17,45 @@ from agent import plot, tool
 from agent.simulate import simulate
 from agent.spectrum import Exposure, Spectrum
 from agent.tasks import load
-from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from agent.trajectory import Answer, Step, Think, Trajectory, Zoom
 from reviewer import server
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
 from reviewer.web.payload import known_lines, spectrum_bytes
-from reviewer.web.routes.assets import PLOTLY_URL
+from tests.reviewer.web.conftest import a_trace, a_zoom, client_of
+
+pytestmark = pytest.mark.usefixtures("without_page")
 
 WINDOWS = ([6500, 6630], [4800, 4920])
-PASSWORD = "correct horse"
 
 
-def drafted(seed: int = 1) -> tuple[Trajectory, Any]:
+def drafted(seed: int = 1) -> tuple[Trajectory, Spectrum]:
     """A trajectory with two zooms, and its simulated spectrum."""
     spectrum = simulate("cv", "LAMOST", 20.0, seed)
-    steps: list[Think | Zoom | Answer] = []
+    steps: list[Step] = []
     for number, window in enumerate(WINDOWS):
-        seen = tool.call(spectrum, {"wavelength_range": window, "label": f"look {number}"})
-        assert seen.image is not None
+        arguments = {"wavelength_range": window, "label": f"look {number}"}
         steps.append(Think(f"s{2 * number + 1}", f"Thought {number}."))
-        steps.append(
-            Zoom(
-                f"s{2 * number + 2}",
-                {"wavelength_range": window, "label": f"look {number}"},
-                seen.frame,
-                seen.z,
-                spectrum.medium,
-                seen.text,
-                True,
-                plot.pixels_sha256(seen.image),
-            )
-        )
+        steps.append(a_zoom(spectrum, f"s{2 * number + 2}", arguments))
     steps += [Think("s5", "Broad Balmer emission."), Answer("s6", "YES", "An accretion disc.")]
-    trajectory = Trajectory(
-        task="cv",
-        prompt=load()["cv"].prompt,
-        spectrum_name=spectrum.name,
-        spectrum_sha256=spectrum.sha256,
-        steps=tuple(steps),
-        drafter=Drafter("model", "a drafter"),
-        redshift=spectrum.redshift,
-        medium=spectrum.medium,
-        label="YES",
-        simulated=True,
-    )
-    return trajectory, spectrum
+    return a_trace(spectrum, *steps), spectrum
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store.open(tmp_path / "annotations.db")
-    for initials, roles in (("RV", ["reviewer"]), ("AA", ["auditor"]), ("AB", ["auditor"]), ("CO", ["coordinator"])):
-        store.accounts.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
-    store.settings.set_rules(None, Rules())
-    for seed in (1, 2):
-        trajectory, spectrum = drafted(seed)
-        store.items.add(trajectory, store.spectra.add(spectrum), batch="tests")
-    yield store
-    store.close()
+    with Store.open(tmp_path / "annotations.db") as store:
+        for initials, role in (("RV", "reviewer"), ("AA", "auditor"), ("AB", "auditor"), ("CO", "coordinator")):
+            store.accounts.add_person(initials, f"Person {initials}", [role])
+        store.settings.set_rules(None, Rules())
+        for seed in (1, 2):
+            trajectory, spectrum = drafted(seed)
+            store.items.add(trajectory, store.spectra.add(spectrum), batch="tests")
+        yield store
 
 
 @pytest.fixture
 def app(store: Store) -> Any:
     return server.build(store, local=True)
-
-
-def client_of(app: Any, initials: str) -> TestClient:
-    client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
-    answer = client.post("/sign-in", data={"initials": initials, "password": PASSWORD})
-    assert answer.status_code == 303, answer.text
-    return client
 
 
 def decide(client: TestClient, item: int, verb: str, **more: Any) -> Any:
@@ -95,20 +64,6 @@ def decide(client: TestClient, item: int, verb: str, **more: Any) -> Any:
     shown = client.get(f"/api/v1/item/{item}").json()
     body = {"version": shown["version"]["id"], "verb": verb, "key": f"{verb}-{item}-{id(client)}", "lease": token}
     return client.post(f"/api/v1/item/{item}/decide", json={**body, **more})
-
-
-def test_no_route_answers_without_a_session(app: Any) -> None:
-    client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
-    for path in ("/api/v1/me", "/api/v1/queue", "/api/v1/item/1", "/api/v1/facets", "/api/v1/item/1/history"):
-        assert client.get(path).status_code == 401
-    assert client.get("/").headers["location"] == "/sign-in"
-
-
-def test_a_post_from_another_site_is_refused(app: Any) -> None:
-    client = client_of(app, "RV")
-    answer = client.post("/api/v1/item/1/lease", json={}, headers={"Origin": "http://elsewhere.example"})
-    assert answer.status_code == 403
-    assert answer.json()["kind"] == "other_site"
 
 
 def test_the_spectrum_arrives_as_it_is_stored(app: Any, store: Store) -> None:
@@ -126,6 +81,9 @@ def test_the_spectrum_arrives_as_it_is_stored(app: Any, store: Store) -> None:
     assert header["fluxUnit"] == kept.flux_unit
     assert (header["model"], header["exposures"]) == (None, None)
     assert "immutable" in answer.headers["cache-control"]
+    for curve in ("model", "exposures"):
+        refused = client.get(f"/api/v1/spectrum/{row['spectrum']}/{curve}")
+        assert (refused.status_code, "the file has no" in refused.json()["error"]) == (404, True)
 
 
 def test_model_and_exposures_are_sent_on_request(app: Any, store: Store) -> None:
@@ -147,18 +105,10 @@ def test_model_and_exposures_are_sent_on_request(app: Any, store: Store) -> None
     assert sent["flux"][8] == pytest.approx(part.flux[8], rel=1e-4)
 
 
-@pytest.mark.parametrize("curve", ["model", "exposures"])
-def test_a_file_without_such_a_curve_says_so(app: Any, store: Store, curve: str) -> None:
-    client = client_of(app, "RV")
-    row = client.get("/api/v1/queue").json()["rows"][0]
-    answer = client.get(f"/api/v1/spectrum/{row['spectrum']}/{curve}")
-    assert answer.status_code == 404
-    assert "the file has no" in answer.json()["error"]
-
-
 def test_the_picture_on_a_card_is_the_one_the_model_saw(app: Any) -> None:
     client = client_of(app, "RV")
     body = client.get("/api/v1/item/1").json()["trajectory"]
+    assert body["label"] is None, "it would influence the reviewer"
     zoom = body["steps"][1]
     query = {"spectrum": body["spectrum"]["sha256"], "arguments": json.dumps(zoom["arguments"])}
     answer = client.get(f"/api/v1/picture/{zoom['picture']}", params=query)
@@ -166,20 +116,6 @@ def test_the_picture_on_a_card_is_the_one_the_model_saw(app: Any) -> None:
     other = client.get(f"/api/v1/picture/{'0' * 64}", params=query)
     assert other.status_code == 409
     assert "not the one the model saw" in other.json()["error"]
-
-
-def test_verdict_first_withholds_the_last_turn_until_the_verdict_is_given(app: Any) -> None:
-    client = client_of(app, "RV")
-    query = {"verdict_first": True}
-    hidden = client.get("/api/v1/item/1", params=query)
-    assert "accretion disc" not in hidden.text
-    assert "Broad Balmer emission" not in hidden.text
-    assert all(v["refusal"] for v in hidden.json()["may"]["verbs"])
-    version = hidden.json()["version"]["id"]
-    client.post("/api/v1/item/1/verdict", json={"version": version, "verdict": "NO"})
-    shown = client.get("/api/v1/item/1", params=query).json()
-    assert shown["my_verdict"] == "NO"
-    assert shown["trajectory"]["steps"][-1]["explanation"] == "An accretion disc."
 
 
 def test_why_a_drafter_cannot_tell_is_sent_but_not_before_the_own_verdict(app: Any, store: Store) -> None:
@@ -255,7 +191,7 @@ def test_hints_and_statements_are_in_the_language_of_the_request(app: Any, store
     assert "lines" in client.get(lines).json()["velocity"]["text"]
 
 
-def test_an_assumed_medium_can_be_confirmed(app: Any, store: Store) -> None:
+def test_an_assumed_medium_can_be_confirmed_and_a_stated_one_not_changed(app: Any, store: Store) -> None:
     item, before, _ = an_item_of_assumed_medium(store)
     client = client_of(app, "RV")
     decide(client, item, "keep")
@@ -264,14 +200,9 @@ def test_an_assumed_medium_can_be_confirmed(app: Any, store: Store) -> None:
     assert (body["medium"], body["medium_set_by"]) == ("air", "RV")
     assert body["spectrum"]["sha256"] == before.spectrum_sha256
     assert "assumed" not in client.get(f"/api/v1/item/{item}/hints").text
-
-
-def test_a_medium_that_the_file_states_cannot_be_changed(app: Any) -> None:
-    client = client_of(app, "RV")
     decide(client, 1, "keep")
-    answer = state_medium(client, 1, "air")
-    assert answer.status_code == 403
-    assert "The file states its medium (vacuum)" in answer.json()["error"]
+    refused = state_medium(client, 1, "air")
+    assert (refused.status_code, "The file states its medium (vacuum)" in refused.json()["error"]) == (403, True)
 
 
 def test_the_history_names_who_wrote_the_text_before_the_import(app: Any, store: Store) -> None:
@@ -284,10 +215,6 @@ def test_the_history_names_who_wrote_the_text_before_the_import(app: Any, store:
     assert hidden.json()["hidden"]
     assert "QQ" not in hidden.text
     assert "QQ" not in client.get(f"/api/v1/item/{imported}/history", params={"verdict_first": True}).text
-
-
-def test_the_known_label_is_not_sent_with_an_item(app: Any) -> None:
-    assert client_of(app, "RV").get("/api/v1/item/1").json()["trajectory"]["label"] is None
 
 
 def test_an_auditor_does_not_see_the_other_audit_before_deciding(app: Any) -> None:
@@ -305,55 +232,42 @@ def test_an_auditor_does_not_see_the_other_audit_before_deciding(app: Any) -> No
     assert "a secret opinion" in reviser.get("/api/v1/item/1/history").text
 
 
-def test_a_decision_against_the_rules_is_refused(app: Any) -> None:
-    auditor = client_of(app, "AA")
-    answer = decide(auditor, 1, "keep")
-    assert answer.status_code in (403, 409)
-    assert answer.json()["error"].endswith(".")
+def revising(client: TestClient) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Keep item 1 and open it for revision; return what is shown, and the fields of a new version."""
+    decide(client, 1, "keep")
+    lease = client.post("/api/v1/item/1/lease", json={}).json()["lease"]
+    shown = client.get("/api/v1/item/1").json()
+    return shown, {"base": shown["version"]["id"], "steps": shown["trajectory"]["steps"], "lease": lease}
 
 
 def test_the_server_makes_the_picture_of_a_new_window_whatever_the_page_sends(app: Any, store: Store) -> None:
     reviser = client_of(app, "RV")
-    decide(reviser, 1, "keep")
-    lease = reviser.post("/api/v1/item/1/lease", json={}).json()["lease"]
-    shown = reviser.get("/api/v1/item/1").json()
-    steps = shown["trajectory"]["steps"]
+    shown, version = revising(reviser)
+    before = store.items.get(1).version.content_hash
+    assert reviser.post("/api/v1/item/1/version", json={**version, "key": "same-key-1"}).status_code == 200
+    assert store.items.get(1).version.content_hash == before, "of unchanged steps"
+    version["base"] = store.items.get(1).version.id
+    steps = version["steps"]
     steps[1]["arguments"] = {"wavelength_range": [6450, 6700], "label": "wider"}
     steps[1]["picture"] = "f" * 64
     steps[1]["observation"] = "a lie"
-    body = {"base": shown["version"]["id"], "steps": steps, "reason": "wider", "key": "wider-key-1", "lease": lease}
-    assert reviser.post("/api/v1/item/1/version", json=body).status_code == 200
+    sent = {**version, "reason": "wider", "key": "wider-key-1"}
+    assert reviser.post("/api/v1/item/1/version", json=sent).status_code == 200
     zoom = store.items.get(1).version.trajectory.zooms[0]
-    assert zoom.observation == (
-        "Generated spectral visualization focused on wavelength range (6450, 6700) Å for wider."
-    )
+    assert zoom.observation.endswith(" visualization focused on wavelength range (6450, 6700) Å for wider.")
     again = tool.call(store.spectra.get(shown["row"]["spectrum"]), dict(zoom.arguments))
     assert again.image is not None
     assert zoom.picture == plot.pixels_sha256(again.image)
 
 
-def test_unchanged_steps_keep_the_content_hash(app: Any, store: Store) -> None:
-    reviser = client_of(app, "RV")
-    decide(reviser, 1, "keep")
-    lease = reviser.post("/api/v1/item/1/lease", json={}).json()["lease"]
-    shown = reviser.get("/api/v1/item/1").json()
-    body = {"base": shown["version"]["id"], "steps": shown["trajectory"]["steps"], "key": "same-key-1", "lease": lease}
-    before = store.items.get(1).version.content_hash
-    reviser.post("/api/v1/item/1/version", json=body)
-    assert store.items.get(1).version.content_hash == before
-
-
 def test_a_save_on_an_old_version_is_refused_and_both_texts_are_returned(app: Any) -> None:
     reviser = client_of(app, "RV")
-    decide(reviser, 1, "keep")
-    lease = reviser.post("/api/v1/item/1/lease", json={}).json()["lease"]
-    shown = reviser.get("/api/v1/item/1").json()
+    _, version = revising(reviser)
 
     def save(text: str, key: str) -> Any:
-        steps = json.loads(json.dumps(shown["trajectory"]["steps"]))
-        steps[0]["text"] = text
-        body = {"base": shown["version"]["id"], "steps": steps, "key": key, "lease": lease}
-        return reviser.post("/api/v1/item/1/version", json=body)
+        first, *others = version["steps"]
+        steps = [{**first, "text": text}, *others]
+        return reviser.post("/api/v1/item/1/version", json={**version, "steps": steps, "key": key})
 
     assert save("mine from one tab", "tab-one-key").status_code == 200
     refused = save("mine from the other tab", "tab-two-key")
@@ -361,22 +275,6 @@ def test_a_save_on_an_old_version_is_refused_and_both_texts_are_returned(app: An
     assert refused.json()["kind"] == "version_moved"
     assert refused.json()["detail"]["steps"][0]["text"] == "mine from one tab"
     assert "mine from the other tab" in json.dumps(reviser.get("/api/v1/item/1").json()["autosave"])
-
-
-def test_a_field_that_cannot_be_read_is_named(app: Any) -> None:
-    reviser = client_of(app, "RV")
-    answer = reviser.post("/api/v1/item/1/decide", json={"verb": "bless"})
-    assert answer.status_code == 422
-    assert answer.json()["error"]
-    assert "Traceback" not in answer.text
-
-
-def test_only_our_own_files_are_served(app: Any) -> None:
-    client = client_of(app, "RV")
-    assert client.get("/ui/review/review.js").status_code == 200
-    assert client.get(PLOTLY_URL).status_code == 200
-    for name in ("api.py", "..%2f..%2fpyproject.toml", "nothing.js"):
-        assert client.get(f"/ui/{name}").status_code == 404
 
 
 def test_a_header_value_that_is_no_number_is_null_on_the_page_and_in_json():
@@ -397,14 +295,6 @@ def test_a_band_head_is_not_marked_as_the_line_at_its_wavelength() -> None:
     assert any(name.startswith("ZrO") for name in marked["ss"])
 
 
-def test_the_next_waiting_item_is_the_one_after_the_one_shown(app: Any) -> None:
-    client = client_of(app, "RV")
-    query = {"mine": True}
-    assert client.get("/api/v1/first", params=query).json() == {"id": 1, "from_start": False}
-    assert client.get("/api/v1/first", params={**query, "after": 1}).json() == {"id": 2, "from_start": False}
-    assert client.get("/api/v1/first", params={**query, "after": 2}).json() == {"id": 1, "from_start": True}
-
-
 def test_an_item_that_was_returned_comes_first_for_its_author_with_what_is_to_be_changed(app: Any) -> None:
     author, auditor, coordinator = (client_of(app, initials) for initials in ("RV", "AA", "CO"))
     assert decide(author, 2, "keep").status_code == 200
@@ -416,12 +306,7 @@ def test_an_item_that_was_returned_comes_first_for_its_author_with_what_is_to_be
     request = author.get("/api/v1/item/2").json()["request"]
     assert (request["person"], request["comment"]) == ("AA", "Quote the Balmer decrement too.")
     assert author.get("/api/v1/item/1").json()["request"] is None
-
-
-def test_a_returned_item_can_be_submitted_once_its_text_is_changed(app: Any) -> None:
-    author, auditor = client_of(app, "RV"), client_of(app, "AA")
-    for client, verb, comment in ((author, "keep", ""), (author, "submit", ""), (auditor, "return", "Why?")):
-        assert decide(client, 2, verb, comment=comment).status_code == 200
+    # It can be submitted once its text is changed.
     submit, reject = author.get("/api/v1/item/2").json()["may"]["verbs"]
     assert "change it before submitting" in submit["refusal"]
     assert submit["refusal_if_changed"] is None
@@ -430,8 +315,11 @@ def test_a_returned_item_can_be_submitted_once_its_text_is_changed(app: Any) -> 
     assert of_auditor["refusal_if_changed"] == of_auditor["refusal"] != submit["refusal"]
 
 
-def test_the_stamp_of_the_queue_changes_with_every_decision(app: Any) -> None:
+def test_the_next_waiting_item_follows_the_one_shown_and_a_decision_changes_the_stamp(app: Any) -> None:
     client = client_of(app, "RV")
+    for after, item in (({}, 1), ({"after": 1}, 2), ({"after": 2}, 1)):
+        first = client.get("/api/v1/first", params={"mine": True, **after}).json()
+        assert first == {"id": item, "from_start": after == {"after": 2}}
     before = client.get("/api/v1/queue").json()["stamp"]
     assert client.get("/api/v1/queue/stamp").json() == {"stamp": before}
     assert decide(client, 1, "keep").status_code == 200

@@ -5,13 +5,11 @@ from __future__ import annotations
 import inspect
 import json
 import logging
-import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,6 @@ import gradio as gr
 import httpx
 import numpy as np
 import pytest
-import uvicorn
 from astropy.table import Table
 from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
@@ -47,7 +44,9 @@ from reviewer.web.auth import COOKIE
 from reviewer.web.context import Context
 from reviewer.web.routes import sign_in
 from tests.reviewer.blind.test_judges import MODEL
+from tests.reviewer.web.conftest import serving
 from tests.support.blind_campaign import a_store, opened
+from tests.support.campaign import Clock
 from tests.support.model_server import (
     HASTY,
     MESSAGES,
@@ -68,23 +67,10 @@ HERE = "http://127.0.0.1:7860"
 SIGN_IN_PASSWORD = "Hα in emission"
 
 
-class Clock:
-    def __init__(self) -> None:
-        # Long ago, so that a date in a cookie would end it in a browser of today.
-        self.now = datetime(2025, 11, 21, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    store = Store.open(tmp_path / "annotations.db", clock)
+def store(tmp_path: Path) -> Iterator[Store]:
+    # Long ago, so that a date in a cookie would end it in a browser of today.
+    store = Store.open(tmp_path / "annotations.db", Clock(datetime(2025, 11, 21, 12, tzinfo=UTC)))
     yield store
     store.close()
 
@@ -111,7 +97,7 @@ def enter(browser: TestClient, initials: str, password: str = "", **headers: str
     return browser.post("/sign-in", data={"initials": initials, "password": password}, headers=headers)
 
 
-def test_initials_are_enough_for_the_first_person_and_the_rules_become_those_of_one_person(store: Store) -> None:
+def test_initials_are_enough_while_nobody_has_a_password(store: Store) -> None:
     browser = client(store)
     assert browser.get("/who").json() is None
     assert "Who is reviewing?" in browser.get("/sign-in").text
@@ -119,48 +105,38 @@ def test_initials_are_enough_for_the_first_person_and_the_rules_become_those_of_
     response = enter(browser, "ab")
     assert (response.status_code, response.headers["location"]) == (303, "/")
     assert browser.get("/who").json() == "AB"
-    assert store.settings.rules().solo
-
-
-def test_the_only_person_on_a_machine_signs_in_once(store: Store) -> None:
-    enter(client(store), "AB")
-    another_browser = client(store)
-    assert another_browser.get("/who").json() == "AB"
-
-
-def test_two_people_without_passwords_are_distinguished_by_their_cookies(store: Store) -> None:
-    ada, cyril = client(store), client(store)
-    enter(ada, "AB")
+    assert store.settings.rules().solo, "the rules become those of one person"
+    assert client(store).get("/who").json() == "AB", "the only person on a machine signs in once"
+    for header in ("X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"):
+        assert client(store).get("/who", headers={header: "203.0.113.9"}).json() is None
+    cyril = client(store)
     enter(cyril, "ÅÖ")
-    assert (ada.get("/who").json(), cyril.get("/who").json()) == ("AB", "ÅÖ")
+    assert (browser.get("/who").json(), cyril.get("/who").json()) == ("AB", "ÅÖ")
     assert client(store).get("/who").json() is None
+    store.accounts.set_password("AB", "AB", SIGN_IN_PASSWORD)
+    assert browser.get("/who").json() is None
+    assert 'type="password"' in browser.get("/sign-in").text
+    assert enter(browser, "AB").status_code == 401
+    assert enter(browser, "AB", SIGN_IN_PASSWORD).status_code == 303
 
 
-def test_the_second_person_does_not_change_the_rules_of_the_first(store: Store) -> None:
+def test_rules_that_were_set_are_unchanged(store: Store) -> None:
+    store.settings.set_rules(None, Rules(auditors=3, votes=3))
     enter(client(store), "AB")
+    assert store.settings.rules() == Rules(auditors=3, votes=3)
     store.settings.set_rules("AB", Rules())
     enter(client(store), "CD")
     assert store.settings.rules() == Rules()
 
 
-def test_rules_set_before_the_first_person_are_unchanged(store: Store) -> None:
-    store.settings.set_rules(None, Rules(auditors=3, votes=3))
-    enter(client(store), "AB")
-    assert store.settings.rules() == Rules(auditors=3, votes=3)
-
-
-@pytest.mark.parametrize("initials", ["", "A", "ABCDE", "A1", "<b>"])
+@pytest.mark.parametrize("initials", ["", "A", "ABCDE", "A1", '"><script>'])
 def test_invalid_initials_are_refused_with_a_message(store: Store, initials: str) -> None:
     response = enter(client(store), initials)
     assert response.status_code == 422
     assert "Initials need two to four letters" in response.text
-    assert "<b>" not in response.text
+    assert '"><script>' not in response.text
     assert auth.COOKIE not in response.cookies
     assert store.accounts.people() == []
-
-
-def test_typed_text_is_returned_as_text_and_never_as_markup(store: Store) -> None:
-    assert '"><script>' not in enter(client(store), '"><script>').text
 
 
 def test_a_password_opens_a_session_that_only_the_browser_can_read(store: Store) -> None:
@@ -172,12 +148,8 @@ def test_a_password_opens_a_session_that_only_the_browser_can_read(store: Store)
     assert all(word in cookie for word in ("HttpOnly", "SameSite=strict", "Path=/"))
     assert "Secure" not in cookie
     assert browser.get("/who").json() == "AB"
-
-
-def test_over_https_the_cookie_is_secure(store: Store) -> None:
-    team(store)
-    response = enter(client(store, local=False, base_url="https://spec-o3.example"), "AB", SIGN_IN_PASSWORD)
-    assert "Secure" in response.headers["set-cookie"]
+    https = enter(client(store, local=False, base_url="https://spec-o3.example"), "AB", SIGN_IN_PASSWORD)
+    assert "Secure" in https.headers["set-cookie"]
 
 
 def test_a_wrong_password_and_unknown_initials_get_the_same_answer(store: Store) -> None:
@@ -187,34 +159,17 @@ def test_a_wrong_password_and_unknown_initials_get_the_same_answer(store: Store)
     assert "Initials and password do not match." in wrong.text
     assert "Initials and password do not match." in unknown.text
     assert auth.COOKIE not in wrong.cookies
+    for _ in range(4):
+        enter(client(store), "AB", "wrong")
+    assert "Too many attempts" in enter(client(store), "AB", SIGN_IN_PASSWORD).text
 
 
-def test_after_five_wrong_passwords_even_the_right_one_waits(store: Store, clock: Clock) -> None:
+def test_a_new_session_ends_the_last_one_of_the_browser_and_signing_out_every_copy(store: Store) -> None:
     team(store)
     browser = client(store)
-    for _ in range(5):
-        enter(browser, "AB", "wrong")
-    refused = enter(browser, "AB", SIGN_IN_PASSWORD)
-    assert refused.status_code == 401
-    assert "Too many attempts" in refused.text
-    clock.now += timedelta(minutes=16)
-    assert enter(browser, "AB", SIGN_IN_PASSWORD).status_code == 303
-
-
-def test_with_one_password_set_initials_alone_are_not_enough(store: Store) -> None:
-    browser = client(store)
-    enter(browser, "AB")
-    store.accounts.set_password("AB", "AB", SIGN_IN_PASSWORD)
-    assert browser.get("/who").json() is None
-    assert 'type="password"' in browser.get("/sign-in").text
-    assert enter(browser, "AB").status_code == 401
-    assert enter(browser, "AB", SIGN_IN_PASSWORD).status_code == 303
-
-
-def test_signing_out_ends_the_session_for_every_copy_of_its_cookie(store: Store) -> None:
-    team(store)
-    browser = client(store)
-    token = enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE]
+    first, token = (enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE] for _ in range(2))
+    assert store.accounts.signed_in(first) is None
+    assert store.accounts.signed_in(token) is not None
     response = browser.post("/sign-out")
     assert (response.status_code, response.headers["location"]) == (303, "/sign-in")
     assert auth.COOKIE not in browser.cookies
@@ -223,54 +178,12 @@ def test_signing_out_ends_the_session_for_every_copy_of_its_cookie(store: Store)
     assert thief.get("/who").json() is None
 
 
-def test_a_session_ends_after_a_day_without_use_or_a_week(store: Store, clock: Clock) -> None:
-    team(store)
-    browser = client(store)
-    enter(browser, "AB", SIGN_IN_PASSWORD)
-    for _ in range(7):
-        clock.now += timedelta(hours=23)
-        assert browser.get("/who").json() == "AB"
-    clock.now += timedelta(hours=8)
-    assert browser.get("/who").json() is None
-    enter(browser, "AB", SIGN_IN_PASSWORD)
-    clock.now += timedelta(hours=25)
-    assert browser.get("/who").json() is None
-
-
-def test_signing_in_ends_the_previous_session_of_the_browser(store: Store) -> None:
-    team(store)
-    browser = client(store)
-    first = enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE]
-    second = enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE]
-    assert first != second
-    assert store.accounts.signed_in(first) is None
-    assert store.accounts.signed_in(second) is not None
-
-
-def test_requests_through_a_local_proxy_are_not_local(store: Store) -> None:
-    enter(client(store), "AB")
-    for header in ("X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"):
-        assert client(store).get("/who", headers={header: "203.0.113.9"}).json() is None
-
-
-def test_deactivation_ends_a_session_at_once(store: Store) -> None:
-    team(store)
-    browser = client(store)
-    enter(browser, "CD", "second password")
-    store.accounts.deactivate("AB", "CD")
-    assert browser.get("/who").json() is None
-    assert enter(browser, "CD", "second password").status_code == 401
-
-
-@pytest.mark.parametrize("path", ["/sign-in", "/sign-out"])
-@pytest.mark.parametrize("origin", ["http://elsewhere.example", "http://127.0.0.1:9999", "null"])
-def test_a_post_from_another_site_is_refused(store: Store, path: str, origin: str) -> None:
-    response = client(store).post(path, data={"initials": "AB"}, headers={"Origin": origin})
-    assert response.status_code == 403
+def test_a_post_from_another_site_is_refused_and_one_from_our_own_page_accepted(store: Store) -> None:
+    for path in ("/sign-in", "/sign-out"):
+        for origin in ("http://elsewhere.example", "http://127.0.0.1:9999", "null"):
+            response = client(store).post(path, data={"initials": "AB"}, headers={"Origin": origin})
+            assert response.status_code == 403, (path, origin)
     assert store.accounts.people() == []
-
-
-def test_a_post_from_our_own_page_is_accepted(store: Store) -> None:
     assert enter(client(store), "AB", Origin=HERE).status_code == 303
 
 
@@ -332,27 +245,18 @@ class Echo(BadServer):
         return Say(answer("YES", f"Because of {key}", key), pieces=40)
 
 
-@contextmanager
-def key_given(how: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The field of servers.toml that names the place of the canary."""
-    if how == "environment":
-        monkeypatch.setenv("CANARY_KEY", CANARY)
-        yield 'api_key_env = "CANARY_KEY"'
-        return
-    path = folder / "keys" / "server.key"
-    path.parent.mkdir()
-    path.write_text(CANARY + "\n")
-    path.chmod(0o600)
-    yield f'api_key_file = "{path}"'
-    path.unlink()  # only files that the program wrote are searched afterwards
-
-
 @pytest.fixture(params=["environment", "file"])
 def servers(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Path, BadServer]]:
-    """servers.toml with an echoing server "echo" that gets the canary."""
-    with Echo(models=("spec-o3",)) as served, key_given(request.param, tmp_path, monkeypatch) as field:
+    """servers.toml with an echoing server "echo" that gets the canary from a file or the environment."""
+    file = tmp_path / "keys" / "server.key"
+    file.parent.mkdir()
+    file.write_text(CANARY + "\n")
+    file.chmod(0o600)
+    monkeypatch.setenv("CANARY_KEY", CANARY)
+    field = f'api_key_file = "{file}"' if request.param == "file" else 'api_key_env = "CANARY_KEY"'
+    with Echo(models=("spec-o3",)) as served:
         path = tmp_path / "servers.toml"
         model = f'url = "{served.url}"\nmodel = "spec-o3"\n{field}\n'
         path.write_text(f'[[server]]\nkey = "echo"\n{model}', encoding="utf-8")
@@ -407,8 +311,8 @@ def test_no_command_reveals_the_key(
     assert program.main(["inspect", *arguments, "--out", str(results), str(star), "--json"]) == 0
     assert program.main(["draft", *arguments, "--label", "YES", "--out", str(drafts), str(star), "--json"]) in (0, 1)
     assert REDACTED in results.read_text()
-    for each in (results, drafts):
-        assert program.main(["import", str(each), "--spectra", str(tmp_path), "--db", str(db), "--json"]) == 0
+    for rows in (results, drafts):
+        assert program.main(["import", str(rows), "--spectra", str(tmp_path), "--db", str(db), "--json"]) == 0
     program.main(["doctor", "--json", "--servers", str(path), "--db", str(db)])
     program.main(["log", "--json", "--db", str(db)])
     captured = capfd.readouterr()
@@ -416,6 +320,7 @@ def test_no_command_reveals_the_key(
     require_no_canary(tmp_path, captured.out, captured.err, caplog.text, *children)
 
 
+@pytest.mark.parametrize("servers", ["file"], indirect=True)
 def test_a_live_run_does_not_reveal_the_key_to_the_page(
     servers: tuple[Path, BadServer], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -530,21 +435,6 @@ def test_a_redirect_to_another_server_does_not_take_the_key_along() -> None:
     assert CANARY not in repr(headers)
 
 
-def test_a_key_file_that_others_can_read_is_refused_with_the_remedy(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "the.key"
-    path.write_text(CANARY)
-    path.chmod(0o644)
-    given = ["--task", "cv", "--policy", "spec-o3", "--server", "http://127.0.0.1:9/v1"]
-    out = ["--out", str(tmp_path / "r.jsonl"), str(a_spectrum(tmp_path))]
-    assert program.main(["inspect", *given, "--api-key-file", str(path), *out]) == 2
-    captured = capfd.readouterr()
-    assert "mode 0644, which lets others read or change it" in captured.err
-    assert f"expected a file that only its owner can read: chmod 600 {path}" in captured.err
-    assert CANARY not in captured.out + captured.err
-
-
 PEOPLE = {"CO": "coordinator", "RE": "reviewer", "AU": "auditor", "EX": "coordinator", "TA": "reviewer"}
 OTHERS = ("RE", "AU")
 FOR_COORDINATORS = "Only a coordinator can do this"
@@ -655,8 +545,8 @@ class Served:
     def _request(self, name: str, session: str) -> dict[str, Any]:
         return {"data": EVENTS[name].data, "fn_index": self.events[name], "session_hash": session}
 
-    def _join(self, client: httpx.Client, name: str, session: str) -> tuple[int, str]:
-        joined = client.post("/gradio_api/queue/join", json=self._request(name, session))
+    def _join(self, client: httpx.Client, name: str, session: str, **other: Any) -> tuple[int, str]:
+        joined = client.post("/gradio_api/queue/join", json=self._request(name, session) | other)
         if joined.status_code != 200:
             return joined.status_code, joined.text
         answered = []
@@ -677,18 +567,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     tokens = {who: store.accounts.sign_in(who, PASSWORD).token for who in ("CO", "RE", "AU", "EX")}
     store.accounts.deactivate("CO", "EX")
     app = server.build(store, local=True, backups=DailyBackups(store, folder / "backups"))
-    with pytest.MonkeyPatch.context() as patch, socket.socket() as listening:
+    with pytest.MonkeyPatch.context() as patch:
         # A backup a minute after the start would enter the log, which the tests compare.
         patch.setattr("reviewer.backup.backups.FIRST_CHECK", 1e6)
-        listening.bind(("127.0.0.1", 0))
-        # From now on, connections wait until the server accepts them.
-        listening.listen()
-        running = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
-        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        yield Served(f"http://127.0.0.1:{listening.getsockname()[1]}", store, events_of(app), tokens)
-        running.should_exit = True
-        thread.join(timeout=20)
+        with serving(app) as (address, _):
+            yield Served(address, store, events_of(app), tokens)
     store.close()
 
 
@@ -701,16 +584,11 @@ def test_gradio_reads_no_file_that_was_not_uploaded(served: Served, tmp_path: Pa
     secret = tmp_path / "secret.csv"
     secret.write_text("wavelength,flux\n4000,1\n")
     file = {"path": str(secret), "meta": {"_type": "gradio.FileData"}}
-    event = {
-        "data": [[file], "cv", "batch", "", None, "leave out"],
-        "fn_index": served.events["drafts.draft"],
-        "session_hash": "secret",
-    }
     before = served.store.log.head()
     with httpx.Client(base_url=served.address, cookies={COOKIE: served.tokens["CO"]}, timeout=60) as client:
-        assert client.post("/gradio_api/queue/join", json=event).status_code == 200
-        with client.stream("GET", "/gradio_api/queue/data", params={"session_hash": "secret"}) as answers:
-            answered = next(line for line in answers.iter_lines() if '"process_completed"' in line)
+        sent = [[file], "cv", "batch", "", None, "leave out"]
+        status, answered = served._join(client, "drafts.draft", "secret", data=sent)
+    assert status == 200
     assert '"success":false' in answered
     assert "was not uploaded" in answered
     assert served.store.log.head() == before

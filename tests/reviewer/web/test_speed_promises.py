@@ -25,58 +25,38 @@ from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.spectrum.readers import fits as fits_file
 from agent.spectrum.readers import opened
-from agent.tasks import load
-from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from agent.trajectory import Answer, Think, Zoom
 from reviewer import server
 from reviewer.store import Draft, Store
 from reviewer.store import store as store_module
 from reviewer.store.sqlite import database
 from reviewer.ui import page as whole_page
 from reviewer.web.routes.assets import PLOTLY_URL
+from tests.reviewer.web.conftest import a_trace
 
 ROOT = Path(__file__).resolve().parents[3]
 FEW, MANY = 12, 400
 BYTES_PER_PIXEL = 25
 NEVER_AT_START = ("torch", "transformers", "vllm", "matplotlib", "scipy", "sklearn", "choix", "plotly")
 
+_EVERY = (
+    "mine=true,state=screening,task=cv,survey=simulated LAMOST,drafter=a drafter,batch=batch 1,snr_min=1,snr_max=900,"
+    "disagreement=false,simulated=true,text=simulated"
+)
+ALL_AT_ONCE: dict[str, str] = dict(field.split("=") for field in _EVERY.split(","))
 FILTERS: dict[str, dict[str, str]] = {
     "default": {"mine": "true"},
     "everything": {},
-    "state": {"state": "screening"},
-    "task": {"task": "cv"},
-    "survey": {"survey": "simulated LAMOST"},
+    **{name: {name: ALL_AT_ONCE[name]} for name in ("state", "task", "survey", "batch", "simulated", "text")},
     "drafter": {"drafter": "a drafter", "mine": "true"},
-    "batch": {"batch": "batch 1"},
     "S/N": {"snr_min": "1", "snr_max": "900"},
     "disagreement": {"disagreement": "true"},
-    "simulated": {"simulated": "true"},
-    "part of a name": {"text": "simulated"},
     "number": {"text": "#7"},
-    "all at once": {
-        "mine": "true",
-        "state": "screening",
-        "task": "cv",
-        "survey": "simulated LAMOST",
-        "drafter": "a drafter",
-        "batch": "batch 1",
-        "snr_min": "1",
-        "snr_max": "900",
-        "disagreement": "false",
-        "simulated": "true",
-        "text": "simulated",
-    },
+    "all at once": ALL_AT_ONCE,
 }
 GROWS = (
-    "standings",
-    "items",
-    "versions",
-    "decisions",
-    "marks",
-    "verdicts",
-    "spectra",
-    "pictures",
-    "grids",
-    "autosaves",
+    *("standings", "items", "versions", "decisions", "marks", "verdicts"),
+    *("spectra", "pictures", "grids", "autosaves"),
 )
 """Tables with rows per item or per action on an item. Leases have an index of the current ones."""
 
@@ -91,17 +71,7 @@ def spectrum() -> Spectrum:
 
 def drafts(spectrum: Spectrum, items: int) -> Iterator[Draft]:
     zoom = Zoom("s2", {"wavelength_range": [6500, 6630]}, "observed", 0.0, spectrum.medium, "seen", True, "0" * 64)
-    answer = Answer("s3", "YES", "An accretion disc.")
-    first = Trajectory(
-        task="cv",
-        prompt=load()["cv"].prompt,
-        spectrum_name=spectrum.name,
-        spectrum_sha256=spectrum.sha256,
-        steps=(Think("s1", "Broad Balmer emission."), zoom, answer),
-        drafter=Drafter("model", "a drafter"),
-        medium=spectrum.medium,
-        simulated=True,
-    )
+    first = a_trace(spectrum, Think("s1", "Look."), zoom, Answer("s3", "YES", "An accretion disc."), label=None)
     for number in range(items):
         trajectory = replace(first, steps=(Think("s1", f"Look {number}."), *first.steps[1:]))
         yield Draft(trajectory, spectrum, batch=f"batch {number % 3}", key=str(number))
@@ -260,12 +230,17 @@ def test_an_item_and_its_spectrum_are_small_on_the_wire(desk: Desk, spectrum: Sp
     assert item.headers["content-encoding"] == "gzip"
     with desk.client.stream("GET", f"/api/v1/spectrum/{spectrum.sha256}") as answer:
         sent = len(b"".join(answer.iter_raw()))
-    unpacked = desk.client.get(f"/api/v1/spectrum/{spectrum.sha256}").content
+    whole = desk.client.get(f"/api/v1/spectrum/{spectrum.sha256}")
+    unpacked, kept = whole.content, whole.headers["cache-control"]
     header = int.from_bytes(unpacked[:4], "little")
     assert len(unpacked) <= 4 + header + BYTES_PER_PIXEL * len(spectrum)
     assert sent <= len(unpacked)
     # The text of the steps is a few hundred bytes here; the rest must be small too.
     assert len(gzip.compress(item.content, 1)) < 4096
+    # Immutable: the browser sends no second request, so an ETag is not needed.
+    assert "immutable" in kept
+    assert int(re.search(r"max-age=(\d+)", kept)[1]) >= 365 * 86400  # type: ignore[index]
+    assert "no-" not in kept
 
 
 def test_the_size_of_a_page_does_not_depend_on_the_length_of_the_queue(desk: Desk, small_desk: Desk) -> None:
@@ -273,15 +248,6 @@ def test_the_size_of_a_page_does_not_depend_on_the_length_of_the_queue(desk: Des
     assert (many["total"], few["total"]) == (MANY, FEW)
     assert len(many["rows"]) == len(few["rows"]) == 10
     assert len(json.dumps(many)) < 1.05 * len(json.dumps(few))
-
-
-def test_a_spectrum_is_cached_by_the_browser_for_ever(desk: Desk, spectrum: Spectrum) -> None:
-    answer = desk.client.get(f"/api/v1/spectrum/{spectrum.sha256}")
-    kept = answer.headers["cache-control"]
-    # Immutable: the browser sends no second request, so an ETag is not needed.
-    assert "immutable" in kept
-    assert int(re.search(r"max-age=(\d+)", kept)[1]) >= 365 * 86400  # type: ignore[index]
-    assert "no-" not in kept
 
 
 def test_the_page_preloads_every_module_of_the_review_desk(desk: Desk) -> None:
@@ -310,25 +276,19 @@ def test_the_header_of_the_page_preloads_what_the_browser_needs_first(desk: Desk
     assert sum(len(name) + len(value) + 4 for name, value in answer.headers.items()) < 3500
 
 
-def test_the_scripts_of_gradio_are_cached_by_the_browser_for_ever(desk: Desk) -> None:
+def test_scripts_are_cached_by_the_browser_for_ever_or_not_sent_again(desk: Desk) -> None:
     assets = files("gradio").joinpath("templates", "frontend", "assets")
     names = sorted(file.name for file in assets.iterdir() if file.name.endswith((".js", ".css")))
     # Each name has a hash of the content: a new release of Gradio has other names.
     assert [name for name in names if not re.fullmatch(r".+-[\w-]{8}\d*\.(js|css)", name)] == []
     assert "immutable" in desk.client.get(f"/assets/{names[0]}").headers["cache-control"]
     assert "immutable" not in desk.client.get("/assets/missing-12345678.js").headers.get("cache-control", "")
-
-
-def test_a_script_that_the_browser_has_is_not_sent_again(desk: Desk) -> None:
     first = desk.client.get("/ui/review/review.js")
     again = desk.client.get("/ui/review/review.js", headers={"If-None-Match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
-
-
-def test_plotly_is_compressed_and_cached_by_the_browser_for_ever(desk: Desk) -> None:
     with desk.client.stream("GET", PLOTLY_URL) as answer:
         sent = len(b"".join(answer.iter_raw()))
-    assert sent < 1_800_000
+    assert sent < 1_800_000, "Plotly is compressed"
     assert "immutable" in answer.headers["cache-control"]
     plain = desk.client.get(PLOTLY_URL, headers={"Accept-Encoding": "identity"})
     assert plain.content == files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
@@ -388,8 +348,8 @@ def test_the_targets_of_a_desi_file_are_listed_without_reading_a_spectrum(
         listed = sum(taken)
         assert listed < 100 * targets + 3 * 8 * pixels
         taken.clear()
-        one = found.read(str(1000 + targets // 2))
-        assert len(one) == 3 * pixels
+        spectrum = found.read(str(1000 + targets // 2))
+        assert len(spectrum) == 3 * pixels
         # Flux, ivar and wavelength of three arms; not those of its neighbours.
         assert sum(taken) < 100 * targets + 3 * pixels * (4 + 4 + 8 + 8)
     assert path.stat().st_size > 3 * targets * pixels * 8

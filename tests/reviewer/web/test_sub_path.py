@@ -106,25 +106,17 @@ def any_port(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "require_free", lambda host, port: None)
 
 
-@pytest.mark.parametrize(
-    "path", ["", "/", "/review", "/review/", "/user/ann%40obs.example/proxy/7860/", "/~ann/a.b-c_d/", "/apis/", "/.x/"]
-)
-def test_a_path_is_accepted(path: str) -> None:
-    check(f"https://institute.example{path}")
-
-
-@pytest.mark.parametrize(
-    "path", ["//", "/a//b", "/../x", "/a/./b/", "/a/..", "/a?b", "/a#b", "/a b", "/a;b/", "/a'/", "/ä/"]
-)
-def test_a_path_that_cannot_be_one_is_refused(path: str) -> None:
-    with pytest.raises(CannotRun, match="expected an https address"):
+def test_a_path_that_can_be_one_and_is_not_used_by_the_app_is_accepted() -> None:
+    used = ("api", "ui", "docs", "static", "assets", "sign-in", "gradio_api", "zh", "theme.css")
+    good = ("", "/", "/review", "/review/", "/user/ann%40obs.example/proxy/7860/", "/~ann/a.b-c_d/", "/apis/", "/.x/")
+    for path in good:
         check(f"https://institute.example{path}")
-
-
-@pytest.mark.parametrize("first", ["api", "ui", "docs", "static", "assets", "sign-in", "gradio_api", "zh", "theme.css"])
-def test_a_path_that_the_app_uses_itself_is_refused(first: str) -> None:
-    with pytest.raises(CannotRun, match=f"a path that begins with /{first}/"):
-        check(f"https://institute.example/{first}/review/")
+    for path in ("//", "/a//b", "/../x", "/a/./b/", "/a/..", "/a?b", "/a#b", "/a b", "/a;b/", "/a'/", "/ä/"):
+        with pytest.raises(CannotRun, match="expected an https address"):
+            check(f"https://institute.example{path}")
+    for first in used:
+        with pytest.raises(CannotRun, match=f"a path that begins with /{first}/"):
+            check(f"https://institute.example/{first}/review/")
 
 
 def test_no_page_names_an_absolute_address() -> None:

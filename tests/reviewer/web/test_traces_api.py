@@ -11,14 +11,15 @@ import pytest
 from fastapi.testclient import TestClient
 
 from agent.trajectory import Answer, Drafter
-from reviewer import server
 from reviewer.rules.campaign import Rules
-from reviewer.store import Store
+from reviewer.store import Selection, Store
 from reviewer.web.verdict_first import RULE
+from tests.reviewer.web.conftest import client_of
 from tests.support.blind_campaign import a_store, opened
 from tests.support.campaign import Desk, a_spectrum, a_trajectory
 
-PASSWORD = "correct horse"
+pytestmark = pytest.mark.usefixtures("without_page")
+
 PEOPLE = (("RE", ["reviewer"]), ("AU", ["auditor"]), ("AX", ["auditor"]), ("CO", ["coordinator"]))
 
 
@@ -27,24 +28,18 @@ def store(tmp_path: Path) -> Iterator[Store]:
     """Items 1 to 3 of one spectrum: two drafters and another task, each in a batch of its own; item 4 of another."""
     with Store.open(tmp_path / "annotations.db") as store:
         for initials, roles in PEOPLE:
-            store.accounts.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
+            store.accounts.add_person(initials, f"Person {initials}", roles)
         store.settings.set_rules(None, Rules())
         first = a_spectrum()
         store.spectra.add(first)
         trace = a_trajectory(first, label="YES")
         other = replace(trace, drafter=Drafter("model", "qwen"), steps=(*trace.steps[:-1], Answer("s4", "NO", "no")))
-        for number, one in enumerate((trace, other, replace(trace, task="cc")), start=1):
-            store.items.add(one, first.sha256, batch=f"batch {number}")
+        for number, drafted in enumerate((trace, other, replace(trace, task="cc")), start=1):
+            store.items.add(drafted, first.sha256, batch=f"batch {number}")
         second = a_spectrum("another.fits")
         store.spectra.add(second)
         store.items.add(a_trajectory(second), second.sha256)
         yield store
-
-
-def client_of(store: Store, initials: str) -> TestClient:
-    client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1", follow_redirects=False)
-    assert client.post("/sign-in", data={"initials": initials, "password": PASSWORD}).status_code == 303
-    return client
 
 
 def numbers(client: TestClient, item: int, **query: Any) -> list[int]:
@@ -69,12 +64,9 @@ def test_a_version_is_sent_with_its_own_text(store: Store) -> None:
     assert second["trajectory"]["steps"][0]["text"] == "A text of the second version."
     # The known label would influence the reviewer.
     assert first["trajectory"]["label"] is second["trajectory"]["label"] is None
-
-
-def test_a_version_that_does_not_exist_is_named_with_those_that_do(store: Store) -> None:
-    answer = client_of(store, "CO").get("/api/v1/item/1/version/7")
-    assert answer.status_code == 404
-    assert answer.json()["error"] == "Item 1 has no version 7; its current version is 1."
+    missing = client.get("/api/v1/item/1/version/7")
+    assert missing.status_code == 404
+    assert missing.json()["error"] == "Item 1 has no version 7; its current version is 2."
 
 
 def test_who_judges_independently_sees_no_earlier_version(store: Store) -> None:
@@ -143,19 +135,12 @@ def test_no_other_trace_is_named_before_ones_own_verdict(store: Store) -> None:
 
 
 def test_withdrawn_items_and_those_that_one_scores_blind_are_not_named(store: Store, tmp_path: Path) -> None:
-    from reviewer.store import Selection
-
     store.withdrawals.withdraw("CO", Selection("batch 3"))
     assert numbers(client_of(store, "RE"), 1) == [2]
     with a_store(tmp_path / "blind.db") as blind:
         opened(blind, items=(6, 7), each=3)
-        for initials in ("RE", "CO"):
-            blind.accounts.set_password(None, initials, "a long password")
-        scorer = TestClient(server.build(blind, local=True), base_url="http://127.0.0.1", follow_redirects=False)
-        scorer.post("/sign-in", data={"initials": "RE", "password": "a long password"})
+        scorer = client_of(blind, "RE")
         # Item 5 is the other trace of the spectrum of item 6.
         assert scorer.get("/api/v1/item/5/others").status_code == 403
         assert scorer.get("/api/v1/item/6/version/1").status_code == 403
-        coordinator = TestClient(server.build(blind, local=True), base_url="http://127.0.0.1", follow_redirects=False)
-        coordinator.post("/sign-in", data={"initials": "CO", "password": "a long password"})
-        assert numbers(coordinator, 5) == [6]
+        assert numbers(client_of(blind, "CO"), 5) == [6]

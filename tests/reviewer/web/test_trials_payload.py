@@ -23,9 +23,11 @@ from agent.trajectory import Trajectory
 from agent.trial.making import edited_again
 from agent.trial.report import Skipped, Trial
 from agent.trial.run import trial
-from reviewer import server
 from reviewer.store import Draft, Store, TrialRow
+from tests.reviewer.web.conftest import client_of
 from tests.support.drawn_traces import a_removal, a_spectrum, a_store, a_trace, decide, revise
+
+pytestmark = pytest.mark.usefixtures("without_page")
 
 WRITTEN = "No line stands out at Hα any more."
 HIDDEN = {"verdict_first": "true"}
@@ -64,16 +66,14 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def client(store: Store) -> TestClient:
-    client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1", follow_redirects=False)
-    assert client.post("/sign-in", data={"initials": "AA"}).status_code == 303
-    return client
+    return client_of(store, "AA")
 
 
 def trial_of(client: TestClient, item: int, **query: str) -> Any:
     return client.get(f"/api/v1/item/{item}", params=query).json()["trial"]
 
 
-def test_the_payload_has_the_trial_of_the_version(client: TestClient) -> None:
+def test_the_payload_has_the_last_trial_of_the_version(store: Store, client: TestClient) -> None:
     shown = trial_of(client, 1)
     assert shown["of_this_version"] is True
     assert shown["necessity"] == {"k": 1, "n": 1}
@@ -88,14 +88,10 @@ def test_the_payload_has_the_trial_of_the_version(client: TestClient) -> None:
     assert client.get(f"/api/v1/item/1/trial/{shown['key']}/2/texts").status_code == 404
     assert shown["skipped"] == [{"step": "s4", "edit": None, "reason": "the call got no picture"}]
     assert trial_of(client, 2) is None
-
-
-def test_the_last_of_several_trials_is_shown(store: Store, client: TestClient) -> None:
-    before = trial_of(client, 1)
     record(store, a_trial(store.items.get(1).version.trajectory, seed=7))
     after = trial_of(client, 1)
-    assert (before["seed"], after["seed"]) == (0, 7)
-    assert before["key"] != after["key"]
+    assert (shown["seed"], after["seed"]) == (0, 7)
+    assert shown["key"] != after["key"]
 
 
 def test_an_edited_version_has_no_result_of_the_earlier_one(store: Store, client: TestClient) -> None:

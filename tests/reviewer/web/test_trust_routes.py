@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,17 +14,18 @@ from fastapi.testclient import TestClient
 from agent.trust.certificate import Certificate
 from agent.trust.score import ScoreModel
 from agent.trust.suspension import Suspension, suspend
-from reviewer import server
 from reviewer.cli.certify import record
 from reviewer.store import Draft, ScoreRow, Store
+from reviewer.trust import figures
 from reviewer.trust.calibration import scoring
 from reviewer.trust.cases import measured, reader_of, stored_cases
 from reviewer.trust.figures import scored_list
+from tests.reviewer.web.conftest import client_of
 from tests.support.drawn_traces import a_store, decide
-from tests.support.trust_campaign import POLICY, TASK, fill, probability, spectrum, trace, vote
+from tests.support.trust_campaign import POLICY, TASK, Planted, fill, probability, spectrum, trace, vote
 
-HERE = "http://127.0.0.1:7860"
-PASSWORD = "correct horse"
+pytestmark = pytest.mark.usefixtures("without_page")
+
 TRUST = "/api/v1/progress/trust"
 WHICH = {"task": "cv", "policy": POLICY}
 
@@ -32,15 +34,7 @@ WHICH = {"task": "cv", "policy": POLICY}
 def store(tmp_path: Path) -> Iterator[Store]:
     with a_store(tmp_path / "annotations.db") as store:
         store.accounts.add_person("RE", "Rosa Eder", ["reviewer"])
-        for person in ("AA", "RE"):
-            store.accounts.set_password("AA", person, PASSWORD)
         yield store
-
-
-def signed_in(store: Store, person: str = "AA") -> TestClient:
-    client = TestClient(server.build(store, local=True), base_url=HERE)
-    client.post("/sign-in", data={"initials": person, "password": PASSWORD})
-    return client
 
 
 def score(store: Store) -> None:
@@ -49,47 +43,59 @@ def score(store: Store) -> None:
     record(store, None, TASK, scoring(found.cases, "raw"), found)
 
 
-def test_without_scores_the_page_is_told_the_command(store: Store) -> None:
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Planted]]:
+    """A database of 300 labelled items and 100 that wait, all scored, and what is in it."""
+    path = tmp_path_factory.mktemp("trust") / "annotations.db"
+    with a_store(path) as store:
+        store.accounts.add_person("RE", "Rosa Eder", ["reviewer"])
+        planted = fill(store, labelled=300, waiting=100)
+        score(store)
+    return path, planted
+
+
+@pytest.fixture
+def large_store(large: tuple[Path, list[Planted]], tmp_path: Path) -> Iterator[Store]:
+    with Store.open(shutil.copyfile(large[0], tmp_path / "annotations.db")) as store:
+        yield store
+
+
+def test_without_scores_the_page_gets_the_command(store: Store) -> None:
+    empty = client_of(store, "AA").get(TRUST).json()
+    assert (empty["scored"], empty["policies"], empty["command"]) == (None, [], None)
     fill(store, labelled=3, waiting=0)
-    found = signed_in(store).get(TRUST).json()
+    found = client_of(store, "AA").get(TRUST).json()
     assert found["scored"] is None
     assert found["command"] == f"spec-o3 certify --db {store.path.resolve()} --task cv --policy '{POLICY}'"
     assert "coordinator" in found["why_not"]
-    refused = signed_in(store).get(f"{TRUST}/thresholds", params=WHICH)
+    refused = client_of(store, "AA").get(f"{TRUST}/thresholds", params=WHICH)
     assert refused.status_code == 404
     assert "spec-o3 certify" in refused.json()["error"]
 
 
-def test_an_empty_database_has_no_policy(store: Store) -> None:
-    found = signed_in(store).get(TRUST).json()
-    assert (found["scored"], found["policies"], found["command"]) == (None, [], None)
-
-
-def test_thresholds_counts_and_rates_follow_the_labels(store: Store) -> None:
-    planted = fill(store, labelled=300, waiting=100)
-    score(store)
-    client = signed_in(store)
+def test_thresholds_counts_and_rates_follow_the_labels(large_store: Store, large: tuple[Path, list[Planted]]) -> None:
+    client = client_of(large_store, "AA")
     overview = client.get(TRUST).json()
     assert overview["policies"] == [{"name": POLICY, "items": 400, "scored": 400}]
-    assert sum(one["n"] for one in overview["reliability"]["bins"]) == 300
+    assert sum(bar["n"] for bar in overview["reliability"]["bins"]) == 300
     found = client.get(f"{TRUST}/thresholds", params=WHICH).json()
     yes = next(side["threshold"] for side in found["sides"] if side["verdict"] == "YES")
     assert yes is not None
-    assert found["counts"]["yes"] == sum(probability(one.log_odds) >= yes for one in planted)
+    assert found["counts"]["yes"] == sum(probability(item.log_odds) >= yes for item in large[1])
     assert sum(found["counts"].values()) == 400
     assert "95 %" in found["promise"]
-    assert {one["name"] for one in found["rates"]} == {"Prevalence", "YES in the unflagged", "Recall"}
+    assert {rate["name"] for rate in found["rates"]} == {"Prevalence", "YES in the unflagged", "Recall"}
     strict = client.get(f"{TRUST}/thresholds", params=WHICH | {"alpha_yes": 0.001, "alpha_no": 0.001}).json()
     assert [side["threshold"] for side in strict["sides"]] == [None, None]
     assert strict["counts"] == {"yes": 0, "no": 0, "ask": 400}
     assert strict["promise"] == ""
     assert "not certified" in strict["sides"][0]["text"]
+    for wrong in ({"alpha_yes": 0}, {"alpha_no": 1}, {"delta": "x"}):
+        assert client.get(f"{TRUST}/thresholds", params=WHICH | wrong).status_code in (400, 422), wrong
 
 
-def test_figures_that_are_kept_are_shown_in_the_language_of_each_request(store: Store) -> None:
-    fill(store, labelled=300, waiting=100)
-    score(store)
-    client = signed_in(store)
+def test_figures_that_are_kept_are_shown_in_the_language_of_each_request(large_store: Store) -> None:
+    client = client_of(large_store, "AA")
     chinese = {"Accept-Language": "zh-CN"}
     for path in (TRUST, f"{TRUST}/thresholds"):
         first = client.get(path, params=WHICH).json()
@@ -100,7 +106,7 @@ def test_figures_that_are_kept_are_shown_in_the_language_of_each_request(store: 
         assert other["rates"][0]["name"] in ("标签", "普遍率")
         assert not re.search("[\u4e00-\u9fff]", json.dumps(first, ensure_ascii=False))
     assert other["promise"].startswith("两项陈述各自的置信度 95 %：")
-    assert all(re.search("[\u4e00-\u9fff]", one) for one in (*other["assumptions"], other["sides"][0]["text"]))
+    assert all(re.search("[\u4e00-\u9fff]", text) for text in (*other["assumptions"], other["sides"][0]["text"]))
     file = client.get(f"{TRUST}/certificate", params=WHICH, headers=chinese)
     # A certificate is a document, in English.
     assert not re.search("[\u4e00-\u9fff]", file.text)
@@ -108,8 +114,8 @@ def test_figures_that_are_kept_are_shown_in_the_language_of_each_request(store: 
 
 def test_each_policy_is_shown_by_the_model_of_its_own_scores(store: Store) -> None:
     fill(store, labelled=20, waiting=10)
-    of = [spectrum(900_000 + number) for number in range(3)]
-    store.items.add_all([Draft(trace(one, 1.0, "YES", policy="another"), one) for one in of])
+    others = [spectrum(900_000 + number) for number in range(3)]
+    store.items.add_all([Draft(trace(of, 1.0, "YES", policy="another"), of) for of in others])
     found = {name: measured(stored_cases(store, TASK, name), TASK, reader_of(store)) for name in (POLICY, "another")}
     models = {
         POLICY: ScoreModel("isotonic", knots=((-9.0, 0.1), (9.0, 0.9))),
@@ -119,44 +125,36 @@ def test_each_policy_is_shown_by_the_model_of_its_own_scores(store: Store) -> No
         rows = [ScoreRow(case.items[0], 0.5, case.features.to_json()) for case in found[name].cases]
         store.trust.record_scores(None, "cv", models[name].to_json(), rows)
     listed = [scored_list(store, "cv", name) for name in models]
-    assert [one and one.model for one in listed] == list(models.values())
-    client = signed_in(store)
+    assert [scores and scores.model for scores in listed] == list(models.values())
+    client = client_of(store, "AA")
     for name, number in ((POLICY, 30), ("another", 3)):
         shown = client.get(TRUST, params={"task": "cv", "policy": name}).json()
         assert (shown["policy"], shown["scored"]["text"].split(",")[0]) == (name, f"{number} spectra")
         assert client.get(f"{TRUST}/thresholds", params={"task": "cv", "policy": name}).status_code == 200
-    assert [(one["name"], one["scored"]) for one in shown["policies"]] == [(POLICY, 30), ("another", 3)]
+    assert [(policy["name"], policy["scored"]) for policy in shown["policies"]] == [(POLICY, 30), ("another", 3)]
 
 
-@pytest.mark.parametrize("wrong", [{"alpha_yes": 0}, {"alpha_no": 1}, {"delta": "x"}])
-def test_a_limit_outside_0_to_1_is_refused(store: Store, wrong: dict) -> None:
-    assert signed_in(store).get(f"{TRUST}/thresholds", params=WHICH | wrong).status_code in (400, 422)
-
-
-def test_a_coordinator_downloads_a_certificate_that_can_be_read_and_a_reviewer_does_not(store: Store) -> None:
-    fill(store, labelled=300, waiting=0)
-    score(store)
-    given = signed_in(store).get(f"{TRUST}/certificate", params=WHICH)
+def test_a_coordinator_downloads_a_certificate_that_can_be_read_and_a_reviewer_does_not(large_store: Store) -> None:
+    client = client_of(large_store, "AA")
+    given = client.get(f"{TRUST}/certificate", params=WHICH)
     assert given.headers["content-disposition"].startswith('attachment; filename="cv-')
     made = Certificate.from_json(given.json())
     assert (made.task, made.policy.name, made.labels.n, made.requirements.method) == ("cv", POLICY, 300, "anytime")
     assert made.surveys == ("LAMOST",)
-    reviewer = signed_in(store, "RE")
+    reviewer = client_of(large_store, "RE")
     refused = reviewer.get(f"{TRUST}/certificate", params=WHICH)
     assert refused.status_code == 403
     overview = reviewer.get(TRUST).json()
     assert overview["may_download"] is False
     assert overview["skill"] is None
-    assert (
-        signed_in(store).get(f"{TRUST}/certificate", params=WHICH | {"alpha_yes": 0.001, "alpha_no": 0.001}).status_code
-        == 404
-    )
+    strict = WHICH | {"alpha_yes": 0.001, "alpha_no": 0.001}
+    assert client.get(f"{TRUST}/certificate", params=strict).status_code == 404
 
 
 def test_skill_is_for_coordinators_and_undefined_without_three_votes(store: Store) -> None:
     planted = fill(store, labelled=0, waiting=30)
     score(store)
-    client = signed_in(store)
+    client = client_of(store, "AA")
     assert client.get(TRUST).json()["skill"]["reason"] == "no votes"
     vote(store, ("AA", "BB", "CC"), planted, right=0.9)
     skill = client.get(TRUST).json()["skill"]
@@ -164,69 +162,43 @@ def test_skill_is_for_coordinators_and_undefined_without_three_votes(store: Stor
     assert skill["rows"][0]["votes"] == 30
 
 
-def wrong_label(store: Store, state: str) -> int:
-    """Add an item with a sure answer and the opposite known label, in a batch of its own."""
-    of = spectrum(999_999)
-    (added,) = store.items.add_all([Draft(trace(of, 9.0, "NO"), of, batch="own")])
-    if state == "rejected":
-        decide(store, "BB", added.item_id, "reject", reason="bad_data")
-    return added.item_id
-
-
 def suspects(client: TestClient) -> dict:
     return client.get(f"{TRUST}/suspects", params=WHICH).json()
 
 
-def test_a_label_that_may_be_wrong_is_listed_only_once_its_item_is_decided(store: Store) -> None:
-    fill(store, labelled=200, waiting=0)
-    item = wrong_label(store, "open")
-    score(store)
-    client = signed_in(store)
-    before = suspects(client)
-    assert before["total"] >= 1
-    assert before["items"] == []
-    assert "not listed" in before["hidden"]
-    decide(store, "BB", item, "reject", reason="bad_data")
-    after = suspects(client)
-    assert [one["item"] for one in after["items"]] == [item]
-    assert (after["items"][0]["label"], after["items"][0]["source"]) == ("NO", "known beforehand")
-
-
-def test_a_label_is_not_listed_while_another_item_of_its_spectrum_is_open(store: Store) -> None:
-    fill(store, labelled=200, waiting=0)
-    item = wrong_label(store, "rejected")
-    score(store)
-    client = signed_in(store)
-    assert [suspect["item"] for suspect in suspects(client)["items"]] == [item]
-    of = spectrum(999_999)
-    (other,) = store.items.add_all([Draft(trace(of, 9.0, policy="another"), of, batch="own")])
-    found = suspects(client)
-    assert (found["items"], found["total"] >= 1) == ([], True)
-    decide(store, "BB", other.item_id, "reject", reason="bad_data")
-    assert [suspect["item"] for suspect in suspects(client)["items"]] == [item]
-
-
-def test_an_item_that_a_person_scores_blind_is_not_listed_for_them(
+def test_a_label_that_may_be_wrong_is_listed_once_every_item_of_its_spectrum_is_decided(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(store, labelled=200, waiting=0)
-    item = wrong_label(store, "rejected")
+    fill(store, labelled=60, waiting=0)
+    of = spectrum(999_999)
+    (added,) = store.items.add_all([Draft(trace(of, 9.0, "NO"), of, batch="own")])
+    item = added.item_id
     score(store)
-    hidden = frozenset([item])
-    real = store.blind.scoring.hidden_items
+    client = client_of(store, "AA")
+    before = suspects(client)
+    assert (before["total"] >= 1, before["items"]) == (True, [])
+    assert "not listed" in before["hidden"]
+    decide(store, "BB", item, "reject", reason="bad_data")
+    (suspect,) = suspects(client)["items"]
+    assert (suspect["item"], suspect["label"], suspect["source"]) == (item, "NO", "known beforehand")
+    (other,) = store.items.add_all([Draft(trace(of, 9.0, policy="another"), of, batch="own")])
+    reopened = suspects(client)
+    assert (reopened["items"], reopened["total"] >= 1) == ([], True)
+    decide(store, "BB", other.item_id, "reject", reason="bad_data")
+    assert [suspect["item"] for suspect in suspects(client)["items"]] == [item]
+    # Not for a person who scores it blind.
+    hidden, real = frozenset([item]), store.blind.scoring.hidden_items
     monkeypatch.setattr(store.blind.scoring, "hidden_items", lambda person: hidden if person == "RE" else real(person))
-    assert [suspect["item"] for suspect in suspects(signed_in(store))["items"]] == [item]
-    scorer = suspects(signed_in(store, "RE"))
+    assert [suspect["item"] for suspect in suspects(client)["items"]] == [item]
+    scorer = suspects(client_of(store, "RE"))
     assert scorer["items"] == []
     assert "spec-999999" not in json.dumps(scorer)
 
 
 def test_the_figures_are_kept_until_the_next_entry_of_the_log(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    from reviewer.trust import figures
-
     fill(store, labelled=20, waiting=0)
     score(store)
-    client = signed_in(store)
+    client = client_of(store, "AA")
     calls = []
     real = figures.scored_list
     monkeypatch.setattr(figures, "scored_list", lambda *given: calls.append(given) or real(*given))
@@ -238,11 +210,9 @@ def test_the_figures_are_kept_until_the_next_entry_of_the_log(store: Store, monk
     assert len(calls) == 2
 
 
-def test_certificates_beside_the_database_show_their_state(store: Store) -> None:
-    fill(store, labelled=300, waiting=0)
-    score(store)
-    client = signed_in(store)
-    folder = store.path.parent / "certificates"
+def test_certificates_beside_the_database_show_their_state(large_store: Store) -> None:
+    client = client_of(large_store, "AA")
+    folder = large_store.path.parent / "certificates"
     folder.mkdir()
     text = client.get(f"{TRUST}/certificate", params=WHICH).text
     (folder / "cv.json").write_text(text)

@@ -13,7 +13,10 @@ from reviewer import server
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
 from reviewer.web.routes import opening as opening_routes
-from tests.reviewer.web.test_review_api import PASSWORD, client_of, drafted
+from tests.reviewer.web.conftest import client_of
+from tests.reviewer.web.test_review_api import drafted
+
+pytestmark = pytest.mark.usefixtures("without_page")
 
 MINE = {"mine": "true"}
 
@@ -22,7 +25,7 @@ MINE = {"mine": "true"}
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store.open(tmp_path / "annotations.db") as store:
         for initials, roles in (("RV", ["reviewer"]), ("RW", ["reviewer"]), ("CO", ["coordinator"])):
-            store.accounts.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
+            store.accounts.add_person(initials, f"Person {initials}", roles)
         store.settings.set_rules(None, Rules())
         for seed in (1, 2, 3):
             trajectory, spectrum = drafted(seed)
@@ -69,6 +72,10 @@ def test_an_opening_is_what_the_single_routes_answer(client: TestClient, app: An
     texts = client.post("/api/v1/item/2/statements", json={"steps": steps}).json()
     assert shown["checks"] == {**client.get("/api/v1/item/2/hints").json(), **texts}
     assert shown["held"] is None
+    store.leases.take("RW", 1)
+    held = opening(client, 1)["held"]
+    assert held["message"] == "RW is working on this item."
+    assert held["until"].endswith("+00:00")
 
 
 def test_an_opening_does_not_wait_for_measurements(client: TestClient) -> None:
@@ -76,20 +83,9 @@ def test_an_opening_does_not_wait_for_measurements(client: TestClient) -> None:
     measured = client.get("/api/v1/item/1/checks").json()
     assert measured["hints"].keys() == {"s2", "s4"}
     assert opening(client, 1)["checks"] == measured
-
-
-def test_checks_are_kept_for_each_language(client: TestClient) -> None:
-    english = client.get("/api/v1/item/1/checks").json()
-    chinese = client.get("/api/v1/item/1/checks", headers={"Accept-Language": "zh"}).json()
-    assert chinese != english
-    assert client.get("/api/v1/item/1/checks").json() == english
-
-
-def test_an_opening_says_who_works_on_the_item(client: TestClient, store: Store) -> None:
-    store.leases.take("RW", 1)
-    held = opening(client, 1)["held"]
-    assert held["message"] == "RW is working on this item."
-    assert held["until"].endswith("+00:00")
+    # They are kept for each language.
+    assert client.get("/api/v1/item/1/checks", headers={"Accept-Language": "zh"}).json() != measured
+    assert client.get("/api/v1/item/1/checks").json() == measured
 
 
 def test_the_opening_of_a_hidden_item_tells_nothing_of_its_answer(client: TestClient) -> None:
@@ -99,6 +95,9 @@ def test_the_opening_of_a_hidden_item_tells_nothing_of_its_answer(client: TestCl
     assert (shown["checks"], shown["others"]) == (None, [])
     nothing = {"hints": {}, "spans": {}, "disagreements": []}
     assert client.get("/api/v1/item/1/checks", params={"verdict_first": True}).json() == nothing
+    following = keep(client, 1, {"item": 2, "verdict_first": True}).json()["opening"]
+    assert following["item"]["hidden"]
+    assert "answer" not in {step["kind"] for step in following["item"]["trajectory"]["steps"]}
 
 
 def test_a_decision_takes_its_lease_and_brings_the_next_item(client: TestClient, store: Store) -> None:
@@ -110,23 +109,11 @@ def test_a_decision_takes_its_lease_and_brings_the_next_item(client: TestClient,
     assert keep(client, 2, screening).json()["listed"] is False
 
 
-def test_a_decision_without_a_next_item_brings_none(client: TestClient) -> None:
-    assert keep(client, 1).json().keys() == {"state", "progress", "done", "needed", "stamp"}
-
-
-def test_a_decision_without_a_lease_is_refused_while_another_person_has_the_item(
-    client: TestClient, store: Store
-) -> None:
-    store.leases.take("RW", 1)
-    answer = keep(client, 1, {"item": 2})
-    assert (answer.status_code, answer.json()["kind"]) == (409, "held")
-    assert store.items.history(1) == []
-
-
 def test_a_decision_that_is_sent_again_brings_the_next_item_again(client: TestClient, store: Store) -> None:
     first, again = (keep(client, 1, {"item": 2, "filter": MINE}).json() for _ in range(2))
     assert first == again
     assert len(store.items.history(1)) == 1
+    assert keep(client, 2).json().keys() == {"state", "progress", "done", "needed", "stamp"}, "without a next item"
 
 
 @pytest.mark.parametrize("item", [99, 2])
@@ -142,9 +129,3 @@ def test_a_next_item_that_cannot_be_opened_does_not_refuse_the_decision(
     assert (answer.status_code, answer.json()["state"]) == (200, "revision")
     assert "opening" not in answer.json()
     assert len(store.items.history(1)) == 1
-
-
-def test_the_next_item_of_a_decision_is_hidden_where_verdicts_come_first(client: TestClient) -> None:
-    shown = keep(client, 1, {"item": 2, "verdict_first": True}).json()["opening"]
-    assert shown["item"]["hidden"]
-    assert "answer" not in {step["kind"] for step in shown["item"]["trajectory"]["steps"]}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,14 +21,13 @@ from reviewer.store import NotAllowed, Store
 from reviewer.web.auth import COOKIE
 from reviewer.web.proxies import NotBelieved, ProxyLogin
 from reviewer.web.settings import ServerSettings
-from tests.support.cli import free_port
+from tests.support import cli
 
 PUBLIC = "https://review.example.org"
 HOST = {"Host": "review.example.org"}
 NAME = "X-Forwarded-Email"
 PASSWORD = "Balmer decrement"
 PROXY = "10.0.5.7"
-ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture
@@ -72,15 +69,16 @@ def test_a_sign_in_is_logged_once_per_day_and_origin(store: Store) -> None:
     assert len(store.log.entries(what="signed in")) == 2
 
 
-@pytest.mark.parametrize("peer", ["10.0.6.7", "127.0.0.1", "::1", "203.0.113.9", "not an address", ""])
-def test_the_header_is_refused_from_other_addresses(store: Store, peer: str) -> None:
-    browser = client(store, peer)
-    for path in ("/", "/api/v1/me", "/sign-in", "/ui/common/theme.css", "/gradio_api/info", "/nowhere"):
-        for more in ({}, {"X-Forwarded-For": PROXY}, {"X-Real-IP": PROXY}, {"Forwarded": f"for={PROXY}"}):
-            answer = browser.get(path, headers={NAME: "rosa@example.org", **more})
-            assert (answer.status_code, answer.json()["kind"]) == (403, "not_the_proxy"), path
-            assert "from the sign-in proxy only" in answer.json()["error"]
-    assert browser.get("/sign-in").status_code == 200
+def test_the_header_is_refused_from_other_addresses(store: Store) -> None:
+    app = client(store).app
+    for peer in ("10.0.6.7", "127.0.0.1", "::1", "203.0.113.9", "not an address", ""):
+        browser = TestClient(app, base_url=PUBLIC, follow_redirects=False, client=(peer, 4711))
+        for path in ("/", "/api/v1/me", "/sign-in", "/ui/common/theme.css", "/gradio_api/info", "/nowhere"):
+            for more in ({}, {"X-Forwarded-For": PROXY}, {"X-Real-IP": PROXY}, {"Forwarded": f"for={PROXY}"}):
+                answer = browser.get(path, headers={NAME: "rosa@example.org", **more})
+                assert (answer.status_code, answer.json()["kind"]) == (403, "not_the_proxy"), (peer, path)
+                assert "from the sign-in proxy only" in answer.json()["error"]
+        assert browser.get("/sign-in").status_code == 200
 
 
 def test_the_header_counts_by_the_connection_and_not_by_the_forwarded_address(store: Store) -> None:
@@ -113,12 +111,8 @@ def test_two_headers_and_names_that_are_none_are_refused(store: Store) -> None:
         ProxyLogin.parse(NAME, PROXY).name_in(Request(raw))
     for value in ("", "   "):
         assert browser.get("/api/v1/me", headers={NAME: value}).json()["kind"] == "signed_out"
-
-
-def test_names_beyond_ascii_are_read_as_utf8(store: Store) -> None:
     store.logins.set("CO", "RE", "Zoë@例え.jp")
-    sent = [(NAME.encode(), "zoë@例え.jp".encode())]
-    assert who(client(store).get("/api/v1/me", headers=sent)) == "RE"
+    assert who(browser.get("/api/v1/me", headers=[(NAME.encode(), "zoë@例え.jp".encode())])) == "RE"
 
 
 def test_an_unknown_person_learns_what_to_do(store: Store) -> None:
@@ -183,18 +177,12 @@ def test_the_page_says_how_to_sign_out(store: Store) -> None:
     assert "To sign out, sign out of your organisation" in page
 
 
-def test_requests_of_other_sites_are_refused_with_the_header_too(store: Store) -> None:
+def test_the_header_opens_nothing_to_other_sites_and_nothing_without_the_option(store: Store) -> None:
     headers = {NAME: "rosa@example.org", "Origin": "https://elsewhere.example"}
     answer = client(store).post("/api/v1/renew", json={"lease": "x"}, headers=headers)
     assert answer.json()["kind"] == "other_site"
-
-
-def test_without_the_option_the_header_is_nothing(store: Store) -> None:
-    app = server.build(store, local=False, public=PUBLIC)
-    answer = TestClient(app, base_url=PUBLIC, client=("127.0.0.1", 1)).get(
-        "/api/v1/me", headers={NAME: "rosa@example.org"}
-    )
-    assert answer.json()["kind"] == "signed_out"
+    without = TestClient(server.build(store, local=False, public=PUBLIC), base_url=PUBLIC, client=("127.0.0.1", 1))
+    assert without.get("/api/v1/me", headers={NAME: "rosa@example.org"}).json()["kind"] == "signed_out"
 
 
 def test_sign_in_names_are_set_by_coordinators_and_belong_to_one_person(store: Store) -> None:
@@ -216,42 +204,31 @@ def test_sign_in_names_are_set_by_coordinators_and_belong_to_one_person(store: S
             store.logins.set("CO", "RE", wrong)
 
 
-@pytest.mark.parametrize(
-    ("header", "addresses"),
-    [
-        *(
-            (header, None)
-            for header in ("", "Cookie", "Host", "Authorization", "X-Forwarded-For", "x forwarded", "X:Y", "é", "X-A\n")
-        ),
-        *(
-            (NAME, addresses)
-            for addresses in ("", "proxy.example.org", "10.0.0.1/8,", "0.0.0.0/0", "::/0", "1.2.3.4/33")
-        ),
-    ],
-)
-def test_unusable_options_are_refused(header: str, addresses: str | None) -> None:
-    with pytest.raises(CannotRun, match="--proxy-login"):
-        ProxyLogin.parse(header, addresses)
+def test_unusable_options_are_refused() -> None:
+    headers = ("", "Cookie", "Host", "Authorization", "X-Forwarded-For", "x forwarded", "X:Y", "é", "X-A\n")
+    addresses = ("", "proxy.example.org", "10.0.0.1/8,", "0.0.0.0/0", "::/0", "1.2.3.4/33")
+    for header, given in (*((header, None) for header in headers), *((NAME, given) for given in addresses)):
+        with pytest.raises(CannotRun, match="--proxy-login"):
+            ProxyLogin.parse(header, given)
 
 
 def test_the_options_need_the_proxy_and_somebody_who_can_manage(store: Store) -> None:
     login = ProxyLogin.parse(NAME)
     with pytest.raises(CannotRun, match="expected --behind URL too"):
-        ServerSettings(store.path, port=free_port(), login=login).check()
-    ServerSettings(store.path, port=free_port(), login=login, public=PUBLIC).check()
+        ServerSettings(store.path, port=cli.free_port(), login=login).check()
+    ServerSettings(store.path, port=cli.free_port(), login=login, public=PUBLIC).check()
     with pytest.raises(CannotRun, match="no coordinator has a sign-in name"):
         server._prepare(store, PUBLIC, ProxyLogin.parse(NAME, only=True))
-    command = [sys.executable, str(ROOT / "app.py"), "app", "--db", str(store.path), "--proxy-login-only"]
-    refused = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    refused = cli.run("app", "--db", store.path, "--proxy-login-only")
     assert refused.returncode != 0
     assert "--proxy-login-header NAME" in refused.stderr
 
 
 @contextmanager
 def running(store: Store, *options: str) -> Iterator[str]:
-    port = free_port()
-    command = [sys.executable, str(ROOT / "app.py"), "app", "--db", str(store.path), "--port", str(port)]
-    process = subprocess.Popen([*command, "--no-browser", "--no-backups", "--behind", PUBLIC, *options], cwd=ROOT)
+    port = cli.free_port()
+    given = ("--port", port, "--no-browser", "--no-backups", "--behind", PUBLIC, *options)
+    process = cli.start("app", "--db", store.path, *given)
     try:
         for _ in range(600):
             with socket.socket() as probe:
@@ -284,8 +261,10 @@ def _event(address: str, headers: dict[str, str]) -> bool:
     config = httpx.get(f"{address}/config", headers=headers, timeout=60)
     if config.status_code != 200:
         return False
-    tab = next(one["id"] for one in config.json()["components"] if one["props"].get("elem_id") == "so-tab-people")
-    number = next(one["id"] for one in config.json()["dependencies"] if [tab, "select"] in map(list, one["targets"]))
+    tab = next(part["id"] for part in config.json()["components"] if part["props"].get("elem_id") == "so-tab-people")
+    number = next(
+        event["id"] for event in config.json()["dependencies"] if [tab, "select"] in map(list, event["targets"])
+    )
     body = {"data": [], "fn_index": number, "session_hash": "a-session"}
     joined = httpx.post(f"{address}/gradio_api/queue/join", json=body, headers=headers, timeout=60)
     assert joined.status_code == 200, joined.text

@@ -6,11 +6,8 @@ import base64
 import hashlib
 import hmac
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,20 +19,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
 from reviewer import server
 from reviewer.store import NotAllowed, NotFound, Store
 from reviewer.store.team.actions import Reject
 from reviewer.store.team.addresses import clean_url
 from reviewer.store.team.webhooks import KEPT, LONGEST_WAIT, MOST, PAUSES, STOPS_AFTER, Target
-from reviewer.web.auth import COOKIE
 from reviewer.web.background import webhooks as sending
 from reviewer.web.background.webhooks import WebhookSender, message_id, send
+from tests.reviewer.web.conftest import client_of
+from tests.support import cli
 from tests.support.campaign import TO_VOTE, Clock, Desk, an_item, people, stopped_webhook
-from tests.support.cli import free_port
 
-ROOT = Path(__file__).resolve().parents[4]
+pytestmark = pytest.mark.usefixtures("without_page")
+
 APP = "https://review.example.org"
 ALL = ["approved", "returned", "exported"]
 
@@ -54,8 +51,7 @@ class Got:
 
     @property
     def json(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.body)
-        return found
+        return json.loads(self.body)  # type: ignore[no-any-return]
 
     def is_signed_with(self, secret: str) -> bool:
         key = base64.b64decode(secret.split("_", 1)[1])
@@ -85,6 +81,10 @@ class Receiver:
     port: int
     got: list[Got] = field(default_factory=list)
     behaves: list[Behaviour] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        return [message.json["data"]["name"] for message in self.got]
 
     @property
     def url(self) -> str:
@@ -189,20 +189,14 @@ def test_events_are_those_since_the_webhook_was_added(store: Store) -> None:
     assert kinds(store, 2) == [("returned", second)]
     last = store.webhooks.deliveries("CO", 1)[0]
     assert (last.event.name, last.event.export, last.attempts) == ("after", 2, 0)
-    assert store.upkeep.verify() == []
-
-
-def test_an_approval_that_is_undone_and_repeated_is_two_events(store: Store) -> None:
-    desk, item = Desk(store), an_item(store)
-    store.webhooks.add("CO", "https://example.org/all", ALL)
-    desk.until(item, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
-    store.reviews.undo(person="CO", item_id=item, key="take it back")
-    assert store.items.get(item).standing.state == "vote"
-    assert kinds(store) == [("approved", item)]
-    desk.decide("CO", item, "approve")
-    assert kinds(store) == [("approved", item)] * 2
+    # An approval that is undone and repeated is two events.
+    store.reviews.undo(person="CO", item_id=second, key="take it back")
+    assert len(kinds(store, 1)) == 3
+    desk.decide("CO", second, "approve")
+    assert kinds(store, 1)[3:] == [("approved", second)]
     ids = {message_id(delivery.event) for delivery in store.webhooks.deliveries("CO", 1)}
-    assert len(ids) == 2
+    assert len(ids) == 4
+    assert store.upkeep.verify() == []
 
 
 def test_an_undo_reports_no_state_that_was_reported_before(store: Store) -> None:
@@ -227,16 +221,11 @@ def test_an_undo_reports_no_state_that_was_reported_before(store: Store) -> None
     assert kinds(store) == [*returned, ("returned", items[0])]
 
 
-def test_to_derive_states_again_makes_no_events(store: Store) -> None:
+def test_neither_a_rebuild_nor_a_refused_transaction_makes_events(store: Store) -> None:
     desk, item = Desk(store), an_item(store)
     desk.until(item, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
     store.webhooks.add("CO", "https://example.org/all", ALL)
     store.upkeep.rebuild()
-    assert kinds(store) == []
-
-
-def test_a_refused_transaction_makes_no_events(store: Store) -> None:
-    store.webhooks.add("CO", "https://example.org/all", ALL)
 
     def fail() -> None:
         with store.database.write() as db:
@@ -265,6 +254,8 @@ def test_a_deleted_webhook_gets_nothing_more(store: Store) -> None:
 
 
 def test_a_failed_event_is_repeated_with_growing_pauses_then_given_up(store: Store, clock: Clock) -> None:
+    assert list(PAUSES) == sorted(PAUSES)
+    assert sum(PAUSES, timedelta()) < timedelta(days=1)
     store.webhooks.add("CO", "https://example.org/all", ALL)
     exported(store, "one", "two")
     for attempt, pause in enumerate(PAUSES, start=1):
@@ -300,17 +291,20 @@ def test_old_deliveries_are_dropped_then_deleted(store: Store, clock: Clock) -> 
     now = datetime.now(UTC) - clock.now  # the events have the time of the machine
     clock.turn(seconds=(now + LONGEST_WAIT).total_seconds() - 60)
     store.webhooks.tidy()
-    assert [one.waiting for one in store.webhooks.listed("CO")] == [1]
+    assert store.webhooks.listed("CO")[0].waiting == 1
     clock.turn(seconds=120)
     store.webhooks.tidy()
-    two, one = store.webhooks.deliveries("CO", 1)
-    assert (one.answer, two.answer) == ("200 OK", "Dropped: it waited for 7 days.")
-    assert [(one.waiting, one.lost) for one in store.webhooks.listed("CO")] == [(0, 1)]
+    assert [delivery.answer for delivery in store.webhooks.deliveries("CO", 1)[::-1]] == [
+        "200 OK",
+        "Dropped: it waited for 7 days.",
+    ]
+    (webhook,) = store.webhooks.listed("CO")
+    assert (webhook.waiting, webhook.lost) == (0, 1)
     assert store.webhooks.due() == []
     clock.turn(days=KEPT.days)
     store.webhooks.tidy()
     assert kinds(store) == []
-    assert [one.lost for one in store.webhooks.listed("CO")] == [0]
+    assert store.webhooks.listed("CO")[0].lost == 0
 
 
 def give_up(store: Store, events: int) -> None:
@@ -379,7 +373,7 @@ def test_messages_are_signed_and_hold_ids_and_links_only(store: Store, receiver:
     approved, export = receiver.got
     assert approved.path == "/hook?key=1"
     assert approved.headers["content-type"] == "application/json"
-    assert all(one.is_signed_with(secret) for one in receiver.got)
+    assert all(message.is_signed_with(secret) for message in receiver.got)
     assert not approved.is_signed_with("whsec_" + base64.b64encode(b"another").decode())
     assert abs(int(approved.headers["webhook-timestamp"]) - time.time()) < 60
     assert approved.json["type"] == "approved"
@@ -414,13 +408,13 @@ def test_events_of_a_webhook_come_in_order_while_others_do_not_wait(store: Store
         with delivering(store):
             exported(store, *names)
             receiver.wait(20)
-            assert [one.json["data"]["name"] for one in receiver.got] == names
+            assert receiver.names == names
             # The pause before the next attempt begins when this one is recorded.
             until(lambda: store.webhooks.deliveries("CO", 1)[-1].attempts == 1)
-            assert [one.json["data"]["name"] for one in slow.got] == ["export-0"]
+            assert slow.names == ["export-0"]
             store.database._clocks._clock.turn(seconds=5)  # type: ignore[attr-defined]
             slow.wait(21)
-        assert [one.json["data"]["name"] for one in slow.got] == ["export-0", *names]
+        assert slow.names == ["export-0", *names]
         assert slow.got[0].id == slow.got[1].id
         assert slow.got[0].body == slow.got[1].body
 
@@ -482,25 +476,22 @@ def test_every_answer_ends_in_time_and_is_short(
     assert len(receiver.wait(1)) == 1
 
 
-def test_nothing_is_sent_through_a_proxy_of_the_environment(
+def test_nothing_is_sent_through_a_proxy_of_the_environment_or_without_a_certificate(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The receiver speaks no TLS: nothing of the message may reach it.
+    secure = Target(1, receiver.url.replace("http:", "https:"), "whsec_AAAA")
+    assert not send(secure, "evt", {"type": "test"}, seconds=2).delivered
+    assert receiver.got == []
     for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy"):
-        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+        monkeypatch.setenv(name, f"http://127.0.0.1:{cli.free_port()}")
     assert send(Target(1, receiver.url, "whsec_AAAA"), "evt", {}).delivered
 
 
 def test_a_name_that_leads_elsewhere_is_refused_when_a_message_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    for address in (
-        "203.0.113.9",
-        "169.254.169.254",
-        "fe80::1%eth0",
-        "0.0.0.0",
-        "224.0.0.1",
-        "fd00:ec2::254",
-        "100.100.100.200",
-    ):
-        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, found=address, **__: [(0, 0, 0, "", (found, 80))])
+    elsewhere = "203.0.113.9 169.254.169.254 fe80::1%eth0 0.0.0.0 224.0.0.1 fd00:ec2::254 100.100.100.200"
+    for address in elsewhere.split():
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, to=address, **__: [(0, 0, 0, "", (to, 80))])
         refused = send(Target(1, "http://localhost/", "whsec_AAAA"), "evt", {}, seconds=1)
         assert refused.text == f"Nothing is sent to {address.partition('%')[0]}."
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(0, 0, 0, "", ("169.254.169.254", 443))])
@@ -509,76 +500,28 @@ def test_a_name_that_leads_elsewhere_is_refused_when_a_message_is_sent(monkeypat
     assert "no address" in send(Target(1, "https://example.org/", "whsec_AAAA"), "evt", {}).text
 
 
-def test_the_certificate_of_the_receiver_is_checked(receiver: Receiver) -> None:
-    # The receiver speaks no TLS: nothing of the message may reach it.
-    found = send(Target(1, receiver.url.replace("http:", "https:"), "whsec_AAAA"), "evt", {"type": "test"}, seconds=2)
-    assert not found.delivered
-    assert receiver.got == []
+ACCEPTED = """
+https://example.org/hook https://example.org:8443/a?b=c http://127.0.0.1:8000/ http://[::1]:8000/x http://localhost/x
+http://10.1.2.3/x http://192.168.0.9:81 http://[fd00::5]/x https://[64:ff9b::cb00:7109]/x
+"""
+REFUSED = """
+example.org/hook ftp://example.org/ file:///etc/passwd http://example.org/hook http://203.0.113.9/
+http://localhost.example.org/ http://169.254.169.254/latest/meta-data https://169.254.169.254/
+https://100.100.100.200/latest/meta-data/ https://100.64.0.1/ https://[::ffff:100.100.100.200]/
+https://[64:ff9b::6464:64c8]/ https://192.0.0.192/ https://168.63.129.16/ https://[fd00:42::42]/ http://[fe80::1]/
+http://0.0.0.0/ https://[::ffff:169.254.169.254]/ https://[64:ff9b::a9fe:a9fe]/ http://[64:ff9b::a00:1]/
+http://[fd00:ec2::254]/latest/meta-data http://[fd20:ce::254]/ http://224.0.0.1/ https://user:password@example.org/
+https://example.org/#part https://example.org:99999/ https://münchen.example/ https:///path https://[::1
+"""
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://example.org/hook",
-        "https://example.org:8443/a?b=c",
-        "http://127.0.0.1:8000/",
-        "http://[::1]:8000/x",
-        "http://localhost/x",
-        "http://10.1.2.3/x",
-        "http://192.168.0.9:81",
-        "http://[fd00::5]/x",
-        "https://[64:ff9b::cb00:7109]/x",
-        " https://example.org/hook ",
-    ],
-)
-def test_addresses_that_are_accepted(url: str) -> None:
-    assert clean_url(url) == url.strip()
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "",
-        "example.org/hook",
-        "ftp://example.org/",
-        "file:///etc/passwd",
-        "http://example.org/hook",
-        "http://203.0.113.9/",
-        "http://localhost.example.org/",
-        "http://169.254.169.254/latest/meta-data",
-        "https://169.254.169.254/",
-        "https://100.100.100.200/latest/meta-data/",
-        "https://100.64.0.1/",
-        "https://[::ffff:100.100.100.200]/",
-        "https://[64:ff9b::6464:64c8]/",
-        "https://192.0.0.192/",
-        "https://168.63.129.16/",
-        "https://[fd00:42::42]/",
-        "http://[fe80::1]/",
-        "http://0.0.0.0/",
-        "https://[::ffff:169.254.169.254]/",
-        "https://[64:ff9b::a9fe:a9fe]/",
-        "http://[64:ff9b::a00:1]/",
-        "http://[fd00:ec2::254]/latest/meta-data",
-        "http://[fd20:ce::254]/",
-        "http://224.0.0.1/",
-        "https://user:password@example.org/",
-        "https://example.org/#part",
-        "https://example.org:99999/",
-        "https://exa mple.org/",
-        "https://example.org/\x00",
-        "https://example.org/\n",
-        "https://münchen.example/",
-        "https:///path",
-        "https://[::1",
-        "https://example.org/" + "x" * 500,
-    ],
-)
-def test_addresses_that_are_refused(url: str) -> None:
-    if url.endswith("\n"):
-        url += "Host: x"
-    with pytest.raises(NotAllowed, match="Address of the webhook"):
-        clean_url(url)
+def test_addresses_that_are_accepted_and_refused() -> None:
+    for url in (*ACCEPTED.split(), " https://example.org/hook "):
+        assert clean_url(url) == url.strip()
+    odd = ("", "https://exa mple.org/", "https://example.org/\x00", "https://example.org/\nHost: x")
+    for url in (*REFUSED.split(), *odd, "https://example.org/" + "x" * 500):
+        with pytest.raises(NotAllowed, match="Address of the webhook"):
+            clean_url(url)
 
 
 def test_two_apps_on_one_database_deliver_once(store: Store, receiver: Receiver) -> None:
@@ -588,7 +531,7 @@ def test_two_apps_on_one_database_deliver_once(store: Store, receiver: Receiver)
         receiver.wait(30)
         time.sleep(0.3)
     assert len(receiver.got) == 30
-    assert len({one.id for one in receiver.got}) == 30
+    assert len({message.id for message in receiver.got}) == 30
 
 
 def test_an_event_that_could_not_be_recorded_is_sent_again(
@@ -615,17 +558,11 @@ def test_an_event_that_could_not_be_recorded_is_sent_again(
 
 
 def test_coordinators_manage_webhooks(store: Store, receiver: Receiver) -> None:
-    for initials in ("CO", "RE"):
-        store.accounts.set_password("CO", initials, "Balmer decrement")
     app = server.build(store, local=True)
-    browsers = {}
-    for initials in ("CO", "RE"):
-        browsers[initials] = TestClient(app, base_url="http://127.0.0.1:7860")
-        browsers[initials].cookies.set(COOKIE, store.accounts.sign_in(initials, "Balmer decrement").token)
-    leader, reviewer = browsers["CO"], browsers["RE"]
-    wanted = {"url": receiver.url, "events": ["exported"]}
-    assert reviewer.post("/api/v1/webhooks", json=wanted).status_code == 403
-    added = leader.post("/api/v1/webhooks", json=wanted).json()
+    leader, reviewer = client_of(app, "CO"), client_of(app, "RE")
+    webhook = {"url": receiver.url, "events": ["exported"]}
+    assert reviewer.post("/api/v1/webhooks", json=webhook).status_code == 403
+    added = leader.post("/api/v1/webhooks", json=webhook).json()
     secret = added.pop("secret")
     assert leader.get("/api/v1/webhooks").json() == {"webhooks": [added]}
     assert secret not in leader.get("/api/v1/webhooks").text
@@ -637,9 +574,9 @@ def test_coordinators_manage_webhooks(store: Store, receiver: Receiver) -> None:
     assert leader.get("/api/v1/webhooks").json()["webhooks"][0]["waiting"] == 1
     (waiting,) = leader.get(f"/api/v1/webhooks/{added['id']}/deliveries").json()["deliveries"]
     assert (waiting["event"], waiting["attempts"], waiting["delivered_at"]) == ("exported", 0, None)
-    assert leader.post("/api/v1/webhooks", json=wanted | {"events": []}).status_code == 422
-    assert leader.post("/api/v1/webhooks", json=wanted | {"events": ["deleted"]}).status_code == 422
-    assert leader.post("/api/v1/webhooks", json=wanted | {"url": "http://example.org"}).status_code == 403
+    assert leader.post("/api/v1/webhooks", json=webhook | {"events": []}).status_code == 422
+    assert leader.post("/api/v1/webhooks", json=webhook | {"events": ["deleted"]}).status_code == 422
+    assert leader.post("/api/v1/webhooks", json=webhook | {"url": "http://example.org"}).status_code == 403
     assert leader.delete(f"/api/v1/webhooks/{added['id']}").json() == {}
     assert leader.get("/api/v1/webhooks").json() == {"webhooks": []}
     number = stopped_webhook(store, receiver.url)
@@ -672,14 +609,13 @@ def test_there_is_a_limited_number_of_webhooks(store: Store) -> None:
 
 
 @contextmanager
-def running(path: Path) -> Iterator[subprocess.Popen[bytes]]:
+def running(path: Path) -> Iterator[cli.Running]:
     """The program itself, as its own process group."""
-    command = [sys.executable, str(ROOT / "app.py"), "app", "--db", str(path), "--port", str(free_port())]
-    process = subprocess.Popen([*command, "--no-browser", "--no-backups"], cwd=ROOT)
+    process = cli.start("app", "--db", path, "--port", cli.free_port(), "--no-browser", "--no-backups")
     try:
         yield process
     finally:
-        process.kill()
+        process.send_signal(signal.SIGKILL)
         process.wait(20)
 
 
@@ -694,7 +630,7 @@ def test_an_app_that_is_killed_before_it_records_delivers_again_with_the_same_id
         with running(path) as first:
 
             def kill(handler: BaseHTTPRequestHandler) -> None:
-                os.kill(first.pid, signal.SIGKILL)
+                first.send_signal(signal.SIGKILL)
                 first.wait(20)
                 status(200)(handler)
 
@@ -707,11 +643,6 @@ def test_an_app_that_is_killed_before_it_records_delivers_again_with_the_same_id
             receiver.wait(4, 60)
             until(lambda: all(delivery.delivered_at for delivery in store.webhooks.deliveries("CO", 1)))
         time.sleep(0.2)
-    assert [one.json["data"]["name"] for one in receiver.got] == ["recorded", "twice", "twice", "later"]
+    assert receiver.names == ["recorded", "twice", "twice", "later"]
     assert receiver.got[1].id == receiver.got[2].id
-    assert all(one.is_signed_with(secret) for one in receiver.got)
-
-
-def test_pauses_grow_and_end_within_a_day() -> None:
-    assert list(PAUSES) == sorted(PAUSES)
-    assert sum(PAUSES, timedelta()) < timedelta(days=1)
+    assert all(message.is_signed_with(secret) for message in receiver.got)
