@@ -54,9 +54,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "annotations.db") as store:
         fill(store, people, chosen.items)
         creating = [
-            timed(lambda: store.blind.sessions.create(None, plan(people), uuid4().hex)) for _ in range(chosen.runs)
+            timed(lambda: store.blind.sessions.create(None, plan(people, chosen.items), uuid4().hex))
+            for _ in range(chosen.runs)
         ]
-        session = store.blind.sessions.create(None, plan(people), uuid4().hex).id
+        session = store.blind.sessions.create(None, plan(people, chosen.items), uuid4().hex).id
         store.blind.sessions.open(None, session, uuid4().hex)
         opening = list(opened(store, people))
         store.blind.sessions.close(None, session, uuid4().hex)
@@ -87,8 +88,10 @@ def assign(spectra: int, each: int) -> None:
     assign_evenly([frozenset(scorers)] * spectra, each, scorers, random.Random(1), Counter(), strata)
 
 
-def plan(people: tuple[str, ...]) -> Plan:
-    return Plan("benchmark", people, mode="both", sources=SOURCES, each=min(3, len(people)), repeats=5)
+def plan(people: tuple[str, ...], items: int) -> Plan:
+    # A short list has no place for five repeats.
+    repeats = min(5, items // 20)
+    return Plan("benchmark", people, mode="both", sources=SOURCES, each=min(3, len(people)), repeats=repeats)
 
 
 def fill(store: Store, people: Sequence[str], items: int) -> None:
