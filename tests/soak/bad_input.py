@@ -42,9 +42,10 @@ def run(file: str) -> tuple[int, int, float]:
 def main() -> int:
     parser = command_line(__doc__)
     parser.add_argument("files", nargs="*", default=FILES, metavar="FILE", help="only these files of tests")
+    files = parser.parse_args().files
     table = Results().table({"file": "", "tests": "{:,}", "failed": "{:,}", "minutes": "{:.1f}"})
     failed = 0
-    for file in parser.parse_args().files:
+    for file in files:
         row = run(file)
         table.row(f"`{file}`", *row)
         failed += row[1]
