@@ -9,7 +9,6 @@ those that have any, are read from that folder. Use another folder after a chang
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -20,9 +19,18 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks import results
-from tests.benchmarks.results import DOCUMENT, VARIABLE, Block, conditions, keep, kept, write_document
+from tests.benchmarks.results import (
+    DOCUMENT,
+    ROOT,
+    VARIABLE,
+    Block,
+    command_line,
+    conditions,
+    keep,
+    kept,
+    write_document,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
 PICTURES = DOCUMENT.parent / "images"
 SPECTRA = "SPECTRA"
 KEPT = "KEPT"
@@ -223,7 +231,7 @@ ORDER = (*(section.name for section in SECTIONS), "load", "kills", "bulk-kills",
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--spectra", type=Path, metavar="FOLDER", help="real files with a MANIFEST.csv")
     names = [s.name for s in SECTIONS]
     parser.add_argument("--only", nargs="+", choices=names, help="measure only these sections again")

@@ -9,7 +9,6 @@ reported separately. Then measures the imports alone. Prints Markdown.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -33,11 +32,11 @@ from agent.tasks import load
 from agent.trajectory import Trajectory
 from reviewer.store import Draft, QueueFilter, Store
 from tests.benchmarks.next_item import drafted
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import ROOT, Results, command_line
+from tests.benchmarks.store import kept_database
 from tests.support.chromium import ARGUMENTS, system_chromium
 from tests.support.cli import free_port
 
-ROOT = Path(__file__).resolve().parents[2]
 RUNS = 5
 ORIGINALS = 8
 WITH_PICTURES = 100
@@ -51,19 +50,16 @@ HEAVY = ("torch", "transformers", "vllm", "scipy", "matplotlib.pyplot", "pandas"
 
 def filled(gigabytes: float, kept: Path) -> Path:
     """Return a database of at least ``gigabytes`` in ``kept``; make it if it does not exist."""
-    db = kept / f"{gigabytes:g}-gigabytes.db"
-    if not db.exists():
-        made_here = kept / f"{gigabytes:g}-gigabytes.being-made.db"
-        for old in kept.glob(f"{made_here.name}*"):
-            old.unlink()
+
+    def fill(path: Path) -> None:
         start = time.perf_counter()
-        with closing(Store.open(made_here)) as store:
+        with closing(Store.open(path)) as store:
             coming = _drafts()
-            while made_here.stat().st_size < gigabytes * 1e9:
+            while path.stat().st_size < gigabytes * 1e9:
                 store.items.add_all(islice(coming, TOGETHER))
         print(f"Filling it took {time.perf_counter() - start:.0f} s.", file=sys.stderr, flush=True)
-        made_here.rename(db)
-    return db
+
+    return kept_database(kept / f"{gigabytes:g}-gigabytes.db", fill)
 
 
 def _drafts() -> Iterator[Draft]:
@@ -187,11 +183,7 @@ def _imports(compiled: Path) -> tuple[float, float, list[str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.app_start",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--gigabytes", type=float, default=5, help="size of the database (5)")
     parser.add_argument("--runs", type=int, default=RUNS, help=f"starts after the first ({RUNS})")
     parser.add_argument("--db-dir", type=Path, help="keep the filled database here, and take it from here")
@@ -199,7 +191,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         compiled = Path(folder) / "compiled"
         kept = chosen.db_dir or Path(folder)
-        kept.mkdir(parents=True, exist_ok=True)
         db = filled(chosen.gigabytes, kept)
         with closing(Store.open(db)) as store:
             # The only person; a kept database has the same one.

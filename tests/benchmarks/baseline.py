@@ -13,7 +13,6 @@ is left to a person is decided by ``agent.consensus`` with its default limits.
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ from agent.tasks import Task, load
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Verdict
 from tests.benchmarks.real_spectra import real_spectra
-from tests.benchmarks.results import Results, markdown
+from tests.benchmarks.results import Results, command_line, markdown
 
 HELD_OUT = 100_000
 
@@ -167,7 +166,7 @@ def put(path: Path, figures: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--seeds", type=int, default=20, help="held-out seeds (60 spectra each)")
     parser.add_argument("--real", type=Path, help="folder of labelled spectra with MANIFEST.csv")
     parser.add_argument("--wrong", action="store_true", help="list wrong answers")

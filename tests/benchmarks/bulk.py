@@ -9,7 +9,6 @@ which uses two processes.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import resource
@@ -30,10 +29,10 @@ from reviewer.exchange.exports import MANIFEST
 from reviewer.exchange.imports import import_file
 from reviewer.rules.workflow import Rules, Verb
 from reviewer.store import Store
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import ROOT, Results, command_line
 from tests.benchmarks.results import Table as Shown
+from tests.benchmarks.store import append_decision
 
-ROOT = Path(__file__).resolve().parents[2]
 TASK = "cv"
 EVERY = 0.05
 """Seconds between two samples of the memory."""
@@ -41,9 +40,8 @@ APPROVED: tuple[Verb, ...] = ("keep", "submit", "pass", "approve")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bulk", description=__doc__)
-    sizes = {"type": int, "nargs": "+", "metavar": "N"}
-    sizes["nargs"] = "*"
+    parser = command_line(__doc__)
+    sizes = {"type": int, "nargs": "*", "metavar": "N"}
     parser.add_argument("--sizes", **sizes, default=[100, 300, 1000], help="spectra (100 300 1000)")
     parser.add_argument("--inspect", **sizes, default=[], help="more spectra, which are only inspected")
     chosen = parser.parse_args()
@@ -100,7 +98,7 @@ def add_row(table: Shown, what: str, number: int, processes: int, *command: obje
     table.row(what, number, processes, seconds, worked, *per_thousand, memory)
 
 
-def measured(command: Sequence[str], status: int) -> tuple[float, float, float]:
+def measured(command: Sequence[str], status: int = 0) -> tuple[float, float, float]:
     """Run a command; return seconds, processor seconds, and the peak of the resident memory in MB."""
     peak = 0
     over = threading.Event()
@@ -176,20 +174,7 @@ def approve_all(store: Store, ids: Sequence[int]) -> None:
     with store.database.write() as db:
         for item_id in ids:
             for verb in APPROVED:
-                now = store.history.standing(db, item_id)
-                decision = {
-                    "person": "AA",
-                    "item": item_id,
-                    "version": now.version_id,
-                    "verb": verb,
-                    "reason": "",
-                    "comment": "",
-                    "key": f"{item_id} {verb}",
-                    "round": now.round,
-                    "withdraws": None,
-                }
-                store.reviews.append_decision(db, decision)
-                store.history.refresh(db, item_id)
+                append_decision(store, db, item_id, "AA", verb)
 
 
 if __name__ == "__main__":

@@ -8,18 +8,14 @@ needs to read the whole file is given for comparison.
 
 from __future__ import annotations
 
-import argparse
-import statistics
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from astropy.io import fits
 
 from agent.spectrum.readers import opened
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import Results, command_line, median_95_longest, times
 
 ARMS = {"B": (3600.0, 2751), "R": (5760.0, 2326), "Z": (7520.0, 2881)}
 """First wavelength (Å) and pixels of each arm, 0.8 Å apart, as DESI's coadds have them."""
@@ -57,21 +53,8 @@ def read_all(path: Path) -> None:
             assert hdu.name == "PRIMARY" or hdu.data is not None
 
 
-def timed(action: Callable[[], None]) -> tuple[float, float]:
-    times = []
-    for _ in range(RUNS):
-        start = time.perf_counter()
-        action()
-        times.append(1000 * (time.perf_counter() - start))
-    return statistics.median(times), max(times)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.coadd",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--targets", type=int, default=500, help="number of targets in the file (500)")
     targets = parser.parse_args().targets
     with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +68,8 @@ def main() -> None:
             ("one target is read", lambda: read_one(path, middle)),
             ("astropy has read it all", lambda: read_all(path)),
         ):
-            table.row(what, *timed(action))
+            median, _, longest = median_95_longest(times(action, RUNS))
+            table.row(what, median, longest)
 
 
 if __name__ == "__main__":

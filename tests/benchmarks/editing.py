@@ -9,7 +9,6 @@ picture with its hints, was drawn. No window was drawn before.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -18,9 +17,10 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
-from tests.benchmarks.next_item import filled, median_95_longest
-from tests.benchmarks.results import Results
+from tests.benchmarks.next_item import filled
+from tests.benchmarks.results import Results, command_line, median_95_longest
 from tests.browser.support.review_app import serving, settled
+from tests.support.campaign import Desk
 from tests.support.chromium import TOUR_SEEN, launch
 
 EDITS = 40
@@ -120,24 +120,12 @@ def in_revision(db: Path) -> Path:
     with closing(Store.open(db)) as store:
         store.accounts.work_alone("AB")
         store.settings.set_rules("AB", Rules(solo=True))
-        lease = store.leases.take("AB", 1)
-        store.reviews.decide(
-            person="AB",
-            item_id=1,
-            version_id=store.items.get(1).version.id,
-            verb="keep",
-            key="kept for editing",
-            lease_token=lease.token,
-        )
+        Desk(store).decide("AB", 1, "keep")
     return db
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.editing",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--edits", type=int, default=EDITS, help=f"of each kind, after {WARMING} ({EDITS})")
     edits = parser.parse_args().edits
     table = Results().table({"edit": "", "median": "{:.0f}", "95th percentile": "{:.0f}", "longest": "{:.0f}"})

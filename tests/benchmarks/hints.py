@@ -11,7 +11,6 @@ on the half "choose"; what is promised is from the half "report".
 
 from __future__ import annotations
 
-import argparse
 import re
 import tomllib
 from collections import Counter
@@ -34,7 +33,7 @@ from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.trajectory import Zoom
 from tests.benchmarks.real_spectra import RealSpectrum, real_spectra
-from tests.benchmarks.results import Results, markdown
+from tests.benchmarks.results import Results, command_line, markdown
 
 TRUTH = Path(__file__).with_name("hint_truth.toml")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "hints.md"
@@ -350,7 +349,7 @@ def write(counts: Mapping[str, Counts], report: Results) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("folder", type=Path, help="folder of labelled spectra with MANIFEST.csv")
     parser.add_argument("--half", choices=["choose", "report"], help="one half only")
     parser.add_argument("--seeds", type=int, default=300, help="simulated lines")

@@ -9,8 +9,6 @@ a whole run until its last event, compared with ``agent.loop.run`` with the same
 
 from __future__ import annotations
 
-import argparse
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -28,7 +26,7 @@ from agent.policies.openai.endpoint import Endpoint
 from agent.policies.spec_o3 import SpecO3
 from agent.spectrum import read
 from tests.benchmarks.loop import scripted_server
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import Results, command_line, median_95_longest
 from tests.browser.support.live_app import choose, drop, live, name_servers, team, write_csv
 from tests.browser.support.review_app import PASSWORD, serving
 from tests.support.chromium import launch
@@ -67,7 +65,7 @@ PRESSED = """() => new Promise((done) => {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.live_page", description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--runs", type=int, default=RUNS, help=f"of each kind, after {WARMING} ({RUNS})")
     runs = parser.parse_args().runs
     with ExitStack() as stack:
@@ -96,7 +94,7 @@ def _pages(results: Results, url: str, file: Path, runs: int) -> None:
                 choose(page, policy, TASK)
                 times = _presses(page, runs)
                 for what, column in zip(("first step", "first picture", "verdict"), times, strict=True):
-                    table.row(named, what, statistics.median(column), _ninety_fifth(column), max(column))
+                    table.row(named, what, *median_95_longest(column))
         browser.close()
 
 
@@ -108,10 +106,6 @@ def _presses(page: Page, runs: int) -> list[list[float]]:
         page.wait_for_timeout(700)
         times.append(list(map(float, page.evaluate(PRESSED))))
     return [list(column) for column in zip(*times[WARMING:], strict=True)]
-
-
-def _ninety_fifth(times: Sequence[float]) -> float:
-    return sorted(times)[round(0.95 * (len(times) - 1))]
 
 
 # ---- the server
@@ -159,9 +153,8 @@ def _server_side(results: Results, url: str, model: str, file: Path, runs: int) 
         alone, watched = _in_turns([bare] * traces, people, runs)
         turns = traces * len(TRAJECTORY)
         per_turn = [[taken / turns for taken in times] for times in (alone, watched)]
-        medians = [statistics.median(times) for times in per_turn]
-        late = _ninety_fifth(per_turn[1])
-        table.row(name, turns, *medians, late, medians[1] / medians[0])
+        (bare_median, *_), (median, late, _) = map(median_95_longest, per_turn)
+        table.row(name, turns, bare_median, median, late, median / bare_median)
     results.text(
         "ms per turn: the whole time by the turns of all traces, drawing the full spectrum included. "
         "A page gets at most 25 events per second, so up to 40 ms of a live run are waiting, not work."

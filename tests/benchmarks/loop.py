@@ -9,14 +9,11 @@ server process that answers at once, its own work included.
 
 from __future__ import annotations
 
-import argparse
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from agent import tasks
 from agent.conversation import Conversation, Piece, Policy
@@ -26,9 +23,8 @@ from agent.policies.spec_o3 import SpecO3
 from agent.simulate import simulate
 from agent.trajectory import Drafter
 from agent.trajectory.tags import TOOL_NAME
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import ROOT, Results, command_line, median_95_longest
 
-ROOT = Path(__file__).resolve().parents[2]
 CENTRES = (6563, 4861, 4686, 5876, 4340)
 ZOOMS = len(CENTRES)
 
@@ -83,7 +79,7 @@ class Timed:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.loop", description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--trajectories", type=int, default=40, help="inspections of each kind (40)")
     number = parser.parse_args().trajectories
     task, spectrum = tasks.load()["cv"], simulate("cv", "LAMOST", 20.0, 1)
@@ -96,20 +92,16 @@ def main() -> None:
     for _ in range(number):
         run(spectrum, task, policy)
     seconds = time.perf_counter() - start
-    table.row("loop", *_median_and_95(policy.between))
+    table.row("loop", *median_95_longest(policy.between)[:2])
     with scripted_server() as url:
         served = Timed(SpecO3(Endpoint(url)))
         run(spectrum, task, served)
         served.turns.clear()
         for _ in range(number):
             run(spectrum, task, served)
-    table.row("through a server that answers at once", *_median_and_95(served.turns))
+    table.row("through a server that answers at once", *median_95_longest(served.turns)[:2])
     rate = number / seconds
     results.text(f"{rate:.1f} trajectories of {ZOOMS} tool calls per second on one core, the full spectrum included.")
-
-
-def _median_and_95(times: Sequence[float]) -> tuple[float, float]:
-    return statistics.median(times), statistics.quantiles(times, n=20)[-1]
 
 
 @contextmanager

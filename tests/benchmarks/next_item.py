@@ -14,7 +14,6 @@ import asyncio
 import json
 import random
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -34,7 +33,8 @@ from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.trajectory import Answer, Drafter, Step, Think, Trajectory, Zoom
 from reviewer.store import Draft, Store
-from tests.benchmarks.results import Results, Table
+from tests.benchmarks.results import Results, Table, command_line, median_95_longest
+from tests.benchmarks.store import kept_database
 from tests.browser.support.review_app import PASSWORD, serving, settled
 from tests.support.chromium import TOUR_SEEN, launch
 
@@ -118,14 +118,12 @@ def drafts(made: list[tuple[Spectrum, Trajectory]], items: int) -> Iterator[Draf
 
 def filled(items: int, kept: Path) -> Path:
     """Return a database of ``items`` trajectories in ``kept``; make it if it does not exist."""
-    db = kept / f"{items}.db"
-    if not db.exists():
-        made_here = kept / f"{items}.being-made.db"
-        made_here.unlink(missing_ok=True)
-        with closing(Store.open(made_here)) as store:
+
+    def fill(path: Path) -> None:
+        with closing(Store.open(path)) as store:
             store.items.add_all(drafts(pairs(), items))
-        made_here.rename(db)
-    return db
+
+    return kept_database(kept / f"{items}.db", fill)
 
 
 def presses(page: Page, pause_ms: int) -> list[float]:
@@ -134,11 +132,6 @@ def presses(page: Page, pause_ms: int) -> list[float]:
         page.wait_for_timeout(pause_ms)
         times.append(float(page.evaluate(TIMED)))
     return times
-
-
-def median_95_longest(times: list[float]) -> tuple[float, float, float]:
-    ranked = sorted(times)
-    return statistics.median(times), ranked[int(0.95 * (len(ranked) - 1))], ranked[-1]
 
 
 # ---- the other people
@@ -271,7 +264,6 @@ def main(sizes: list[int], db_dir: Path | None) -> None:
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = launch(playwright)
         kept = db_dir or Path(folder) / "filled"
-        kept.mkdir(parents=True, exist_ok=True)
         for items in sizes:
             # A copy, so that sign-ins and leases do not get into the kept database.
             db = Path(shutil.copy(filled(items, kept), Path(folder) / f"{items}.db"))
@@ -293,7 +285,7 @@ def main(sizes: list[int], db_dir: Path | None) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--items", type=int, nargs="+", default=[100, 10_000, 100_000])
     parser.add_argument("--db-dir", type=Path, help="keep the filled databases here, and take them from here")
     parser.add_argument("--people-at", metavar="URL", help=argparse.SUPPRESS)

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import csv
 import statistics
-import sys
 import time
 from collections import defaultdict
 from pathlib import Path
 
 from agent.spectrum import SeveralSpectra, Spectrum, SpectrumError, read, read_all
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import Results, command_line
 
 
 def first_spectrum(path: Path) -> Spectrum:
@@ -61,6 +60,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m tests.benchmarks.readers FOLDER (with a MANIFEST.csv)")
-    main(Path(sys.argv[1]))
+    parser = command_line(__doc__)
+    parser.add_argument("folder", type=Path)
+    main(parser.parse_args().folder)

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import importlib.metadata
 import json
 import os
 import platform
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "measurements.md"
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = ROOT / "docs" / "measurements.md"
 RESULTS = DOCUMENT.with_suffix(".json")
 """The latest results of all sections, by name; the document and its figures are made from them."""
 VARIABLE = "SPEC_O3_BENCHMARK_RESULTS"
@@ -38,6 +42,28 @@ HEAD = (
 Cell = str | int | float | Sequence[int | float] | None
 Block = dict[str, Any]
 """A paragraph of text, or a table: the format of each column by its heading, and the rows."""
+
+
+def command_line(doc: str | None) -> argparse.ArgumentParser:
+    """Return the parser of a program whose docstring has its command."""
+    command = re.search(r"python -m [\w.]+", doc or "")
+    raw = argparse.RawDescriptionHelpFormatter
+    return argparse.ArgumentParser(prog=command and command[0], description=doc, formatter_class=raw)
+
+
+def times(call: Callable[[], object], calls: int = 1, clock: Callable[[], float] = time.perf_counter) -> list[float]:
+    """Return the milliseconds of each call."""
+    taken = []
+    for _ in range(calls):
+        start = clock()
+        call()
+        taken.append(1000 * (clock() - start))
+    return taken
+
+
+def median_95_longest(values: Sequence[float]) -> tuple[float, float, float]:
+    low, high, longest = map(float, np.quantile(values, (0.5, 0.95, 1)))
+    return low, high, longest
 
 
 class Results:

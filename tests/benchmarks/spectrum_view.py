@@ -9,7 +9,6 @@ change of each.
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
-from tests.benchmarks.results import Results, Table
+from tests.benchmarks.results import Results, Table, command_line
 from tests.browser.support.spectrum_page import Item, StepWindow, served, spectrum_item
 from tests.support.chromium import launch
 
@@ -71,7 +70,7 @@ def report(page: Page, table: Table, name: str, rounds: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--rounds", type=int, default=30)
     arguments = parser.parse_args()
     made: dict[str, Any] = items()

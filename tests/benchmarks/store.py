@@ -1,7 +1,7 @@
 """Response times of annotations.db, and its size.
 
-    python tests/benchmarks/store.py --items 100 10000 100000
-    python tests/benchmarks/store.py --size FOLDER_OF_SURVEY_FILES
+    python -m tests.benchmarks.store --items 100 10000 100000
+    python -m tests.benchmarks.store --size FOLDER_OF_SURVEY_FILES
 
 The first: median and 95th percentile of 200 calls (counts: 20; decisions: one per five items at most) on databases
 with invented trajectories in every round. The second: the file size with 1,000 trajectories, each on its own
@@ -10,9 +10,7 @@ spectrum (flux of a survey file times random factors, rounded to float32).
 
 from __future__ import annotations
 
-import argparse
 import random
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -26,7 +24,9 @@ from agent.spectrum import Spectrum, SpectrumError, read_all
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.rules.workflow import Verb
 from reviewer.store import Draft, QueueFilter, QueuePage, Store
-from tests.benchmarks.results import Results, Table
+from reviewer.store.sqlite.database import Transaction
+from tests.benchmarks.results import Results, Table, command_line, median_95_longest, times
+from tests.support.campaign import Desk
 
 CALLS = 200
 SPECTRA = 50
@@ -85,8 +85,8 @@ def invented_spectra(rng: np.random.Generator) -> list[Spectrum]:
     ]
 
 
-def add_items(store: Store, items: int, rng: random.Random) -> list[int]:
-    """Add people and items."""
+def add_items(store: Store, items: int, rng: random.Random, **fields: str) -> list[int]:
+    """Add people and items. :param fields: of all trajectories"""
     for initials in ("AB", "CD", "EF", "GH"):
         store.accounts.add_person(initials, initials, ["reviewer", "auditor", "coordinator"])
     spectra = invented_spectra(np.random.default_rng(1))
@@ -94,7 +94,7 @@ def add_items(store: Store, items: int, rng: random.Random) -> list[int]:
     def drafts() -> Iterator[Draft]:
         for number in range(items):
             spectrum = spectra[number % SPECTRA]
-            made = replace(trajectory(rng, spectrum), spectrum_name=f"{number:06d}-{spectrum.name}")
+            made = replace(trajectory(rng, spectrum), spectrum_name=f"{number:06d}-{spectrum.name}", **fields)
             yield Draft(made, spectrum, batch=f"batch {number % 5}", key=str(number))
 
     return [added.item_id for added in store.items.add_all(drafts())]
@@ -108,31 +108,31 @@ def decide_all(store: Store, ids: list[int], rng: random.Random) -> None:
     with store.database.write() as db:
         for item_id in ids:
             for person, verb in rng.choice(DECISIONS):
-                now = store.history.standing(db, item_id)
-                decision = {
-                    "person": person,
-                    "item": item_id,
-                    "version": now.version_id,
-                    "verb": verb,
-                    "reason": "",
-                    "comment": "",
-                    "key": f"{item_id} {now.round} {person}",
-                    "round": now.round,
-                    "withdraws": None,
-                }
-                store.reviews.append_decision(db, decision)
-                store.history.refresh(db, item_id)
+                append_decision(store, db, item_id, person, verb)
+
+
+def append_decision(store: Store, db: Transaction, item: int, person: str, verb: Verb, comment: str = "") -> None:
+    now = store.history.standing(db, item)
+    key = f"{item} {now.round} {person}"
+    decision = {"person": person, "item": item, "version": now.version_id, "verb": verb, "reason": "", "key": key}
+    store.reviews.append_decision(db, {**decision, "round": now.round, "withdraws": None, "comment": comment})
+    store.history.refresh(db, item)
+
+
+def kept_database(path: Path, fill: Callable[[Path], None]) -> Path:
+    """Return a database that an earlier run left; make it if there is none. One that is half made has another name."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part.db")
+        for left in path.parent.glob(f"{part.name}*"):
+            left.unlink()
+        fill(part)
+        part.rename(path)
+    return path
 
 
 def timed(table: Table, items: int, what: str, call: Callable[[], object], calls: int = CALLS) -> None:
-    seconds = []
-    for _ in range(calls):
-        start = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - start)
-    seconds.sort()
-    median, late = statistics.median(seconds), seconds[int(0.95 * calls)]
-    table.row(items, what, median * 1e3, late * 1e3)
+    table.row(items, what, *median_95_longest(times(call, calls))[:2])
 
 
 def answer_times(results: Results, items: int) -> None:
@@ -157,7 +157,7 @@ def answer_times(results: Results, items: int) -> None:
         timed(table, items, "item", lambda: store.items.get(rng.randrange(items) + 1))
         timed(table, items, "facets", store.queue.facets)
         timed(table, items, "counts", store.statistics.counts, 20)
-        timed(table, items, "lease + decide", partial(decide_one, store, rng), min(CALLS, items // 5))
+        timed(table, items, "lease + decide", partial(decide_one, store), min(CALLS, items // 5))
         version_id = store.items.get(1).version.id
         timed(
             table,
@@ -185,20 +185,11 @@ def page(store: Store, chosen: QueueFilter, person: str, rng: random.Random, ite
     return store.queue.page(chosen, person, after=rng.randrange(items))
 
 
-def decide_one(store: Store, rng: random.Random) -> None:
+def decide_one(store: Store) -> None:
     item_id = store.queue.first_undone(QueueFilter(states=("screening", "vote"), mine=True), "GH")
     assert item_id is not None
-    item = store.items.get(item_id)
-    verb: Verb = "keep" if item.standing.state == "screening" else "approve"
-    lease = store.leases.take("GH", item_id)
-    store.reviews.decide(
-        person="GH",
-        item_id=item_id,
-        version_id=item.version.id,
-        verb=verb,
-        key=rng.randbytes(8).hex(),
-        lease_token=lease.token,
-    )
+    screening = store.items.standing(item_id).state == "screening"
+    Desk(store).decide("GH", item_id, "keep" if screening else "approve")
 
 
 def measure_size(results: Results, folder: Path, items: int = 1000) -> None:
@@ -233,7 +224,7 @@ def measure_size(results: Results, folder: Path, items: int = 1000) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--items", type=int, nargs="+", help="sizes of the databases to time")
     parser.add_argument("--size", type=Path, metavar="FOLDER", help="survey files for the size of a database")
     arguments = parser.parse_args()

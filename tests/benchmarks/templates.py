@@ -8,7 +8,6 @@ No spectrum is compared with a template of its own object. Order, error floor an
 
 from __future__ import annotations
 
-import argparse
 import re
 import time
 from collections import Counter, defaultdict
@@ -27,7 +26,7 @@ from agent.tasks import load
 from agent.templates import EXTRAGALACTIC, Library, Match, bundled, rank
 from agent.templates.rank import STELLAR
 from tests.benchmarks.real_spectra import RealSpectrum, object_of, real_spectra
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import Results, command_line
 
 SHIFTS = (-350.0, -120.0, 75.0, 240.0)
 """km/s by which real spectra are shifted; none is a whole number of pixels."""
@@ -189,7 +188,7 @@ def moved(spectrum: Spectrum, velocity: float) -> Spectrum:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.templates", description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("folder", type=Path, help="real files with a MANIFEST.csv")
     parser.add_argument("--half", choices=("choose", "report"), default="report")
     parser.add_argument("--wrong", action="store_true", help="list spectra whose best template is of another class")

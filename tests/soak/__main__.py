@@ -8,7 +8,6 @@ SIGTERM a trial prints what it has and the document does not change. Exit status
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import signal
@@ -22,8 +21,7 @@ from types import FrameType
 from typing import Any
 
 from tests.benchmarks.__main__ import ORDER
-from tests.benchmarks.results import VARIABLE, Block, conditions, keep, write_document
-from tests.soak.served import ROOT
+from tests.benchmarks.results import ROOT, VARIABLE, Block, command_line, conditions, keep, write_document
 
 
 @dataclass(frozen=True)
@@ -79,9 +77,7 @@ TRIALS = (
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--only", nargs="+", choices=[t.name for t in TRIALS], help="run only these again")
     only = parser.parse_args().only
     # A shell makes background processes ignore Ctrl C, and the trials would inherit that.

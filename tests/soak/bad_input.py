@@ -7,15 +7,13 @@ Each run tries other examples. Exit status 1 if a test failed: its smallest exam
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.benchmarks.results import Results
-from tests.soak.served import ROOT
+from tests.benchmarks.results import ROOT, Results, command_line
 
 FILES = (
     "tests/agent/spectrum/test_bad_files.py",
@@ -42,13 +40,12 @@ def run(file: str) -> tuple[int, int, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.soak.bad_input", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("files", nargs="*", default=FILES, metavar="FILE", help="only these files of tests")
+    files = parser.parse_args().files
     table = Results().table({"file": "", "tests": "{:,}", "failed": "{:,}", "minutes": "{:.1f}"})
     failed = 0
-    for file in parser.parse_args().files:
+    for file in files:
         row = run(file)
         table.row(f"`{file}`", *row)
         failed += row[1]

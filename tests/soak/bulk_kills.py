@@ -9,7 +9,6 @@ fault.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import signal
@@ -23,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reviewer.store import Store
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import Results, command_line
 from tests.support import bulk_kill
 
 UNDO = "undo"
@@ -167,7 +166,7 @@ class Trial:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--items", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)

@@ -200,8 +200,7 @@ def held_against(db: Path, journals: Journals) -> Found:
                 found.faults.append(f"integrity: {sentence}")
         for kind, kept in TABLES.items():
             _check_rows(connection, kind, kept, list(journals), found)
-        _check_verdicts(connection, list(journals), found)
-        _check_people(connection, list(journals), found)
+        _check_acknowledged(connection, list(journals), found)
         _check_imports(connection, list(journals), found)
         _check_rules(connection, list(journals), found)
     return found
@@ -264,20 +263,17 @@ def _differs(row: sqlite3.Row, kept: Kept, action: Action) -> str:
     return "; ".join(wrong)
 
 
-def _check_verdicts(db: sqlite3.Connection, actions: Iterable[Action], found: Found) -> None:
-    rows = {
-        (row["item"], row["person"], row["version"]): row["verdict"] for row in db.execute("SELECT * FROM verdicts")
-    }
-    for action in (a for a in actions if a.kind == "verdict" and a.acknowledged):
-        if rows.get((action.what["item"], action.person, action.what["version"])) != action.what["verdict"]:
-            found.lost += 1
-            found.faults.append(f"lost: {_described(action)}")
-
-
-def _check_people(db: sqlite3.Connection, actions: Iterable[Action], found: Found) -> None:
-    here = {row["initials"] for row in db.execute("SELECT initials FROM people")}
-    for action in (a for a in actions if a.kind == "person" and a.acknowledged):
-        if action.what["initials"] not in here:
+def _check_acknowledged(db: sqlite3.Connection, actions: Iterable[Action], found: Found) -> None:
+    """Every acknowledged verdict and every acknowledged person is there."""
+    verdicts = set(map(tuple, db.execute("SELECT item, person, version, verdict FROM verdicts")))
+    people = set(map(tuple, db.execute("SELECT initials FROM people")))
+    for action in (a for a in actions if a.kind in ("verdict", "person") and a.acknowledged):
+        what = action.what
+        if action.kind == "person":
+            there = (what["initials"],) in people
+        else:
+            there = (what["item"], action.person, what["version"], what["verdict"]) in verdicts
+        if not there:
             found.lost += 1
             found.faults.append(f"lost: {_described(action)}")
 

@@ -14,7 +14,6 @@ import json
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.benchmarks.results import Block, Results, markdown
+from tests.benchmarks.results import Block, Results, command_line, markdown
 from tests.soak import journal
 from tests.soak import served as campaign
 from tests.soak.journal import Journals
@@ -180,8 +179,6 @@ AT_WORK = (0.1, 4.0)
 the first answer."""
 ENOUGH = 20
 """Number of faults after which the trial ends."""
-TO_FINISH = 180.0
-"""Seconds for clients to finish at the end."""
 
 
 @contextmanager
@@ -190,32 +187,11 @@ def people_at_work(served: Served, folder: Path, clients: int, seed: int, avoid:
     processes = ClientProcesses(served.url, folder / "journals", campaign.PASSWORD, seed)
     rows = folder / "rows.json"
     rows.write_text(json.dumps(campaign.rows_to_import()), encoding="utf-8")
-    running = []
-    try:
-        for number in range(clients):
-            more = ("--scores", "--avoid", str(avoid))
-            running.append(processes.start([campaign.initials_of(number)], *more))
-        running.append(processes.start([campaign.COORDINATOR], "--role", "coordinator", "--rows", str(rows)))
-        for process in running:
-            assert process.stdout is not None
-            if process.stdout.readline() != "at work\n":
-                raise DidNotStart("a client could not sign in")
+    for number in range(clients):
+        processes.start([campaign.initials_of(number)], "--scores", "--avoid", str(avoid))
+    processes.start([campaign.COORDINATOR], "--role", "coordinator", "--rows", str(rows))
+    with processes.at_work():
         yield
-        _finish(running)
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
-
-
-def _finish(running: Sequence[subprocess.Popen[str]]) -> None:
-    for process in running:
-        assert process.stdin is not None
-        process.stdin.close()
-    for process in running:
-        status = process.wait(timeout=TO_FINISH)
-        if status:
-            raise DidNotStart(f"a client ended with status {status}")
 
 
 def kill_again_and_again(trial: Trial, typist: Typist | None, in_browser: int) -> None:
@@ -275,9 +251,7 @@ def _typist(trial: Trial, item: int) -> Typist:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.soak.kills", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--clients", type=int, default=4, help="processes, each one person (4)")
     parser.add_argument("--in-browser", type=int, default=10, help="kills while a person types in Chromium (10)")

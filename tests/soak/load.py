@@ -9,7 +9,6 @@ Prints Markdown; exit status 1 if a check failed.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks.results import Block, Results, markdown
+from tests.benchmarks.results import Block, Results, command_line, markdown
 from tests.soak import journal
 from tests.soak import served as campaign
 from tests.soak.journal import Journals
@@ -38,7 +37,6 @@ PROCESSES = 2
 WATCHING = 3
 PAUSE = (1.0, 3.0)
 SCORERS = 4
-TO_FINISH = 120.0
 
 
 @dataclass
@@ -99,13 +97,12 @@ def run(
     served = Served(db, folder / "app.log")
     trial = Trial(Journals(folder / "journals"), reviewers)
     processes = ClientProcesses(served.url, folder / "journals", campaign.PASSWORD, seed)
-    running: list[subprocess.Popen[str]] = []
     try:
         served.start()
         served.answers()
-        _start(running, processes, reviewers, pause)
-        _watch(trial, served, seconds, every)
-        _finish(running)
+        _start(processes, reviewers, pause)
+        with processes.at_work():
+            _watch(trial, served, seconds, every)
         served.stop()
         trial.journals.read()
         found = journal.whole(db, trial.journals)
@@ -114,28 +111,18 @@ def run(
     except (DidNotStart, subprocess.TimeoutExpired) as problem:
         trial.faults.append(str(problem))
     finally:
-        for process in running:
-            process.kill()
-            process.wait()
         served.kill()
     return trial
 
 
-def _start(
-    running: list[subprocess.Popen[str]], processes: ClientProcesses, reviewers: int, pause: tuple[float, float]
-) -> None:
-    """Start all client processes; return when everyone is signed in."""
+def _start(processes: ClientProcesses, reviewers: int, pause: tuple[float, float]) -> None:
     names = [campaign.initials_of(number) for number in range(reviewers + WATCHING)]
     working, watching = names[:reviewers], names[reviewers:]
     how = ("--load-page", "--scores", "--pause", str(pause[0]), str(pause[1]), "--avoid", "1")
     for number in range(PROCESSES):
         if working[number::PROCESSES]:
-            running.append(processes.start(working[number::PROCESSES], *how))
-    running.append(processes.start(watching, "--role", "progress"))
-    for process in running:
-        assert process.stdout is not None
-        if process.stdout.readline() != "at work\n":
-            raise DidNotStart("a client could not sign in")
+            processes.start(working[number::PROCESSES], *how)
+    processes.start(watching, "--role", "progress")
 
 
 def _watch(trial: Trial, served: Served, seconds: float, every: float) -> None:
@@ -148,15 +135,6 @@ def _watch(trial: Trial, served: Served, seconds: float, every: float) -> None:
             print(f"\r{at:.0f} of {seconds:.0f} s", end="", file=sys.stderr, flush=True)
         time.sleep(min(every, max(0.0, seconds - at)))
     trial.seconds = time.monotonic() - begun
-
-
-def _finish(running: Sequence[subprocess.Popen[str]]) -> None:
-    for process in running:
-        assert process.stdin is not None
-        process.stdin.close()
-    for process in running:
-        if status := process.wait(timeout=TO_FINISH):
-            raise DidNotStart(f"a client ended with status {status}")
 
 
 def as_markdown(trial: Trial) -> str:
@@ -207,9 +185,7 @@ def _weighed(trial: Trial) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.soak.load", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(__doc__)
     parser.add_argument("--reviewers", type=int, default=50)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--items", type=int, default=3000, help="items in the database (3000)")

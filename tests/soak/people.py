@@ -9,9 +9,9 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,9 @@ import httpx
 
 from agent.trajectory import Trajectory
 from agent.trajectory.statements import disagreements
+from tests.benchmarks.results import ROOT, command_line
 from tests.soak.journal import Journal
-from tests.soak.served import ROOT
+from tests.soak.served import DidNotStart
 from tests.soak.talking import JournalledClient, Json, words_of
 
 STATES = ("screening", "revision", "returned", "audit", "vote", "adjudication")
@@ -120,8 +121,8 @@ class Reviewer:
         row, number = item["row"], item["id"]
         await self.client.get("spectrum", f"/api/v1/spectrum/{row['spectrum']}")
         await self.client.get("atlas", "/api/v1/atlas", survey=row["survey"], task=row["task"])
-        await self.client.get("place", f"/api/v1/place/{number}", mine="true")
-        await self.client.get("hints", f"/api/v1/item/{number}/hints")
+        await self.client.get("opening", f"/api/v1/item/{number}/opening", mine="true")
+        await self.client.get("checks", f"/api/v1/item/{number}/checks")
         for step in item["trajectory"]["steps"]:
             if step.get("picture"):
                 query = {"arguments": json.dumps(step["arguments"]), "spectrum": row["spectrum"]}
@@ -273,10 +274,6 @@ class Reviewer:
         await asyncio.sleep(self.rng.uniform(*self.habits.pause))
 
 
-def reviewer(client: JournalledClient, habits: Habits, seed: Any) -> Reviewer:
-    return Reviewer(client, habits, random.Random(f"{seed} {client.initials}"))
-
-
 RULES = ((2, 2, 2, 1), (2, 2, 2, 2), (1, 3, 2, 2), (2, 3, 2, 2), (1, 2, 2, 1))
 """Auditors, votes, to approve, to reject; a team of four can decide under each."""
 PASSWORD = "a first password"
@@ -390,6 +387,8 @@ def _named(row: Json, name: str) -> Json:
 Work = Callable[[asyncio.Event], Awaitable[None]]
 PROGRESS_EVERY = 15.0
 """Mean seconds between two requests of an open Progress tab."""
+TO_FINISH = 180.0
+"""Seconds for clients to finish at the end."""
 
 
 @dataclass
@@ -400,13 +399,36 @@ class ClientProcesses:
     journals: Path
     password: str
     seed: int
+    running: list[subprocess.Popen[str]] = field(default_factory=list)
 
-    def start(self, people: Sequence[str], *more: str) -> subprocess.Popen[str]:
+    def start(self, people: Sequence[str], *more: str) -> None:
         command = [sys.executable, "-m", "tests.soak.people", "--url", self.url, "--journals", str(self.journals)]
         command += ["--password", self.password, "--seed", str(self.seed), "--people", *people, *more]
-        return subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
-        )
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.running.append(subprocess.Popen(command, cwd=ROOT, text=True, start_new_session=True, **pipes))
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Begin when all are signed in; at the end each finishes its current item.
+
+        :raises DidNotStart: a client could not sign in, or failed
+        """
+        try:
+            for process in self.running:
+                assert process.stdout is not None
+                if process.stdout.readline() != "at work\n":
+                    raise DidNotStart("a client could not sign in")
+            yield
+            for process in self.running:
+                assert process.stdin is not None
+                process.stdin.close()
+            for process in self.running:
+                if status := process.wait(timeout=TO_FINISH):
+                    raise DidNotStart(f"a client ended with status {status}")
+        finally:
+            for process in self.running:
+                process.kill()
+                process.wait()
 
 
 async def poll_progress(client: JournalledClient, rng: random.Random, stop: asyncio.Event) -> None:
@@ -426,7 +448,7 @@ def work_of(client: JournalledClient, given: argparse.Namespace) -> Work:
     if given.role == "progress":
         return lambda stop: poll_progress(client, rng, stop)
     habits = Habits((given.pause[0], given.pause[1]), given.load_page, given.avoid, given.scores)
-    return reviewer(client, habits, given.seed).work
+    return Reviewer(client, habits, rng).work
 
 
 async def run(given: argparse.Namespace) -> None:
@@ -457,7 +479,7 @@ async def _run_to_end(work: Work, client: JournalledClient, stop: asyncio.Event)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.soak.people", description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--url", required=True)
     parser.add_argument("--journals", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--password", required=True)

@@ -20,9 +20,10 @@ from agent.trajectory import Think, Trajectory, Zoom
 from reviewer.blind.plan import Plan
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
+from tests.benchmarks.results import ROOT
+from tests.support.campaign import Desk
 from tests.support.cli import Running, free_port
 
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120.0
 """Seconds from start to first answer at most; on a busy machine the imports take long."""
 
@@ -161,15 +162,7 @@ def made(db: Path, reviewers: int, items: int, scorers: int) -> int:
         store.accounts.add_person(COORDINATOR, "Coordinator", ["coordinator"], PASSWORD)
         ids = [added.item_id for added in store.items.add_all(islice(_drafts(), items))]
         _open_blind(store, names[:scorers])
-        lease = store.leases.take(TYPIST, ids[0])
-        store.reviews.decide(
-            person=TYPIST,
-            item_id=ids[0],
-            version_id=store.items.get(ids[0]).version.id,
-            verb="keep",
-            key="left to the typist",
-            lease_token=lease.token,
-        )
+        Desk(store).decide(TYPIST, ids[0], "keep")
     return ids[0]
 
 

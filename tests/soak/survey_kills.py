@@ -9,7 +9,6 @@ A cluster of two logical nodes, four workers, a model server, and the driver, wh
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -23,11 +22,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import ROOT, Results, command_line
 from tests.support.cli import free_port
 from tests.support.ray_nodes import two_nodes, workers
 
-ROOT = Path(__file__).resolve().parents[2]
 WORKERS = 4
 PARTS = ("driver", "worker", "server")
 PAUSE = (0.5, 4.0)
@@ -92,7 +90,7 @@ class Survey:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--spectra", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)

@@ -18,14 +18,16 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from reviewer.store import Store
+from tests.benchmarks.results import ROOT
 from tests.soak import journal as checking
 from tests.soak import kills, load
 from tests.soak import served as campaign
 from tests.soak.journal import Journal, Journals
 from tests.soak.kills import Trial
-from tests.soak.served import ROOT, Served
+from tests.soak.served import Served
 from tests.soak.talking import Unsent
 from tests.support import cli
+from tests.support.campaign import Desk
 
 if TYPE_CHECKING:
     from tests.soak.typing_page import Typist
@@ -119,16 +121,7 @@ def decided(tmp_path: Path) -> Callable[..., tuple[Path, Journals]]:
         said = {"item": 2, "verb": "keep", "comment": "keep RAA-1", "reason": "", "key": "sent under this"}
         with closing(Store.open(db)) as store:
             said["version"] = store.items.get(2).version.id
-            lease = store.leases.take("RAA", 2)
-            store.reviews.decide(
-                person="RAA",
-                item_id=2,
-                version_id=said["version"],
-                verb="keep",
-                key=said["key"],
-                lease_token=lease.token,
-                comment="keep RAA-1",
-            )
+            Desk(store).decide("RAA", 2, "keep", key=said["key"], comment="keep RAA-1")
         journal = Journal(journals / "RAA.jsonl", "RAA")
         number = journal.begin("decide", {**said, "key": key, **what})
         journal.sent(number)

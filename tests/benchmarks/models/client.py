@@ -10,7 +10,6 @@ inspections by a policy without a server, so without encoding and requests.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import resource
@@ -36,9 +35,8 @@ from agent.policies.openai.endpoint import Endpoint
 from agent.policies.spec_o3 import SpecO3
 from agent.simulate.files import for_task, orders, write
 from agent.trajectory import Drafter
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import ROOT, Results, command_line
 
-ROOT = Path(__file__).resolve().parents[3]
 CENTRES = (6563, 4861, 4686, 5876, 4340)
 ZOOMS = len(CENTRES)
 GOAL = 40
@@ -197,7 +195,7 @@ def spectra(folder: Path, number: int, seed: int = 0) -> list[Source]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.models.client", description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--spectra", type=int, default=256)
     parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3)

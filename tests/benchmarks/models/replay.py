@@ -29,8 +29,8 @@ from agent.policies.openai.client import ChatApi
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.spec_o3 import SpecO3
 from agent.simulate import simulate
+from tests.benchmarks.results import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 JSON = {"Content-Type": "application/json"}
 CACHES = ("reset_prefix_cache", "reset_mm_cache", "reset_encoder_cache")
 LOG_LINES = 40

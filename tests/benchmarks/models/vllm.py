@@ -24,10 +24,9 @@ from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.spec_o3 import SpecO3
 from tests.benchmarks.models.replay import Conversations, Measured, compared, empty_caches, inspected, serving, spectra
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import ROOT, Results, command_line
 from tests.support.cli import free_port
 
-ROOT = Path(__file__).resolve().parents[3]
 SAMPLING = Sampling(max_tokens=300)
 PICTURE = (430, 640)
 """Rows and columns of a usual zoom picture, for vLLM's own benchmark."""
@@ -63,7 +62,7 @@ class Result:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.models.vllm", description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--model", type=Path, default=next(ROOT.glob(".cache/tiny-*"), None))
     parser.add_argument("--python", type=Path, default=ROOT / ".venv-models" / "bin" / "python")
     parser.add_argument("--spectra", type=int, default=64)

@@ -10,14 +10,12 @@ of four sources.
 
 from __future__ import annotations
 
-import argparse
 import random
-import statistics
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -35,7 +33,7 @@ from reviewer.blind.balance import assign_evenly
 from reviewer.blind.plan import PREFERENCES, Plan
 from reviewer.exchange import blind_report
 from reviewer.store import BlindWork, Draft, Store
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import Results, command_line, median_95_longest, times
 from tests.benchmarks.store import trajectory
 from tests.support.cli import free_port
 from tests.support.preferences import of_four_sources
@@ -45,7 +43,7 @@ TASK = "cv"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.people.blind_session", description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--scorers", type=int, default=6, help="people who score (6)")
     parser.add_argument("--items", type=int, default=100, help="traces, an even number (100)")
     parser.add_argument("--runs", type=int, default=10, help="number of sessions and of reports (10)")
@@ -53,15 +51,17 @@ def main() -> None:
     people = tuple(chr(ord("A") + n) * 2 for n in range(chosen.scorers))
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "annotations.db") as store:
         fill(store, people, chosen.items)
-        creating = [
-            timed(lambda: store.blind.sessions.create(None, plan(people), uuid4().hex)) for _ in range(chosen.runs)
-        ]
-        session = store.blind.sessions.create(None, plan(people), uuid4().hex).id
+
+        def create() -> int:
+            return store.blind.sessions.create(None, plan(people, chosen.items), uuid4().hex).id
+
+        creating = times(create, chosen.runs)
+        session = create()
         store.blind.sessions.open(None, session, uuid4().hex)
         opening = list(opened(store, people))
         store.blind.sessions.close(None, session, uuid4().hex)
-        first = timed(lambda: blind_report.files(store, None, session))
-        reporting = [timed(lambda: blind_report.files(store, None, session)) for _ in range(chosen.runs)]
+        (first,) = times(lambda: blind_report.files(store, None, session))
+        reporting = times(lambda: blind_report.files(store, None, session), chosen.runs)
         size = len(blind_report.as_html(store, None, session)) / 1e3
         questions = sum(scorer.assigned for scorer in store.blind.sessions.progress(None, session))
     results = Results()
@@ -73,11 +73,11 @@ def main() -> None:
     votes = of_four_sources()
     davidson(votes)  # the first use of the statistics is not measured
     for each in (2, 5):
-        assigning = [timed(partial(assign, 500, each)) for _ in range(chosen.runs)]
+        assigning = times(partial(assign, 500, each), chosen.runs)
         table.row(*row(f"assign 500 spectra to {each} of 8 scorers each", assigning))
-    strengths = [timed(lambda: davidson(votes)) for _ in range(chosen.runs)]
+    strengths = times(lambda: davidson(votes), chosen.runs)
     table.row(*row("strengths of four sources, 2,000 resamples of 600 votes", strengths))
-    results.text(f"The first report of a process took {1e3 * first:.0f} ms; its page has {size:.0f} kB.")
+    results.text(f"The first report of a process took {first:.0f} ms; its page has {size:.0f} kB.")
 
 
 def assign(spectra: int, each: int) -> None:
@@ -87,8 +87,10 @@ def assign(spectra: int, each: int) -> None:
     assign_evenly([frozenset(scorers)] * spectra, each, scorers, random.Random(1), Counter(), strata)
 
 
-def plan(people: tuple[str, ...]) -> Plan:
-    return Plan("benchmark", people, mode="both", sources=SOURCES, each=min(3, len(people)), repeats=5)
+def plan(people: tuple[str, ...], items: int) -> Plan:
+    # A short list has no place for five repeats.
+    repeats = min(5, items // 20)
+    return Plan("benchmark", people, mode="both", sources=SOURCES, each=min(3, len(people)), repeats=repeats)
 
 
 def fill(store: Store, people: Sequence[str], items: int) -> None:
@@ -107,7 +109,7 @@ def fill(store: Store, people: Sequence[str], items: int) -> None:
 
 
 def opened(store: Store, people: Sequence[str]) -> Iterator[float]:
-    """Seconds until sheet and spectrum of an item arrived, for every item of every scorer.
+    """Milliseconds until sheet and spectrum of an item arrived, for every item of every scorer.
 
     Each is answered before the next is opened, by a score that depends on the trace, with random errors.
     """
@@ -121,7 +123,7 @@ def opened(store: Store, people: Sequence[str]) -> Iterator[float]:
                     start = time.perf_counter()
                     for path in (f"/api/v1/blind/sheet/{work.token}", f"/api/v1/blind/sheet/{work.token}/spectrum"):
                         client.get(path).raise_for_status()
-                    yield time.perf_counter() - start
+                    yield 1000 * (time.perf_counter() - start)
                     answer(store, person, work, rng, quality)
 
 
@@ -152,16 +154,9 @@ def serving(store: Store) -> Iterator[str]:
         thread.join(timeout=10)
 
 
-def timed(call: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
-def row(what: str, seconds: Sequence[float]) -> tuple[str, int, float, float]:
-    ordered = sorted(seconds)
-    late = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
-    return what, len(ordered), 1e3 * statistics.median(ordered), 1e3 * late
+def row(what: str, ms: Sequence[float]) -> tuple[str, int, float, float]:
+    median, late, _ = median_95_longest(ms)
+    return what, len(ms), median, late
 
 
 if __name__ == "__main__":

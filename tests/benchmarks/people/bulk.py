@@ -8,8 +8,8 @@ other work on the machine; the seconds do. Everybody else waits with their write
 
 from __future__ import annotations
 
-import argparse
 import random
+import shutil
 import statistics
 import tempfile
 import time
@@ -21,8 +21,8 @@ from uuid import uuid4
 
 from reviewer.store import Store
 from reviewer.store.team.actions import MOST_CHANGED, Action, Assign, Reject, SetBatch
-from tests.benchmarks.people.campaign import campaign, copied_to
-from tests.benchmarks.results import Results, Table
+from tests.benchmarks.people.campaign import campaign
+from tests.benchmarks.results import Results, Table, command_line
 
 SIZE = 5000
 Result = TypeVar("Result")
@@ -52,7 +52,7 @@ class Watch:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.people.bulk", description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--items", type=int, default=100_000, metavar="N")
     parser.add_argument("--repeats", type=int, default=5, metavar="N")
     parser.add_argument("--db-dir", type=Path, metavar="FOLDER", help="keep the campaign there")
@@ -62,7 +62,7 @@ def main() -> None:
     table = results.table({"what": "", "items": "{:,}", "call": "", **numbers})
     with tempfile.TemporaryDirectory() as temporary:
         made = campaign(chosen.items, chosen.db_dir or Path(temporary))
-        path = copied_to(made, Path(temporary) / "copy.db")
+        path = shutil.copyfile(made, Path(temporary) / "copy.db")
         with Store.open(path) as store:
             for name, action, items in ACTIONS:
                 measure(table, store, name, action, min(items, chosen.items // 2), chosen.repeats)

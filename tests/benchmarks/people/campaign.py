@@ -8,7 +8,6 @@ other rows uncovered; nothing that is measured here reads it.
 from __future__ import annotations
 
 import random
-import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 from reviewer.store import Store
 from reviewer.store.sqlite.database import connect, helpers
 from reviewer.store.sqlite.figures import fill_figures
-from tests.benchmarks.store import add_items, decide_all
+from tests.benchmarks.store import add_items, decide_all, kept_database
 
 FIRST = 2000
 """Items of the campaign that is copied."""
@@ -57,25 +56,14 @@ FROM items i JOIN spectra s ON s.sha256 = i.spectrum WHERE i.id BETWEEN ? AND ?
 
 def campaign(items: int, folder: Path) -> Path:
     """Return a database of ``items`` items (a multiple of ``FIRST``) in ``folder``; make it if it does not exist."""
-    path = folder / f"campaign-{items}.db"
-    if path.exists():
-        return path
-    folder.mkdir(parents=True, exist_ok=True)
-    part = folder / f"campaign-{items}.part.db"
-    for left in folder.glob(f"{part.name}*"):
-        left.unlink()
-    _make_first(part)
-    if items > FIRST:
-        with closing(connect(part)) as db:
-            _copy(db, items // FIRST)
-    part.rename(path)
-    return path
 
+    def fill(path: Path) -> None:
+        _make_first(path)
+        if items > FIRST:
+            with closing(connect(path)) as db:
+                _copy(db, items // FIRST)
 
-def copied_to(path: Path, target: Path) -> Path:
-    """Copy a database that nobody has open, and return the copy."""
-    shutil.copyfile(path, target)
-    return target
+    return kept_database(folder / f"campaign-{items}.db", fill)
 
 
 def _make_first(path: Path) -> None:

@@ -14,7 +14,6 @@ comment in eight mentions a person. They are filtered by for the person who did 
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import random
 import tempfile
@@ -35,8 +34,16 @@ from reviewer.store.sqlite.texts import COMMENT, fill_texts, index_remark
 from reviewer.store.team.mentions import fill_mentions
 from reviewer.web.visibility import VisibleItems
 from tests.benchmarks.people.queries import timed
-from tests.benchmarks.results import Results, Table
-from tests.benchmarks.store import DECISIONS, SPECTRA, add_items, invented_spectra, trajectory
+from tests.benchmarks.results import Results, Table, command_line
+from tests.benchmarks.store import (
+    DECISIONS,
+    SPECTRA,
+    add_items,
+    append_decision,
+    invented_spectra,
+    kept_database,
+    trajectory,
+)
 
 DECIDED = 30_000
 """Items with decisions, each with a comment."""
@@ -90,30 +97,21 @@ class Writer:
 
 def campaign(number: int, folder: Path) -> Path:
     """Return a database of so many items in ``folder``; make it if it does not exist."""
-    path = folder / f"find-comments-{number}.db"
-    if path.exists():
-        return path
-    folder.mkdir(parents=True, exist_ok=True)
-    part = folder / f"find-comments-{number}.part.db"
-    for left in folder.glob(f"{part.name}*"):
-        left.unlink()
+    return kept_database(folder / f"find-comments-{number}.db", lambda path: fill(path, number))
+
+
+def fill(path: Path, number: int) -> None:
     rng, writer = random.Random(1), Writer(1)
-    with Store.open(part) as store:
+    with Store.open(path) as store:
         add_items(store, 1, rng)
         store.items.add_all(drafts(number - 1, rng, writer))
         with store.database.write() as db:
             for item in range(1, min(number, DECIDED) + 1):
                 for person, verb in rng.choice(DECISIONS):
-                    now = store.history.standing(db, item)
-                    said = writer.english(20) if item % 5 else writer.chinese(20)
-                    decision = {"person": person, "item": item, "version": now.version_id, "verb": verb, "reason": ""}
-                    decision |= {"key": f"{item} {now.round} {person}", "round": now.round, "withdraws": None}
-                    store.reviews.append_decision(db, {**decision, "comment": said})
-                    store.history.refresh(db, item)
+                    comment = writer.english(20) if item % 5 else writer.chinese(20)
+                    append_decision(store, db, item, person, verb, comment)
             db.execute("INSERT INTO assigned SELECT iif(id % 7, 'AB', 'CD'), id FROM items WHERE id % 25 = 0")
             add_comments(db, number, rng, writer)
-    part.rename(path)
-    return path
 
 
 def add_comments(db: Transaction, number: int, rng: random.Random, writer: Writer) -> None:
@@ -155,7 +153,7 @@ def drafts(number: int, rng: random.Random, writer: Writer) -> Iterator[Draft]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.people.find", description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--items", type=int, default=100_000, metavar="N")
     parser.add_argument("--db-dir", type=Path, metavar="FOLDER", help="keep the campaign there")
     chosen = parser.parse_args()

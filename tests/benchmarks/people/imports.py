@@ -9,25 +9,23 @@ database, twice per second; its waits are those of ``store.reviews.decide``.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from reviewer.exchange.imports import own_row
-from reviewer.rules.workflow import Verb
 from reviewer.store import SUBMIT_SECONDS, QueueFilter, Store
-from tests.benchmarks.bulk import ROOT, measured
-from tests.benchmarks.results import Results
+from tests.benchmarks.bulk import measured
+from tests.benchmarks.results import ROOT, Results, command_line, median_95_longest, times
 from tests.benchmarks.store import add_items, invented_spectra, trajectory
 
 PERSON_EVERY = 0.5
@@ -35,7 +33,7 @@ FIRST = 3000  # items on which the person decides
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.people.imports", description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--rows", type=int, nargs="*", default=[10_000, 100_000, 1_000_000], metavar="N")
     parser.add_argument("--own-spectra", type=int, nargs="*", default=[5000], metavar="N")
     chosen = parser.parse_args()
@@ -74,9 +72,8 @@ def one_import(rows: int, own: bool) -> tuple[float | int, ...]:
             here = store.queue.page(QueueFilter(batch=file.name), "", limit=1).total
         if here != rows:
             raise SystemExit(f"found {here} imported items, expected {rows}")
-        ranked = sorted(waits)
-        late = (1e3 * ranked[int(0.95 * len(ranked))], 1e3 * ranked[-1]) if ranked else (float("nan"), float("nan"))
-        return seconds, worked, rows / worked, peak, database.stat().st_size / 1e6, len(ranked), *late
+        late = median_95_longest(waits)[1:] if waits else (float("nan"), float("nan"))
+        return seconds, worked, rows / worked, peak, database.stat().st_size / 1e6, len(waits), *late
 
 
 def made(rows: int, own: bool) -> Iterator[dict[str, Any]]:
@@ -95,22 +92,13 @@ def made(rows: int, own: bool) -> Iterator[dict[str, Any]]:
 
 
 def decide_next(store: Store) -> float:
-    """Decide on the next item as the page does; return the seconds of the decision itself."""
+    """Decide on the next item as the page does; return the milliseconds of the decision itself."""
     item_id = store.queue.first_undone(QueueFilter(states=("screening",), mine=True), "GH")
     assert item_id is not None
-    version = store.items.get(item_id).version.id
-    lease = store.leases.take("GH", item_id)
-    verb: Verb = "keep"
-    start = time.perf_counter()
-    store.reviews.decide(
-        person="GH",
-        item_id=item_id,
-        version_id=version,
-        verb=verb,
-        key=random.randbytes(8).hex(),
-        lease_token=lease.token,
-    )
-    return time.perf_counter() - start
+    fields = {"version_id": store.items.get(item_id).version.id, "key": random.randbytes(8).hex()}
+    lease = store.leases.take("GH", item_id).token
+    decide = partial(store.reviews.decide, person="GH", item_id=item_id, verb="keep", lease_token=lease, **fields)
+    return times(decide)[0]
 
 
 if __name__ == "__main__":

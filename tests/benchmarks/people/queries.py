@@ -8,7 +8,6 @@ machine does not change. Figures that the server keeps until the next change are
 
 from __future__ import annotations
 
-import argparse
 import random
 import statistics
 import tempfile
@@ -21,7 +20,7 @@ from agent.tasks import load
 from reviewer.store import QueueFilter, Store
 from reviewer.web.routes.progress import AgreementCache
 from tests.benchmarks.people.campaign import campaign
-from tests.benchmarks.results import Results, Table
+from tests.benchmarks.results import Results, Table, command_line, median_95_longest
 from tests.benchmarks.store import filters, page
 
 CALLS = 40
@@ -30,7 +29,7 @@ FEW = 5
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.people.queries", description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--items", type=int, nargs="+", default=[20_000, 1_000_000], metavar="N")
     parser.add_argument("--db-dir", type=Path, metavar="FOLDER", help="keep the campaigns there")
     chosen = parser.parse_args()
@@ -99,9 +98,8 @@ def timed(table: Table, items: int, what: str, call: Callable[[], object], calls
         call()
         seconds.append(time.perf_counter() - start)
         used.append(time.thread_time() - before)
-    seconds.sort()
-    late = seconds[int(0.95 * (calls - 1))]
-    table.row(items, what, *(1e3 * value for value in (statistics.median(seconds), late, statistics.median(used))))
+    median, late, _ = median_95_longest(seconds)
+    table.row(items, what, *(1e3 * value for value in (median, late, statistics.median(used))))
 
 
 if __name__ == "__main__":

@@ -25,9 +25,8 @@ from agent.batch.catalogue import chunks_from
 from agent.batch.keys import hashes_of
 from agent.batch.plan import make_plan
 from agent.batch.shards import Shards
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import ROOT, Results, command_line
 
-ROOT = Path(__file__).resolve().parents[3]
 SETTINGS = {"task": "cv"}
 CHUNK = 100_000
 SPARED = 1000
@@ -35,7 +34,7 @@ SPARED = 1000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--spectra", type=int, default=10_000_000)
     parser.add_argument("--measure", choices=("first", "resume"), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)

@@ -9,7 +9,6 @@ spectra and what was measured are kept, and the same command resumes.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import subprocess
@@ -27,16 +26,15 @@ import pyarrow.parquet as pq
 from agent.processes import cores, ordered_map
 from agent.simulate import simulate
 from agent.simulate.files import for_task
-from tests.benchmarks.results import Results
+from tests.benchmarks.results import ROOT, Results, command_line
 
-ROOT = Path(__file__).resolve().parents[3]
 PART = 500
 """Spectra per file."""
 SAMPLE_SECONDS = 2.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--spectra", type=int, default=10_000)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--long", type=int, default=20_000)
