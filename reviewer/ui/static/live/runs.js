@@ -127,10 +127,22 @@ export class Runs {
   get = (id) => this.known.get(id) ?? null
 
   /** The runs on a row of the bench, oldest first, as far as this page knows. @param {BenchRow} row */
-  resultsOf = (row) => row.results.map((result) => summaryOf(this.get(result.run)) ?? result)
+  resultsOf = (row) => row.results.map((result) => (this.#isCatchingUp(result) ? result : this.#summaryOf(result)))
 
   /** The run in progress on a row; null where there is none. @param {BenchRow} row */
-  runningOn = (row) => row.results.map(({ run }) => this.get(run)).findLast((run) => run?.state === 'running') ?? null
+  runningOn = (row) =>
+    row.results
+      .filter((result) => !this.#isCatchingUp(result))
+      .map(({ run }) => this.get(run))
+      .findLast((run) => run?.state === 'running') ?? null
+
+  /** @param {RunSummary} result */
+  #summaryOf = (result) => summaryOf(this.get(result.run)) ?? result
+
+  /** Whether a run that the server said is over has not yet received all its events. @param {RunSummary} result */
+  #isCatchingUp({ run, state }) {
+    return state !== 'running' && this.get(run)?.state === 'running'
+  }
 
   /** The progress of a row's run, and the result that stands for the spectrum. @param {BenchRow} row */
   statusOf(row) {
