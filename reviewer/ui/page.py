@@ -46,6 +46,7 @@ STYLES = (
     "blind/blind",
     "progress/progress",
     "common/sheets",
+    "common/page",
     "help/help",
 )
 _IMPORTED = re.compile(r"""^(?:import|export)\b[^;'"]*?['"](\.\.?/[\w./]+)['"]""", re.MULTILINE)

@@ -3,7 +3,7 @@
 import { fill, h, part } from '../common/dom.js'
 import { newKey, postJSON } from '../common/http.js'
 import { t, tn, word } from '../common/language.js'
-import { check, folded, group, line, number, radios, select } from './fields.js'
+import { check, folded, group, line, number, radios, select } from '../common/fields.js'
 import { planOf } from './plan.js'
 import { previewWords } from './preview.js'
 

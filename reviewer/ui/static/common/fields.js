@@ -1,7 +1,7 @@
-// The fields of the form for a new session.
+// The fields of forms and dialogs.
 
-import { h } from '../common/dom.js'
-import { t } from '../common/language.js'
+import { h } from './dom.js'
+import { t } from './language.js'
 
 /** Choices under a title. @param {string} title @param {string} hint @param {(HTMLElement | null)[]} choices */
 export const group = (title, hint, choices) =>
