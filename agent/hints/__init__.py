@@ -411,8 +411,8 @@ def _incomplete(view: View, covered: float) -> list[Hint]:
 
 
 def _disturbed(view: View, principal: Line | Band | None) -> list[Hint]:
-    """Return hints on sky lines, telluric bands and arm joins across the window, those on the line itself first, at
-    most two.
+    """Return hints on sky lines, telluric bands and arm joins on the line of the window, without one in the window
+    (no sky lines): the nearest to its middle, at most two.
     """
     spectrum = view.spectrum
     if view.to_observed is None:
@@ -424,13 +424,15 @@ def _disturbed(view: View, principal: Line | Band | None) -> list[Hint]:
     else:
         centre = principal.at(spectrum.medium)
         focus = (centre * 0.999, centre * 1.001)
-    crossing = [b for b in sky_bands(spectrum.survey) if _overlap(view, b, view.window)]
-    on_line = [b for b in crossing if _overlap(view, b, focus)]
-    if view.window[1] - view.window[0] > WIDE_WINDOW:
-        crossing = on_line
+    # Sky lines beside a line are in the strip under the plot: said of each window, they train people to skip hints.
+    on_line = [
+        b
+        for b in sky_bands(spectrum.survey)
+        if _overlap(view, b, focus) and (principal is not None or not b.is_sky_line)
+    ]
     middle = sum(focus) / 2 * view.to_observed
-    ordered = dict.fromkeys([*on_line, *sorted(crossing, key=lambda b: abs((b.lo + b.hi) / 2 - middle))])
-    return [Hint("look", band.kind, _overlaps(view, band.shown())) for band in list(ordered)[:2]]
+    nearest = sorted(on_line, key=lambda b: abs((b.lo + b.hi) / 2 - middle))
+    return [Hint("look", band.kind, _overlaps(view, band.shown())) for band in nearest[:2]]
 
 
 def _overlap(view: View, band: SkyBand, window: Window) -> bool:

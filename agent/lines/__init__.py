@@ -131,6 +131,11 @@ class SkyBand:
         """Return the stretch in Å in the wanted medium, in the observed frame."""
         return convert_window((self.lo, self.hi), self.medium, medium)
 
+    @property
+    def is_sky_line(self) -> bool:
+        """Whether it is a line of the night sky, or a band of them."""
+        return self.kind == "sky line"
+
     def shown(self) -> str:
         """Return its name and its stretch as a message, which is translated where it is shown."""
         return deferred("{band} {lo:.0f}–{hi:.0f} Å", band=deferred(self.name), lo=self.lo, hi=self.hi)

@@ -26,6 +26,8 @@ interface KeyEntry {
   what: string
   action: string
   typing?: boolean
+  /** shown with its entry in a menu, not on the sheet of keys */
+  menu?: boolean
 }
 
 type Medium = 'air' | 'vacuum'

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 
 import { steppedRedshift } from '../../reviewer/ui/static/spectrum/controls.js'
 import { shownFactor } from '../../reviewer/ui/static/spectrum/frames.js'
-import { freeRow, placeFlags, placeNames } from '../../reviewer/ui/static/spectrum/labels.js'
+import { freeRow, placeFlags } from '../../reviewer/ui/static/spectrum/labels.js'
 import { niceTicks, smooth } from '../../reviewer/ui/static/spectrum/math.js'
 import { overviewRange, taskRange, wholeRange } from '../../reviewer/ui/static/spectrum/ranges.js'
 import { paths } from '../../reviewer/ui/static/spectrum/scene.js'
@@ -155,16 +155,6 @@ function* marked(seed, most) {
 }
 
 const heaviest = (weights) => weights.indexOf(Math.max(...weights))
-
-test('names never overlap, stay near their lines, and important ones are kept', () => {
-  for (const { positions, weights } of marked(4, 40)) {
-    const places = placeNames(positions, weights, 12, 20)
-    const kept = places.filter((place) => place !== null)
-    assert.ok(kept.every((place, i) => i === 0 || place - kept[i - 1] >= 12 - 1e-9))
-    assert.ok(places.every((place, i) => place === null || Math.abs(place - positions[i]) <= 20))
-    assert.notEqual(places[heaviest(weights)], null)
-  }
-})
 
 test('flags of one row never overlap, and no pole crosses a name', () => {
   for (const { next, positions, weights } of marked(5, 25)) {

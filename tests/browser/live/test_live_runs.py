@@ -173,7 +173,7 @@ def test_two_runs_are_compared_as_two_items_are_in_review(
         # Another run in front is compared with the same second trace; the vote has no steps to compare.
         tabs(page).nth(1).click()
         expect(second).to_be_visible()
-        expect(page.locator(".so-live .left .side").first).to_contain_text("L · voter ×3, sample 1")
+        expect(page.locator(".so-live .steps .side").first).to_contain_text("L · voter ×3, sample 1")
         page.keyboard.press("v")
         expect(second).to_be_hidden()
         expect(page.locator(".so-live article.vote")).to_be_visible()

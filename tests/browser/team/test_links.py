@@ -262,7 +262,7 @@ def test_windows_of_both_are_on_the_spectrum_in_two_colours_with_a_legend(desk: 
     full = desk.locator(".so-full")
     expect(full.locator(".so-window.so-right")).to_have_count(2)
     left, right = full.locator(".so-window.so-left"), full.locator(".so-window.so-right")
-    assert left.count() == desk.locator(".so-review .left:not(.second) .card.zoom").count()
+    assert left.count() == desk.locator(".so-review .steps:not(.second) .card.zoom").count()
     stroke = "(e) => getComputedStyle(e).stroke"
     assert left.first.evaluate(stroke) != right.first.evaluate(stroke)
     # The same colours on the legend and on the heads.

@@ -8,8 +8,8 @@ import { outbox } from '../status/outbox.js'
 import * as panels from '../common/panels.js'
 import { onTheme } from '../common/theme.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
-import { SpectrumView } from '../spectrum/view.js'
-import { windowOf, windowsOf, windowsOfSide } from '../trace/steps.js'
+import { SpectrumView, drawPicture } from '../spectrum/view.js'
+import { nearestZoom, pictureAt, windowOf, windowsOf, windowsOfSide } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
 import { scoringActions } from './actions.js'
 import { BlindForm, Places } from './form.js'
@@ -50,6 +50,7 @@ export class ScoringPage {
         h('section', { 'aria-label': side === 'left' ? t('Trace on the left') : t('Trace on the right') }),
       ),
       header: h('header.item'),
+      picture: h('figure.so-agent', { hidden: true }),
       spectrum: h('section.spectrum', { 'aria-label': t('Spectrum') }),
       form: h('div.blind-form', { role: 'form', 'aria-label': t('Answer') }),
     })
@@ -61,9 +62,9 @@ export class ScoringPage {
     fill(
       this.root,
       parts.places,
-      h('div.left', {}, notices.line, this.heads[0], parts.traces[0]),
-      h('div.left.second', {}, this.heads[1], parts.traces[1]),
-      h('div.right', {}, parts.header, parts.spectrum),
+      h('div.plots', {}, parts.header, parts.picture, parts.spectrum),
+      h('div.steps', {}, notices.line, this.heads[0], parts.traces[0]),
+      h('div.steps.second', {}, this.heads[1], parts.traces[1]),
       parts.form,
       notices.toasts,
     )
@@ -83,6 +84,7 @@ export class ScoringPage {
     this.spectrum = new SpectrumView(parts.spectrum, {
       onSelect: (id) => this.select(id.startsWith('right') ? 1 : 0, id),
       onState: keepForNextVisit,
+      picture: () => this.#picture(),
       state: lastVisit(),
     })
     this.form = new BlindForm(parts.form, {
@@ -210,6 +212,7 @@ export class ScoringPage {
       sheet.training && h('p.practice', {}, t('Practice: this one does not count')),
     )
     this.parts.spectrum.classList.toggle('absent', spectrum === null)
+    this.parts.picture.hidden = spectrum !== null
     if (spectrum)
       this.spectrum.show({
         id: sheet.token,
@@ -291,8 +294,15 @@ export class ScoringPage {
   select(at, id, { scroll = true } = {}) {
     if (at !== this.side) this.selectSide(at)
     this.views[at].select(id, { scroll })
-    const step = this.current.traces[at].steps.find((candidate) => candidate.id === id)
-    if (this.current.spectrum && step?.kind === 'zoom' && windowOf(step)) this.spectrum.select(id, { zoomTo: true })
+    const zoom = nearestZoom(this.current.traces[at].steps, id)
+    if (!this.current.spectrum) drawPicture(this.parts.picture, this.#picture())
+    else if (zoom) this.spectrum.select(zoom.id, { zoomTo: true, chosen: id })
+  }
+
+  /** What the agent saw at the selected step. */
+  #picture() {
+    const trace = this.current?.traces[this.side]
+    return trace && pictureAt(trace.steps, this.views[this.side].selected, trace.pictureURL, trace.overviewURL)
   }
 
   /** Select the next or previous step. @param {number} by */

@@ -1,100 +1,60 @@
-// The header of an item: name, survey, S/N, coordinates to copy, external links, the question, and the state.
+// The header of an item: name with its facts, the question, survey, S/N, coordinates, external links.
 
-import { cap, fill, h } from './dom.js'
+import { fill, h } from './dom.js'
 import { mediumText } from './format.js'
-import { Keys } from './keys.js'
 import { sentences, t, word } from './language.js'
-import { factsButtons } from './spectrum_facts.js'
+import { copyButton, factsSheet } from './spectrum_facts.js'
 
 /**
+ * One line: what is never cut are the coordinates and the links.
  * @param {HTMLElement} root
- * @param {{item: any, spectrum: any, buttons?: (HTMLElement | null)[], facts?: HTMLElement[], onGuide: () => void,
+ * @param {{item: any, spectrum: any, buttons?: (HTMLElement | null)[], onGuide: () => void,
  *   onMedium?: ((medium: string) => void) | null, toast: (text: string) => void}} shown
- *   `buttons`: further ones, e.g. the one that opens the evidence; `facts`: what else the second line ends with;
- *   `onMedium`: the person states the medium of the wavelengths
+ *   `buttons`: further ones, e.g. the one that compares traces; `onMedium`: the person states the medium of the
+ *   wavelengths
  */
-export function drawHeader(root, { item, spectrum, buttons = [], facts: more = [], onGuide, onMedium = null, toast }) {
+export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedium = null, toast }) {
+  const place = spectrum?.position
+  const name = h('button.name', { type: 'button', title: item.row.name }, bareName(item.row.name))
+  const mayState = spectrum && mediumMayBeSet(spectrum)
+  const sheet =
+    spectrum &&
+    factsSheet(name, spectrum, toast, () => [
+      dateOf(spectrum) && [t('observed on'), dateOf(spectrum)],
+      place && [t('position'), copyButton(`${place.ra} ${place.dec}`, t('Coordinates (degrees, ICRS)'), toast)],
+      spectrum.catalogue_class && [t('class in the catalogue or header'), spectrum.catalogue_class],
+      mayState && [t('medium'), mediumOf(spectrum, item.may?.edit === null ? onMedium : null)],
+    ])
   const facts = [
     spectrum?.survey || item.row.survey || t('no survey'),
-    dateOf(spectrum),
     item.row.snr === null ? null : `S/N ${item.row.snr.toPrecision(3)}`,
   ].filter(Boolean)
-  const place = spectrum?.position
-  const { id, more: ids } = spectrum ? factsButtons(spectrum, toast) : { id: null, more: [] }
   fill(
     root,
+    name,
+    sheet,
     h(
-      'div.who',
-      {},
-      h('strong.name', { title: item.row.name }, item.row.name),
-      item.row.simulated && h('span.pill.amber', { title: t('simulated by a program, not observed') }, t('simulated')),
-      item.row.drafter.kind === 'baseline' &&
-        h('span.pill.grey', { title: t('drafted by the rule-based baseline, not by a model') }, item.row.drafter.name),
-      item.trajectory?.drafter.settings.prompt_source === 'trained' &&
-        h(
-          'span.pill.grey',
-          {
-            title: t('written for the prompt on which the published checkpoints were trained; key {key} shows it', {
-              key: Keys.of('guide'),
-            }),
-          },
-          t('prompt as trained'),
-        ),
-      h('span.spring'),
-      buttons,
-      h(
-        'button.guide',
-        { type: 'button', onClick: onGuide, title: item.task.title },
-        `${shortTitle(item.task.title)}?`,
-        ' ',
-        cap(Keys.of('guide')),
-        ' ',
-        t('guide'),
-      ),
+      'button.guide',
+      { type: 'button', onClick: onGuide, title: t('{title}: guide', { title: item.task.title }) },
+      `${shortTitle(item.task.title)}?`,
     ),
-    h(
-      'div.facts-line',
-      {},
+    item.row.simulated && h('span.pill.amber', { title: t('simulated by a program, not observed') }, t('simulated')),
+    h('span.facts', {}, facts.join(' · ')),
+    mayState &&
+      spectrum.meta.medium_assumed &&
+      h('span.look', { title: t('air or vacuum: the file does not say') }, mediumText(spectrum)),
+    spectrum === null &&
       h(
-        'span.facts',
+        'span.look.facts',
         {},
-        facts.map((fact, at) => [at > 0 && ' · ', h('bdi', {}, fact)]),
-        id && [' · ', id],
-        spectrum?.catalogue_class && [
-          ' · ',
-          h('span', { title: t('class in the catalogue or header') }, spectrum.catalogue_class),
-        ],
-        spectrum && mediumMayBeSet(spectrum) && [' · ', mediumOf(spectrum, item.may?.edit === null ? onMedium : null)],
-        place && [
-          ' · ',
-          h(
-            'button.link',
-            {
-              type: 'button',
-              title: t('copy'),
-              onClick: () =>
-                navigator.clipboard
-                  ?.writeText(`${place.ra} ${place.dec}`)
-                  .then(() => toast(t('Coordinates copied (degrees, ICRS).'))),
-            },
-            place.text.replace('-', '−'),
-          ),
-        ],
-        (spectrum?.links ?? []).map((link) => [
-          ' · ',
-          h('a', { href: link.url, target: '_blank', rel: 'noopener noreferrer' }, link.name),
-        ]),
-        spectrum === null &&
-          h(
-            'span.look',
-            {},
-            ' · ',
-            t('imported without its spectrum, with the pictures only (spec-o3 import --spectra FOLDER adds it along)'),
-          ),
+        t('imported without its spectrum, with the pictures only (spec-o3 import --spectra FOLDER adds it along)'),
       ),
-      ids,
-      more,
+    place && h('span.place', {}, place.text.replace('-', '−')),
+    (spectrum?.links ?? []).map((link) =>
+      h('a', { href: link.url, target: '_blank', rel: 'noopener noreferrer' }, link.name),
     ),
+    h('span.spring'),
+    buttons,
   )
 }
 
@@ -147,10 +107,13 @@ function dateOf(spectrum) {
 /** The survey, without the word "simulated" if a mark shows that already. */
 export const surveyOf = ({ survey, simulated }) => (simulated ? survey.replace(/^simulated /, '') : survey)
 
+/** The name of a file without its suffix. */
+const bareName = (/** @type {string} */ name) => name.replace(/\.(fits|fit|gz|csv|txt|dat|json)+/gi, '')
+
 /**
  * A file name that is shortened in its middle; its end, which differs most between files of a survey, is always shown.
  */
 export function nameInQueue(name) {
-  const bare = name.replace(/\.(fits|fit|gz|csv|txt|dat|json)+/gi, '')
+  const bare = bareName(name)
   return h('span.whole', {}, h('span.head', {}, bare.slice(0, -7)), h('span', {}, bare.slice(-7)))
 }

@@ -180,7 +180,7 @@ export class Keys {
     return ''
   }
 
-  /** The "?" sheet. */
+  /** The "?" sheet, without keys of what a menu shows with its key. */
   sheet() {
     return h(
       'div.key-sheet',
@@ -193,13 +193,18 @@ export class Keys {
           h(
             'dl',
             {},
-            group.keys.map((k) => [h('dt', {}, cap(k.show ?? k.key)), h('dd', {}, word(k.what))]),
+            group.keys
+              .filter((entry) => !entry.menu)
+              .map(({ key, show, what }) => [h('dt', {}, cap(show ?? shifted(key))), h('dd', {}, word(what))]),
           ),
         ),
       ),
     )
   }
 }
+
+/** A capital letter as it is pressed: I and l look the same in many fonts. @param {string} key */
+const shifted = (key) => (/^[A-Z]$/.test(key) ? `⇧${key}` : key)
 
 /**
  * After a click with the mouse the keys are those of the desk again. Otherwise Enter would press the clicked button

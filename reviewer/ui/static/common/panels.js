@@ -104,24 +104,26 @@ export function guideElements(/** @type {string} */ text) {
 }
 
 /**
- * Show question and guide of a task.
+ * Question and guide of a task.
  * @param {TaskText | undefined} task @param {string} [prompt] what the model read, shown where it is not the task's
  */
-export function openGuide(task, prompt) {
-  if (prompt && prompt !== `${task?.question}\n\n${task?.guide}`) {
-    const note = t('The prompt that the model reads here. It is not the one of the task file.')
-    return openPanel(task?.title ?? t('Guide'), h('div.guide', {}, h('p.muted', {}, note), guideElements(prompt)))
-  }
-  return openPanel(
-    task?.title ?? t('Guide'),
-    h(
-      'div.guide',
-      {},
-      h('p', { lang: TRACE }, h('em', {}, bold(task?.question ?? ''))),
-      task ? guideElements(task.guide) : h('p', {}, t('This class has no task file here.')),
-    ),
+export function guideOf(task, prompt) {
+  const own = prompt && prompt !== `${task?.question}\n\n${task?.guide}`
+  const note = t('The prompt that the model reads here. It is not the one of the task file.')
+  return h(
+    'div.guide-text',
+    {},
+    own
+      ? [h('p.muted', {}, note), guideElements(prompt)]
+      : [
+          h('p', { lang: TRACE }, h('em', {}, bold(task?.question ?? ''))),
+          task ? guideElements(task.guide) : h('p', {}, t('This class has no task file here.')),
+        ],
   )
 }
+
+/** Show question and guide of a task in a dialog. @param {TaskText | undefined} task */
+export const openGuide = (task) => openPanel(task?.title ?? t('Guide'), guideOf(task))
 
 /** A picture at full size. */
 export const openPicture = (/** @type {string} */ url) =>

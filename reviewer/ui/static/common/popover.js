@@ -1,7 +1,23 @@
 // A small sheet that a button opens next to itself, above everything and without moving the page. Its content is built
 // when it opens.
 
-import { fill, h } from './dom.js'
+import { cap, fill, h } from './dom.js'
+
+/** A button of a menu with its key. @param {string} text @param {string} key @param {Record<string, any>} props */
+export const menuButton = (text, key, props) =>
+  h('button.entry', { type: 'button', ...props }, h('span', {}, text), key && cap(key))
+
+/**
+ * Close a menu once an entry is chosen. After a click with the mouse the next keys are those of the desk.
+ * @param {HTMLElement} sheet
+ */
+export function closeOnChoice(sheet) {
+  sheet.addEventListener('click', ({ detail, target }) => {
+    if (!(target instanceof Element) || !target.closest('.entry:is(button, a)')) return
+    sheet.hidePopover()
+    if (detail > 0 && document.activeElement instanceof HTMLElement) document.activeElement.blur()
+  })
+}
 
 /**
  * Give a button its sheet; put the sheet next to it in the page.

@@ -51,6 +51,11 @@ export class SidePane {
     return this.root.classList.contains('queue-open')
   }
 
+  /** Show the pane if it is a drawer that is closed. */
+  show() {
+    if (this.isDrawer && !this.isOpen) this.#open()
+  }
+
   toggle() {
     if (this.isOpen) this.close()
     else if (this.isDrawer) this.#open()

@@ -48,39 +48,32 @@ export function signalToNoise({ snr }) {
 }
 
 /**
- * The first identifier as a button that copies it, and a button with the sheet that it opens.
- * @param {any} spectrum @param {(text: string) => void} toast
+ * The sheet that a button opens.
+ * @param {HTMLButtonElement} button @param {any} spectrum @param {(text: string) => void} toast
+ * @param {() => any[]} first further [name, value] that come first; a value that is no fact is left out
  */
-export function factsButtons(spectrum, toast) {
-  const [first] = identifiers(spectrum)
-  const more = h(
-    'button.link.more',
-    { type: 'button', title: t('Identifiers, S/N by band, medium, velocity frame') },
-    t('ids, S/N ▾'),
-  )
-  const sheet = sheetOf(more, 'div.facts-sheet', t('About the spectrum'), () => content(spectrum, toast))
-  return { id: first && copyButton(first[1], first[0], toast), more: [more, sheet] }
-}
+export const factsSheet = (button, spectrum, toast, first) =>
+  sheetOf(button, 'div.facts-sheet', t('About the spectrum'), () => {
+    const rows = [
+      ...first().filter(Boolean),
+      ...identifiers(spectrum).map(([name, value]) => [name, copyButton(value, name, toast)]),
+      ...signalToNoise(spectrum),
+      [t('medium'), mediumText(spectrum)],
+      [t('wavelengths'), word(spectrum.frame)],
+      [t('velocity frame'), velocityFrame(spectrum)],
+      [t('redshift in the file'), Number.isFinite(spectrum.redshift) ? redshift(spectrum.redshift) : t('none')],
+    ]
+    const isField = (/** @type {any} */ value) => value instanceof HTMLElement
+    const text = rows.map(([name, value]) => `${name}\t${isField(value) ? value.textContent : value}`)
+    const all = h(
+      'button.copy-all',
+      { type: 'button', onClick: () => copy(text.join('\n'), t('All of it copied.'), toast) },
+      t('copy all'),
+    )
+    return [h('dl', {}, ...rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])), all]
+  })
 
-function content(spectrum, toast) {
-  const rows = [
-    ...identifiers(spectrum).map(([name, value]) => [name, copyButton(value, name, toast)]),
-    ...signalToNoise(spectrum),
-    [t('medium'), mediumText(spectrum)],
-    [t('wavelengths'), word(spectrum.frame)],
-    [t('velocity frame'), velocityFrame(spectrum)],
-    [t('redshift in the file'), Number.isFinite(spectrum.redshift) ? redshift(spectrum.redshift) : t('none')],
-  ]
-  const text = rows.map(([name, value]) => `${name}\t${value instanceof HTMLElement ? value.textContent : value}`)
-  const all = h(
-    'button.copy-all',
-    { type: 'button', onClick: () => copy(text.join('\n'), t('All of it copied.'), toast) },
-    t('copy all'),
-  )
-  return [h('dl', {}, ...rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])), all]
-}
-
-const copyButton = (/** @type {string} */ value, /** @type {string} */ name, toast) =>
+export const copyButton = (/** @type {string} */ value, /** @type {string} */ name, toast) =>
   h(
     'button.link.id',
     {

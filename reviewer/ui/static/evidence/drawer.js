@@ -1,8 +1,9 @@
-// The Evidence panel: the lines of the class, plots of indices, the ranking of templates, the nearest approved spectra.
+// The drawer beside the steps: the lines of the class, plots of indices, the ranking of templates, the nearest approved
+// spectra, and panes of the desk: the guide, the person's inspection.
 // It fetches only what is on the screen, after the item has been painted.
 
 import { lasting } from '../common/browser_storage.js'
-import { fill, h } from '../common/dom.js'
+import { cap, fill, h } from '../common/dom.js'
 import { idle, painted, pause } from '../common/idle.js'
 import { Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
@@ -22,15 +23,20 @@ const PANES = {
  * @property {import('./aids.js').Aids} aids
  * @property {string} name of the desk, "review" or "live"
  * @property {string[]} panes names of `PANES`
+ * @property {Record<string, {title: string, draw: () => HTMLElement | null}>} own further panes, by name; null: the
+ *   item has none
+ * @property {HTMLElement} button by `Evidence.button`
  */
 
 export class Evidence {
   #ticket = 0
 
   /** @param {EvidenceOptions} options */
-  constructor({ aids, name: desk, panes }) {
+  constructor({ aids, name: desk, panes: measured, own, button }) {
     this.stored = `so-evidence-${desk}`
     const stored = lasting.read(this.stored) ?? {}
+    const panes = [...measured, ...Object.keys(own)]
+    this.own = own
     this.aids = aids
     /** @type {HTMLElement | null} */
     this.desk = null
@@ -50,7 +56,7 @@ export class Evidence {
           onclick: () => this.choose(name),
           onkeydown: (event) => this.#key(event),
         },
-        PANES[name].title,
+        (PANES[name] ?? own[name]).title,
       ),
     )
     this.body = h('div.pane', { id: `so-${desk}-evidence`, role: 'tabpanel', tabIndex: 0 })
@@ -70,24 +76,35 @@ export class Evidence {
       h('header', {}, h('div.tabs', { role: 'tablist', 'aria-label': t('Evidence') }, this.tabs), close),
       this.body,
     )
-    this.button = h(
-      'button.guide.evidence-button',
-      {
-        type: 'button',
-        title: t('Lines, plots of indices, templates and similar spectra'),
-        onclick: () => this.toggle(),
-      },
-      t('evidence'),
-      ' ',
-      h('kbd.cap', {}, 'E'),
-    )
+    this.button = button
+    button.addEventListener('click', () => this.toggle())
     this.#drawTabs()
   }
+
+  /** The button that opens and closes the panel, for the toolbar of the plots. */
+  static button = () =>
+    h(
+      'button.so-button.evidence-button',
+      { type: 'button', title: t('Lines, plots of indices, templates and similar spectra') },
+      t('Evidence'),
+      ' ',
+      cap(Keys.of('evidence')),
+    )
 
   /** Belong to a desk, in whose grid the panel has a place. @param {HTMLElement} desk */
   placeIn(desk) {
     this.desk = desk
     this.#drawTabs()
+  }
+
+  /** Show a pane; if it is shown already, close the drawer. @param {string} name @returns {Promise<void>} */
+  async show(name) {
+    if (this.isOpen && this.pane === name) return this.toggle()
+    if (!this.isOpen) this.toggle()
+    await this.choose(name)
+    const first = this.body.querySelector('input:checked, input, select')
+    if (first instanceof HTMLElement) first.focus()
+    else this.body.focus()
   }
 
   toggle() {
@@ -101,6 +118,7 @@ export class Evidence {
   async update() {
     const ticket = ++this.#ticket
     if (!this.isOpen || !this.desk?.getClientRects().length) return
+    if (this.own[this.pane]) return void (await this.#draw(ticket))
     this.body.setAttribute('aria-busy', 'true')
     this.body.inert = true // what is shown belongs to the item before
     await painted()
@@ -116,12 +134,17 @@ export class Evidence {
     this.#drawTabs()
     this.#remember()
     const ticket = ++this.#ticket
-    this.#put(h('p.muted', {}, t('measuring …')))
+    if (!this.own[name]) this.#put(h('p.muted', {}, t('measuring …')))
     await this.#draw(ticket)
   }
 
   /** @param {number} ticket */
   async #draw(ticket) {
+    const own = this.own[this.pane]
+    if (own) {
+      this.#put(own.draw() ?? h('p.muted', {}, t('No item is shown.')))
+      return
+    }
     if (!this.aids.subject) {
       this.#put(h('p.muted', {}, t('This item has no spectrum.')))
       return

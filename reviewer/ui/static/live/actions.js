@@ -209,8 +209,6 @@ function sentMessage(items) {
  * @property {import('./bench.js').Bench} bench
  * @property {import('./bench.js').AddSpectra} adding
  * @property {RunControls} controls
- * @property {Record<string, TaskText>} tasks
- * @property {(task: string) => string | undefined} trainedPrompt the imported prompt, where the model reads it
  * @property {(id: string) => Promise<void>} select a row of the bench
  * @property {() => void} openSettings
  * @property {() => void} toggleBench
@@ -222,8 +220,8 @@ function sentMessage(items) {
  * @param {LiveActionsOptions} options
  * @returns {(action: string) => boolean | void} false leaves the key to the browser
  */
-export function liveActions({ view, bench, adding, controls, tasks, ...options }) {
-  const { trainedPrompt, select, openSettings, toggleBench, keySheet } = options
+export function liveActions({ view, bench, adding, controls, ...options }) {
+  const { select, openSettings, toggleBench, keySheet } = options
   /** Close a menu, or leave a field, before stopping a run. */
   const stop = () => {
     if (Menu.closeOpen()) return undefined
@@ -265,7 +263,7 @@ export function liveActions({ view, bench, adding, controls, tasks, ...options }
     'sample-back': () => view.showNextSample(-1),
     vote: () => view.run?.consensus && view.showSample('vote'),
     evidence: () => view.spectrum.evidence.toggle(),
-    guide: () => panels.openGuide(tasks[view.task], trainedPrompt(view.task)),
+    guide: () => view.spectrum.evidence.show('guide'),
     dark: toggleTheme,
     keys: () => panels.openPanel(t('Keys'), keySheet(), { wide: true }),
   }

@@ -6,7 +6,7 @@ import { Refused, getJSON } from '../common/http.js'
 import { Keys } from '../common/keys.js'
 import { t, tn } from '../common/language.js'
 import { Notices } from '../common/notices.js'
-import { panelIsOpen } from '../common/panels.js'
+import { guideOf, panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { SidePane } from '../common/side_pane.js'
 import { whenBack } from '../common/tabs.js'
@@ -63,6 +63,7 @@ function buildLive(root, me, keymap) {
     onShown: showBar,
     onRun: () => controls.run(),
     onGuide: () => act('guide'),
+    guide: () => guideOf(tasks[view.task], trainedPrompt(view.task)),
     onTrial: (run, sample) => controls.putOnTrial(run, sample),
     onStopTrial: (run, sample) => controls.stopTrial(run, sample),
     resultsOf: (row) => runs.resultsOf(row),
@@ -114,14 +115,16 @@ function buildLive(root, me, keymap) {
     bench,
     adding,
     controls,
-    tasks,
-    trainedPrompt: (task) =>
-      (view.run?.prompt ?? bar.prompt) === 'trained' ? policies.trainedPrompt(task) : undefined,
     select,
     openSettings: () => bar.settings.click(),
     toggleBench: () => benchPane.toggle(),
     keySheet: () => keys.sheet(),
   })
+
+  /** The imported prompt, where the model reads it. @param {string} task */
+  function trainedPrompt(task) {
+    return (view.run?.prompt ?? bar.prompt) === 'trained' ? policies.trainedPrompt(task) : undefined
+  }
 
   root.classList.add('so-live', 'so-desk')
   const absent = h(
@@ -132,9 +135,9 @@ function buildLive(root, me, keymap) {
   fill(
     root,
     bench.root,
-    h('div.left', {}, notices.line, view.comparison.heads[0], view.tabs.root, view.trace.root),
+    h('div.plots', {}, view.header, view.spectrum.root, absent),
+    h('div.steps', {}, notices.line, view.comparison.heads[0], view.tabs.root, view.trace.root),
     view.comparison.root,
-    h('div.right', {}, view.header, view.comparison.legend, view.spectrum.root, absent),
     view.spectrum.evidence.root,
     bar.root,
     notices.toasts,

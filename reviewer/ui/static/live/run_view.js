@@ -7,7 +7,7 @@ import { drawHeader } from '../common/item_header.js'
 import { t } from '../common/language.js'
 import { openPicture } from '../common/panels.js'
 import { Comparison } from '../trace/comparison.js'
-import { windowOf, windowsOf } from '../trace/steps.js'
+import { nearestZoom, windowOf, windowsOf } from '../trace/steps.js'
 import { ending, firstSteps, notRunYet, sampleLabel, traceName } from './labels.js'
 import { RunTabs } from './run_tabs.js'
 import { pendingSteps } from './runs.js'
@@ -25,6 +25,7 @@ import { Vote } from './vote.js'
  * @property {() => void} onShown something else is shown
  * @property {() => void} onRun
  * @property {() => void} onGuide
+ * @property {() => HTMLElement} guide
  * @property {(run: Run, sample: number) => void} onTrial put the evidence of a trace on trial
  * @property {(run: Run, sample: number) => void} onStopTrial
  * @property {(row: BenchRow) => RunSummary[]} resultsOf the runs on a spectrum, oldest first
@@ -52,7 +53,8 @@ export class RunView {
     /** @type {Vote | null} */
     this.vote = null
     this.header = h('header.item')
-    this.spectrum = new LiveSpectrum((id) => this.choose(id, { scroll: true }), options.notices)
+    const picture = () => this.trace.picture()
+    this.spectrum = new LiveSpectrum((id) => this.choose(id, { scroll: true }), options.notices, picture, options.guide)
     this.trace = new LiveTrace({
       keys: options.keys,
       onSelect: (id) => this.choose(id),
@@ -158,7 +160,6 @@ export class RunView {
     drawHeader(this.header, {
       item: { row: { ...row, drafter }, task: { title } },
       spectrum,
-      buttons: [this.spectrum.evidence.button],
       onGuide: this.on.onGuide,
       toast: (text) => this.on.notices.toast(text),
     })
@@ -319,7 +320,8 @@ export class RunView {
     const step = steps.find((candidate) => candidate.id === id)
     if (step && step !== steps.at(-1)) this.trace.stay()
     if (step) this.trace.select(step.id, { scroll })
-    if (step && windowOf(step)) this.spectrum.view.select(step.id, { zoomTo: true })
+    const zoom = step && nearestZoom(steps, step.id)
+    if (step && zoom) this.spectrum.view.select(zoom.id, { zoomTo: true, chosen: step.id })
     if (id === null) this.#showWindows()
   }
 

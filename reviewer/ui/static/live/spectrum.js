@@ -17,18 +17,29 @@ export class LiveSpectrum {
   /**
    * @param {(id: string) => void} onSelect a window was chosen on the spectrum
    * @param {import('../common/notices.js').Notices} notices
+   * @param {() => {url: string, title: string} | null} picture what the agent saw
+   * @param {() => HTMLElement} guide
    */
-  constructor(onSelect, notices) {
+  constructor(onSelect, notices, picture, guide) {
     this.root = h('section.spectrum.absent', { 'aria-label': t('Spectrum') })
+    const button = Evidence.button()
     this.view = new SpectrumView(this.root, {
       onSelect,
+      picture,
+      buttons: [button],
       onState: keepForNextVisit,
       onOverlay: (kind) => this.aids.overlay(kind),
       measure: (lo, hi) => this.aids.measure(lo, hi),
       state: lastVisit(),
     })
     this.aids = new Aids({ name: 'live', view: () => this.view, notices })
-    this.evidence = new Evidence({ aids: this.aids, name: 'live', panes: ['lines', 'loci', 'templates'] })
+    this.evidence = new Evidence({
+      aids: this.aids,
+      name: 'live',
+      panes: ['lines', 'loci', 'templates'],
+      own: { guide: { title: t('Guide'), draw: guide } },
+      button,
+    })
     /** @type {ShownSpectrum | null} */
     this.shown = null
   }

@@ -4,6 +4,7 @@
 import { address } from '../common/address.js'
 import { cap, fill, h, withCommands } from '../common/dom.js'
 import { t, tn } from '../common/language.js'
+import { pictureAt } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
 import { TONES, duration, ending, outcome, outcomeLabel, sampleLabel, tokens } from './labels.js'
 import { pendingSteps } from './runs.js'
@@ -127,6 +128,14 @@ export class LiveTrace {
 
   get selected() {
     return this.view.selected
+  }
+
+  /** What the agent saw at the selected step, or last. */
+  picture() {
+    if (!this.shown) return null
+    const { run, trace } = this.shown
+    const overview = trace.overview && pictureURL(run, trace.overview)
+    return pictureAt(trace.steps, this.selected, (step) => pictureURL(run, step.picture), overview)
   }
 
   follow() {

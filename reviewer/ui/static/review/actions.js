@@ -25,6 +25,7 @@ const ON_CURRENT = /^(decide|mark|verdict)-|^(add|move|remove|edit|save|update)-
 const WITHOUT_ITEM = [
   'filter',
   'queue',
+  'show-queue',
   'keys',
   'dark',
   'verdict-first',
@@ -51,7 +52,6 @@ const WITHOUT_ITEM = [
  * @property {import('../common/side_pane.js').SidePane} queuePane
  * @property {import('./items.js').Items} items
  * @property {import('../comments/comments.js').Comments} comments
- * @property {import('./inspection.js').Inspecting} inspecting
  * @property {import('./statements.js').Statements} statements
  * @property {import('../common/notices.js').Notices} notices
  * @property {import('../help/tour.js').Tour} tour
@@ -107,7 +107,7 @@ function decide({ decisions, notices, state }, action) {
  * @param {Parts} parts @returns {Record<string, () => unknown>}
  */
 function ofKeys(parts) {
-  const { bar, comments, decisions, editing, inspecting, items, keys } = parts
+  const { bar, comments, decisions, editing, items, keys } = parts
   const { navigation, notices, queue, queuePane, root, state, tour, view } = parts
 
   /** @param {(id: string) => void} act */
@@ -169,7 +169,7 @@ function ofKeys(parts) {
     'decide-cannot-tell': () => decisions.cannotTell(),
     undo: () => decisions.undo(),
     'verdict-first': toggleVerdictFirst,
-    guide: () => panels.openGuide(state.me.tasks[state.item?.task.key ?? ''], state.item?.trajectory.prompt),
+    guide: () => view.evidence.show('guide'),
     history: () => {
       const { item } = state
       if (!item) return
@@ -178,7 +178,7 @@ function ofKeys(parts) {
     },
     evidence: () => view.evidence.toggle(),
     comments: () => comments.write(),
-    inspect: () => inspecting.open(),
+    inspect: () => view.evidence.show('inspection'),
     dark: toggleTheme,
     tour: () => tour.start(),
     keys: () => panels.openPanel(t('Keys'), keys.sheet(), { wide: true }),
@@ -197,6 +197,7 @@ function ofViews(parts) {
       queuePane.close({ refocus: false })
       return navigation.open(id)
     },
+    'show-queue': () => queuePane.show(),
     verb: (verb) => decisions.decide(verb),
     'typed-comment': (text) => {
       state.draft?.setComment(text)

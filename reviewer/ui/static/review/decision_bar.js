@@ -4,7 +4,6 @@ import { t, tn, withParts, word } from '../common/language.js'
 import { cap, fill, h, refill } from '../common/dom.js'
 import { isComposing } from '../common/keys.js'
 import { outbox } from '../status/outbox.js'
-import { beforeImport } from './dialogs.js'
 
 const ACTION = {
   keep: 'decide-yes',
@@ -122,7 +121,7 @@ export class DecisionBar {
     this.#fill(
       this.after,
       this.#info(item, message),
-      this.#undo(),
+      (item.may.undo || this.state.lastDecided) && this.#undo(),
       h(
         'button.next',
         { type: 'button', 'data-action': 'next', onClick: () => this.act('next') },
@@ -271,29 +270,11 @@ export class DecisionBar {
     act()
   }
 
-  #info(item, message) {
-    const decision = item.standing.decisions.at(-1)
-    const last = decision && `${decision.person}: ${decision.comment ? `“${decision.comment}”` : word(decision.verb)}`
-    const { number, author, reason } = item.version
-    const version = t('v{number} by {author}', { number, author: author ?? '?' }) + (reason ? ` · “${reason}”` : '')
-    const draft = [t('draft by {name}', { name: item.row.drafter.name }), beforeImport(item.trajectory.authors)]
-      .filter(Boolean)
-      .join(', ')
-    const by = item.hidden ? '' : number > 1 ? version : draft
-    const refused =
-      !item.hidden && item.may.verbs.length && item.may.verbs.every((v) => v.refusal) ? item.may.verbs[0].refusal : ''
-    return [
-      h(
-        'span.info',
-        { title: [by, last, refused].filter(Boolean).join('\n') },
-        message || refused || [by, last].filter(Boolean).join(' · '),
-      ),
-      h(
-        'button.link.history',
-        { type: 'button', 'data-action': 'history', onClick: () => this.act('history') },
-        withParts(t('history {cap}'), { cap: cap(this.keys.of('history')) }),
-      ),
-    ]
+  /** Why nothing can be decided here. */
+  #info({ hidden, may }, message) {
+    const refused = !hidden && may.verbs.length && may.verbs.every(({ refusal }) => refusal) ? may.verbs[0].refusal : ''
+    const text = message || refused
+    return text && h('span.info', { title: text }, text)
   }
 
   focusComment() {

@@ -7,28 +7,33 @@ import { parseNumber, redshift } from '../common/format.js'
 import { newKey } from '../common/http.js'
 import { isComposing, nameOf } from '../common/keys.js'
 import { outbox } from '../status/outbox.js'
-import { openPanel } from '../common/panels.js'
 import { UnsentAnswer } from './dialogs.js'
 import { forgetTried, inLine } from './own_inspection.js'
 
 export class Inspecting {
   /**
-   * @param {{state: import('./state.js').ReviewState, view: import('./item_view.js').ItemView,
-   *   notices: import('../common/notices.js').Notices}} options
+   * @param {{state: import('./state.js').ReviewState, notices: import('../common/notices.js').Notices,
+   *   plot: () => import('../spectrum/view.js').SpectrumView, onSaved: () => void}} options `plot`: of the item shown
    */
-  constructor({ state, view, notices }) {
+  constructor({ state, notices, plot, onSaved }) {
     this.state = state
-    this.view = view
     this.notices = notices
+    this.plot = plot
+    this.onSaved = onSaved
   }
 
-  async open() {
+  /** The form of the drawer; null where no item is shown. */
+  draw() {
     const { item, me } = this.state
-    if (!item) return
-    const plotted = this.view.spectrum.item && this.view.spectrum.state.z
+    if (!item) return null
+    const plotted = this.plot().item && this.plot().state.z
     const unsent = new UnsentAnswer(me.initials, item, 'inspection')
-    const inspection = await openInspection(item, me.scales, plotted, unsent)
-    if (!inspection) return
+    return formOf(item, me.scales, plotted, unsent, (inspection) => this.#save(item, inspection, unsent))
+  }
+
+  /** @param {Item} item @param {Omit<Inspection, 'person'>} inspection @param {UnsentAnswer} unsent */
+  async #save(item, inspection, unsent) {
+    const { me } = this.state
     const key = newKey()
     const inFront = () => this.state.isShown(item.id)
     const about = { item: item.id, name: item.row.name, version: { id: item.version.id, at: item.version.at } }
@@ -44,8 +49,8 @@ export class Inspecting {
       )
       if (!inFront()) return
       item.inspection = { ...item.inspection, mine: inLine(mine) ? mine : null }
-      this.view.drawHeader()
-      if (mine.z !== null && this.view.spectrum.item) this.view.spectrum.command('z', mine.z)
+      if (mine.z !== null && this.plot().item) this.plot().command('z', mine.z)
+      this.onSaved()
     } catch (error) {
       if (inFront()) this.notices.error(error)
     }
@@ -57,127 +62,127 @@ export class Inspecting {
  * is offered when the form is opened again.
  * @param {Item} item @param {Person['scales']} scales @param {number | null} plotted the redshift of the plot
  * @param {UnsentAnswer} unsent
- * @returns {Promise<Omit<Inspection, 'person'> | null>}
+ * @param {(inspection: Omit<Inspection, 'person'>) => void} save
  */
-function openInspection({ inspection }, { qualities, issues, spectypes }, plotted, unsent) {
+function formOf({ inspection }, { qualities, issues, spectypes }, plotted, unsent, save) {
   const { mine, others, merged } = inspection
   const saved = mine ? { ...mine, z: mine.z === null ? '' : redshift(mine.z), quality: String(mine.quality ?? '') } : {}
   const start = { z: '', quality: '', issues: '', spectype: '', comment: '', ...saved, ...unsent.read() }
-  return openPanel(t('Your inspection of this spectrum'), (close, dialog) => {
-    const note = h('p.note.look', { hidden: true, role: 'alert' })
-    const z = h('input.z', {
-      type: 'text',
-      inputMode: 'decimal',
-      autocomplete: 'off',
-      'aria-label': t('Redshift'),
-      placeholder: t('none'),
-      value: start.z,
-    })
-    const take = h(
-      'button',
-      {
-        type: 'button',
-        hidden: plotted === null,
-        onClick: () => {
-          z.value = redshift(plotted ?? 0)
-          keep()
-        },
+  const note = h('p.note.look', { hidden: true, role: 'alert' })
+  const z = h('input.z', {
+    type: 'text',
+    inputMode: 'decimal',
+    autocomplete: 'off',
+    'aria-label': t('Redshift'),
+    placeholder: t('none'),
+    value: start.z,
+  })
+  const take = h(
+    'button',
+    {
+      type: 'button',
+      hidden: plotted === null,
+      onClick: () => {
+        z.value = redshift(plotted ?? 0)
+        keep()
       },
-      withParts(t('take z = {redshift} of the plot {cap}'), { redshift: redshift(plotted ?? 0), cap: cap('p') }),
-    )
-    /** @param {string} name @param {string} value @param {boolean} checked @param {string} type */
-    const choice = (name, value, checked, type = 'radio') => h('input', { type, name, value, checked })
-    const rated = Object.entries(qualities).sort(([first], [other]) => Number(other) - Number(first))
-    const qualityInputs = rated.map(([value]) => choice('quality', value, start.quality === value))
-    const issueInputs = Object.keys(issues).map((letter) =>
-      choice('issue', letter, start.issues.includes(letter), 'checkbox'),
-    )
-    const noQuality = choice('quality', '', start.quality === '')
-    const spectype = h(
-      'select',
-      { 'aria-label': t('Class') },
-      ['', ...spectypes].map((name) => h('option', { value: name }, name || t('none'))),
-    )
-    spectype.value = start.spectype
-    const comment = h('textarea', { rows: 2, 'aria-label': t('Comment'), value: start.comment, maxLength: 2000 })
-    const typed = () => ({
-      z: z.value.trim(),
-      quality: qualityInputs.find((input) => input.checked)?.value ?? '',
-      issues: issueInputs.map((input) => (input.checked ? input.value : '')).join(''),
-      spectype: spectype.value,
-      comment: comment.value.trim(),
-    })
-    const keep = () => unsent.keep(typed())
-    const submit = () => {
-      const entered = typed()
-      const value = entered.z ? parseNumber(entered.z) : null
-      if (value !== null && !(value > -1 && value <= 20)) {
-        fill(note, t('z: found “{z}”, expected a number above −1, 20 at most, or nothing', { z: entered.z }))
-        note.hidden = false
-        z.focus()
-        return
-      }
-      close({ ...entered, z: value, quality: entered.quality === '' ? null : Number(entered.quality) })
+    },
+    withParts(t('take z = {redshift} of the plot {cap}'), { redshift: redshift(plotted ?? 0), cap: cap('p') }),
+  )
+  /** @param {string} name @param {string} value @param {boolean} checked @param {string} type */
+  const choice = (name, value, checked, type = 'radio') => h('input', { type, name, value, checked })
+  const rated = Object.entries(qualities).sort(([first], [other]) => Number(other) - Number(first))
+  const qualityInputs = rated.map(([value]) => choice('quality', value, start.quality === value))
+  const issueInputs = Object.keys(issues).map((letter) =>
+    choice('issue', letter, start.issues.includes(letter), 'checkbox'),
+  )
+  const noQuality = choice('quality', '', start.quality === '')
+  const spectype = h(
+    'select',
+    { 'aria-label': t('Class') },
+    ['', ...spectypes].map((name) => h('option', { value: name }, name || t('none'))),
+  )
+  spectype.value = start.spectype
+  const comment = h('textarea', { rows: 2, 'aria-label': t('Comment'), value: start.comment, maxLength: 2000 })
+  const typed = () => ({
+    z: z.value.trim(),
+    quality: qualityInputs.find((input) => input.checked)?.value ?? '',
+    issues: issueInputs.map((input) => (input.checked ? input.value : '')).join(''),
+    spectype: spectype.value,
+    comment: comment.value.trim(),
+  })
+  const keep = () => unsent.keep(typed())
+  const submit = () => {
+    const entered = typed()
+    const value = entered.z ? parseNumber(entered.z) : null
+    if (value !== null && !(value > -1 && value <= 20)) {
+      fill(note, t('z: found “{z}”, expected a number above −1, 20 at most, or nothing', { z: entered.z }))
+      note.hidden = false
+      z.focus()
+      return
     }
-    dialog.addEventListener('keydown', (event) => {
-      if (isComposing(event)) return
-      const { target } = event
-      if (event.key === 'Enter' && !event.shiftKey && !(target instanceof HTMLButtonElement)) {
+    save({ ...entered, z: value, quality: entered.quality === '' ? null : Number(entered.quality) })
+  }
+  const onKeydown = (/** @type {KeyboardEvent} */ event) => {
+    if (isComposing(event)) return
+    const { target } = event
+    if (event.key === 'Enter' && !event.shiftKey && !(target instanceof HTMLButtonElement)) {
+      event.preventDefault()
+      event.stopPropagation()
+      submit()
+      return
+    }
+    if (target === z || target === comment) return
+    const key = nameOf(event, (name) => name.length === 1)?.toUpperCase()
+    const input = [...qualityInputs, ...issueInputs].find(({ value }) => value === key)
+    if (input) {
+      input.checked = input.type === 'checkbox' ? !input.checked : true
+      input.focus()
+      keep()
+    } else if (key === 'P' && plotted !== null) take.click()
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  const group = (/** @type {string} */ title, /** @type {any[]} */ ...content) =>
+    h('fieldset', {}, h('legend', {}, title), content)
+  return h(
+    'form.reasons.inspection-form',
+    {
+      onInput: keep,
+      onKeydown,
+      onSubmit: (/** @type {SubmitEvent} */ event) => {
         event.preventDefault()
         submit()
-        return
-      }
-      if (target === z || target === comment) return
-      const key = nameOf(event, (name) => name.length === 1)?.toUpperCase()
-      const input = [...qualityInputs, ...issueInputs].find(({ value }) => value === key)
-      if (input) {
-        input.checked = input.type === 'checkbox' ? !input.checked : true
-        input.focus()
-        keep()
-      } else if (key === 'P' && plotted !== null) take.click()
-      else return
-      event.preventDefault()
-    })
-    queueMicrotask(() => (qualityInputs.find((input) => input.checked) ?? noQuality).focus())
-    const group = (/** @type {string} */ title, /** @type {any[]} */ ...content) =>
-      h('fieldset', {}, h('legend', {}, title), content)
-    return h(
-      'form.reasons.inspection-form',
-      {
-        onInput: keep,
-        onSubmit: (/** @type {SubmitEvent} */ event) => {
-          event.preventDefault()
-          submit()
-        },
       },
-      group(t('Redshift, in the medium of the spectrum'), h('div.line', {}, z, take)),
+    },
+    group(t('Redshift, in the medium of the spectrum'), h('div.line', {}, z, take)),
+    group(
+      t('Quality'),
+      rated.map(([value, text], at) => h('label', {}, qualityInputs[at], ' ', cap(value), ' ', text)),
+      h('label', {}, withParts(t('{noQuality} not given'), { noQuality })),
+    ),
+    group(
+      t('Issues'),
+      Object.entries(issues).map(([letter, text], at) =>
+        h('label', {}, issueInputs[at], ' ', cap(letter.toLowerCase()), ' ', text),
+      ),
+    ),
+    group(t('Class'), spectype),
+    group(t('Comment'), comment),
+    others.length > 0 &&
       group(
-        t('Quality'),
-        rated.map(([value, text], at) => h('label', {}, qualityInputs[at], ' ', cap(value), ' ', text)),
-        h('label', {}, withParts(t('{noQuality} not given'), { noQuality })),
+        t('Others'),
+        others.map((other) => h('p', {}, h('strong', {}, other.person), ` ${inLine(other)}`)),
       ),
-      group(
-        t('Issues'),
-        Object.entries(issues).map(([letter, text], at) =>
-          h('label', {}, issueInputs[at], ' ', cap(letter.toLowerCase()), ' ', text),
-        ),
-      ),
-      group(t('Class'), spectype),
-      group(t('Comment'), comment),
-      others.length > 0 &&
-        group(
-          t('Others'),
-          others.map((other) => h('p', {}, h('strong', {}, other.person), ` ${inLine(other)}`)),
-        ),
-      merged && merged.people.length > 1 && h(`p.note${merged.conflict.length ? '.look' : ''}`, {}, mergedText(merged)),
-      note,
-      h(
-        'footer',
-        {},
-        h('button.primary', { type: 'submit' }, withParts(t('Save inspection {cap}'), { cap: cap('Enter') })),
-      ),
-    )
-  })
+    merged && merged.people.length > 1 && h(`p.note${merged.conflict.length ? '.look' : ''}`, {}, mergedText(merged)),
+    note,
+    h(
+      'footer',
+      {},
+      h('button.primary', { type: 'submit' }, withParts(t('Save inspection {cap}'), { cap: cap('Enter') })),
+    ),
+  )
 }
 
 /** @param {NonNullable<Item['inspection']['merged']>} merged */

@@ -7,15 +7,17 @@ import { dateAndTime, windowText } from '../common/format.js'
 import { drawHeader } from '../common/item_header.js'
 import { Keys } from '../common/keys.js'
 import { t, tn, word } from '../common/language.js'
-import { openPicture } from '../common/panels.js'
+import { guideOf, openPicture } from '../common/panels.js'
+import { menuButton } from '../common/popover.js'
 import { Aids } from '../evidence/aids.js'
 import { Evidence } from '../evidence/drawer.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { extent, shownFactor } from '../spectrum/frames.js'
-import { SpectrumView } from '../spectrum/view.js'
+import { SpectrumView, drawPicture } from '../spectrum/view.js'
 import { Comparison } from '../trace/comparison.js'
-import { windowOf, windowsOf } from '../trace/steps.js'
+import { nearestZoom, pictureAt, windowOf, windowsOf } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
+import { Inspecting } from './inspection.js'
 import { inspectionButton, keepTried, ownRedshift } from './own_inspection.js'
 import { choicesOf, comparedItem, pictureURL } from './items.js'
 
@@ -51,6 +53,9 @@ export class ItemView {
     this.header = h('header.item')
     this.versionLine = h('div.version-line', { role: 'status', hidden: true })
     this.tracePane = h('section', { 'aria-label': t('Trace') })
+    const evidenceButton = Evidence.button()
+    /** In place of the plots of an item without its spectrum. */
+    this.pictureOnly = h('figure.so-agent', { hidden: true })
     this.spectrumPane = h('section.spectrum', { 'aria-label': t('Spectrum') })
     this.trace = new TraceView(this.tracePane, {
       onText: (id, text) => act('card-text', id, text),
@@ -63,6 +68,8 @@ export class ItemView {
       onRemove: (id) => act('card-remove', id),
       onUpdate: (id) => act('card-update', id),
       onComment: (id) => act('card-comment', id),
+      onNote: () => act('mark-note'),
+      onHistory: () => act('history'),
       onSelect: (id) => this.select(id, { scroll: false }),
       onPicture: openPicture,
       onMistyped: (message) => notices.toast(message),
@@ -87,10 +94,29 @@ export class ItemView {
       },
       onOverlay: (kind) => this.aids.overlay(kind),
       measure: (lo, hi) => this.aids.measure(lo, hi),
+      picture: () => this.#picture(),
+      buttons: [evidenceButton],
+      menu: () => [
+        menuButton(t('my inspection'), Keys.of('inspect'), { onClick: () => act('inspect') }),
+        menuButton(t('comments'), Keys.of('comments'), { onClick: () => act('comments') }),
+        menuButton(t('copy the link to what is in front'), '', { onClick: () => act('copy-link') }),
+      ],
       state: lastVisit(),
     })
     this.aids = new Aids({ name: 'review', view: () => this.spectrum, notices })
-    this.evidence = new Evidence({ aids: this.aids, name: 'review', panes: ['lines', 'loci', 'templates', 'similar'] })
+    this.evidence = new Evidence({
+      ...{ aids: this.aids, name: 'review', button: evidenceButton },
+      panes: ['lines', 'loci', 'templates', 'similar'],
+      own: {
+        guide: { title: t('Guide'), draw: () => this.#guide() },
+        inspection: { title: t('Inspection'), draw: () => this.inspecting.draw() },
+      },
+    })
+    const onSaved = () => {
+      this.drawHeader()
+      this.evidence.update()
+    }
+    this.inspecting = new Inspecting({ state, notices, plot: () => this.spectrum, onSaved })
     state.on('item', ({ sameItem }) => this.#show(sameItem))
     state.on('version', () => this.#show(true))
     state.on('steps', (change) => this.#stepsChanged(change))
@@ -142,26 +168,11 @@ export class ItemView {
     if (!current) return
     const { item, spectrum } = current
     const toast = (/** @type {string} */ message) => this.notices.toast(message)
-    const evidence = spectrum && this.evidence.button
-    const copyLink = h(
-      'button.link.more',
-      {
-        type: 'button',
-        title: t('Copy the link to what is in front: item, step and range'),
-        onClick: () => this.act('copy-link'),
-      },
-      t('Copy link'),
-    )
-    const buttons = [
-      this.#othersButton(current.others),
-      spectrum && inspectionButton(item, () => this.act('inspect')),
-      evidence,
-    ]
+    const buttons = [this.#othersButton(current.others), spectrum && inspectionButton(item, () => this.act('inspect'))]
     drawHeader(this.header, {
       item,
       spectrum,
       buttons,
-      facts: [copyLink],
       onGuide: () => this.act('guide'),
       onMedium: (medium) => this.act('medium', medium),
       toast,
@@ -282,12 +293,17 @@ export class ItemView {
     this.#drawn = drawn
     const { originals, trajectory } = item
     this.spectrumPane.classList.toggle('absent', spectrum === null)
+    this.pictureOnly.hidden = true
     if (!sameSpectrum) {
       const { spectrum: sha256, task } = item.row
       this.aids.show(spectrum && sha256 ? { sha256, task, spectrum, item: item.id, hidden: item.hidden } : null)
       this.evidence.update()
     }
-    if (spectrum === null) return
+    const first = steps.find((step) => step.kind === 'zoom' && windowOf(step)) ?? steps[0]
+    if (spectrum === null) {
+      if (first) this.select(first.id, { scroll: false })
+      return
+    }
     if (sameSpectrum) {
       this.#showWindows()
       return
@@ -307,7 +323,6 @@ export class ItemView {
       offers: Aids.offers(spectrum),
       editable,
     })
-    const first = steps.find((step) => step.kind === 'zoom' && windowOf(step)) ?? steps[0]
     if (first) this.select(first.id, { scroll: false })
   }
 
@@ -412,11 +427,24 @@ export class ItemView {
     const { current, editable } = this.state
     const second = this.comparison.select(id, { scroll })
     if (second === null) this.trace.select(id, { scroll })
-    const step = second ?? this.steps.find((candidate) => candidate.id === id)
-    if (!current?.spectrum || step?.kind !== 'zoom' || !windowOf(step)) return
+    if (current?.spectrum === null) drawPicture(this.pictureOnly, this.#picture())
+    if (!current?.spectrum) return
+    const shown = second ? second : nearestZoom(this.steps, id)
     // A window of the second trace is not dragged.
-    if (this.spectrum.item) this.spectrum.item.editable = editable && second === null
-    this.spectrum.select(id, { zoomTo })
+    if (this.spectrum.item) this.spectrum.item.editable = editable && second === null && shown?.id === id
+    if (shown && windowOf(shown)) this.spectrum.select(shown.id, { zoomTo, chosen: id })
+    else this.spectrum.command('agent', this.spectrum.state.agent)
+  }
+
+  #guide() {
+    const { item, me } = this.state
+    return item && guideOf(me.tasks[item.task.key], item.trajectory.prompt)
+  }
+
+  /** What the agent saw at the selected step. */
+  #picture() {
+    const { pictureURL: of, overviewURL } = this.trace.state
+    return of ? pictureAt(this.steps, this.trace.selected, of, overviewURL) : null
   }
 
   /**

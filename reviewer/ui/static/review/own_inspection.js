@@ -2,9 +2,8 @@
 // until it is saved as part of an inspection.
 
 import { lasting } from '../common/browser_storage.js'
-import { cap, h } from '../common/dom.js'
+import { h } from '../common/dom.js'
 import { redshift } from '../common/format.js'
-import { Keys } from '../common/keys.js'
 import { t, word } from '../common/language.js'
 
 /** An inspection in one line, e.g. "z 0.3688000 · quality 4 · issues RC · QSO". @param {Inspection} inspection */
@@ -21,25 +20,17 @@ export function inLine({ z, quality, issues, spectype, comment }) {
 }
 
 /**
- * The button in the item's header: what this person found, and whether people differ.
+ * The button in the item's header: what this person found, and whether people differ; null where there is neither.
  * @param {Item} item @param {() => void} onClick
  */
 export function inspectionButton({ inspection: { mine, merged } }, onClick) {
   const conflict = merged?.conflict.length
     ? t(', people differ: {conflict}', { conflict: merged.conflict.map(word).join(', ') })
     : ''
-  const text = mine ? inLine({ ...mine, comment: '' }) || t('comment') : t('inspect')
-  return h(
-    `button.guide.inspection${conflict ? '.amber' : ''}`,
-    {
-      type: 'button',
-      title: t('Your redshift, quality, issues and class of this spectrum{conflict}', { conflict }),
-      onClick,
-    },
-    text,
-    ' ',
-    cap(Keys.of('inspect')),
-  )
+  if (!mine && !conflict) return null
+  const text = (mine && inLine({ ...mine, comment: '' })) || t('inspection')
+  const title = t('Your redshift, quality, issues and class of this spectrum{conflict}', { conflict })
+  return h(`button.guide.inspection${conflict ? '.amber' : ''}`, { type: 'button', title, onClick }, text)
 }
 
 const triedName = (/** @type {string} */ initials, /** @type {number} */ item) => `so-z ${initials} ${item}`

@@ -7,6 +7,7 @@ import { FilterChips, FilterForm, STATE_TONES } from '../common/filters.js'
 import { getJSON } from '../common/http.js'
 import { Keys } from '../common/keys.js'
 import { nameInQueue } from '../common/item_header.js'
+import { sparkline } from '../common/sparklines.js'
 import { t, tn, withCommas, withParts, word } from '../common/language.js'
 
 const CHECK_EVERY = 10_000 // ms
@@ -42,14 +43,24 @@ export class Queue {
     /** @type {number | null} grows with every change on the server */
     this.stamp = null
     // Made once: a focused button keeps its focus while the list changes.
-    this.count = h('span')
+    this.count = h('span.count')
     this.done = h('span')
     this.filterButton = h(
-      'button.link',
+      'button.link.filter-button',
       { type: 'button', title: t('filter the queue'), 'aria-expanded': 'false', onClick: () => this.toggleFilter() },
       withParts(t('{h} filter'), { h: cap(Keys.of('filter')) }),
     )
-    this.title = h('div.queue-title', {}, h('div.top', {}, this.count, this.filterButton), h('div.bar', {}, this.done))
+    this.short = h('button.link.short', {
+      type: 'button',
+      title: t('queue with names and filter ({key})', { key: Keys.of('queue') }),
+      onClick: () => this.act('queue'),
+    })
+    this.title = h(
+      'div.queue-title',
+      {},
+      h('div.top', {}, this.short, this.count, this.filterButton),
+      h('div.bar', {}, this.done),
+    )
     this.chips = new FilterChips(tasks, (filter) => this.use(filter))
     this.pinned = h('div.pinned', { hidden: true })
     this.filterForm = new FilterForm(tasks, (filter) => this.#apply(filter), { order: true })
@@ -262,6 +273,7 @@ export class Queue {
       this.closeFilter()
       return
     }
+    this.act('show-queue')
     await this.filterForm.load(this.filter)
     this.form.hidden = false
     this.filterButton.setAttribute('aria-expanded', 'true')
@@ -315,7 +327,9 @@ export class Queue {
     const row = this.rows.findIndex(({ id }) => id === this.current)
     const further = this.place !== null && this.#shownFits ? this.place + 1 : 0
     const place = row < 0 ? further : row + 1
-    const at = place > 0 && place <= this.total ? t(' · this is no. {number}', { number: number(place) }) : ''
+    const isIn = place > 0 && place <= this.total
+    const at = isIn ? t(' · this is no. {number}', { number: number(place) }) : ''
+    this.short.textContent = isIn ? `${number(place)} / ${n}` : n
     const share = this.total ? Math.min(1, place / this.total) : 0
     fill(this.count, h('strong', {}, count), h('span.muted', {}, at))
     this.done.style.width = `${100 * share}%`
@@ -337,9 +351,11 @@ export class Queue {
         'data-item': row.id,
         role: 'option',
         'aria-selected': String(row.id === this.current),
-        title: row.name,
+        title: [row.name, row.snr !== null && `S/N ${Math.round(row.snr)}`, state].filter(Boolean).join(' · '),
         onClick: () => this.act('open', row.id),
       },
+      h('span.spark', {}, row.spectrum && sparkline(row.spectrum)),
+      h(`span.round${tone === 'amber' ? '.amber' : ''}`, {}, disagree ? t('disagreement') : name),
       h('div.name', {}, nameInQueue(row.name), row.snr !== null && h('span.snr', {}, `S/N ${Math.round(row.snr)}`)),
       h(
         'div.sub',
@@ -365,6 +381,7 @@ const blindRow = (row) =>
       'aria-disabled': 'true',
       title: t('You score this item in a blind session; it is shown here again when the session is closed.'),
     },
+    h('span.round', {}, t('blind')),
     h('div.name', {}, h('span.muted', {}, `#${row.id}`)),
     h('div.sub', {}, h('span.pill.grey', {}, t('in a blind session')), h('span.muted', {}, row.task)),
   )

@@ -2,7 +2,6 @@
 // does is in actions.js; what happens by itself is in upkeep.js; parts follow the item shown by the events of state.js.
 
 import { address } from '../common/address.js'
-import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
 import { keepPageOnDrop } from '../common/file_drops.js'
 import { nameGradioParts } from '../help/gradio_names.js'
@@ -24,7 +23,6 @@ import { Actions } from './actions.js'
 import { DecisionBar } from './decision_bar.js'
 import { Decisions } from './decisions.js'
 import { Editing } from './editing.js'
-import { Inspecting } from './inspection.js'
 import { ItemView } from './item_view.js'
 import { Items } from './items.js'
 import { Lease } from './lease.js'
@@ -105,7 +103,6 @@ function buildReview(root, me, keymap) {
   const statements = new Statements(state)
   const view = new ItemView({ state, statements, notices, act })
   const editing = new Editing({ state, view, statements, notices })
-  const inspecting = new Inspecting({ state, view, notices })
   const comments = new Comments({ state, view, notices, key: keys.of('comments') })
   const unread = new Unread(state, (id, comment) => {
     comments.goTo(id, comment)
@@ -122,18 +119,17 @@ function buildReview(root, me, keymap) {
   const queuePane = new SidePane(root, queue.root, {
     ...{ id: 'queue', name: t('Queue'), title: t('show or hide the queue') },
     key: keys.of('queue'),
-    onColumn: (hidden) => lasting.set('so-queue', hidden ? 'hidden' : 'shown'),
   })
   const bar = new DecisionBar({ state, statements, keys, act, queueButton: queuePane.button })
   actions.connect({
     ...{ root, state, view, editing, decisions, bar, lease, navigation, linked, queue, queuePane },
-    ...{ items, comments, inspecting, statements, notices, tour, keys },
+    ...{ items, comments, statements, notices, tour, keys },
   })
 
   topBar.state.after(unread.root)
   root.classList.add('so-review', 'so-desk')
-  const left = h(
-    'div.left',
+  const steps = h(
+    'div.steps',
     {},
     notices.line,
     view.comparison.heads[0],
@@ -141,10 +137,9 @@ function buildReview(root, me, keymap) {
     view.tracePane,
     comments.root,
   )
-  const right = h('div.right', {}, view.header, view.comparison.legend, view.spectrumPane)
-  fill(root, queue.root, left, view.comparison.root, right, view.evidence.root, bar.root, notices.toasts)
+  const plots = h('div.plots', {}, view.header, view.pictureOnly, view.spectrumPane)
+  fill(root, queue.root, plots, steps, view.comparison.root, view.evidence.root, bar.root, notices.toasts)
   view.evidence.placeIn(root)
-  root.classList.toggle('no-queue', lasting.get('so-queue') === 'hidden')
 
   const parts = { root, state, notices, topBar, view, queue, lease, recovery, navigation, bar, tour, isActive }
   const handle = new ReviewHandle({ state, view, lease, queue, navigation, statements })

@@ -1,11 +1,13 @@
 // The controls of the spectrum view: redshift, smoothing, lines, frame and toggles, and how each key changes them.
 
 import { lasting } from '../common/browser_storage.js'
-import { h, part } from '../common/dom.js'
+import { cap, h } from '../common/dom.js'
 import { number, parseNumber, redshift, velocity } from '../common/format.js'
 import { Keys } from '../common/keys.js'
-import { t, word } from '../common/language.js'
+import { sentences, t, word } from '../common/language.js'
+import { closeOnChoice, menuButton, sheetOf } from '../common/popover.js'
 import { axisFrame } from './frames.js'
+import { legend } from './legend.js'
 import { C_KMS, kmsPerPixel } from './math.js'
 
 /** The parts of the state that are remembered for the next visit. */
@@ -23,6 +25,7 @@ export const FIRST = {
   normalised: false,
   unmeasured: false,
   brush: false,
+  agent: false,
 }
 
 /** The part of a state to remember; null if `change` has none of it. */
@@ -63,46 +66,50 @@ export const steppedRedshift = (z, by) => (1 + z) * Math.exp(by) - 1
 const FINE = 1e-5
 const COARSE = 1e-4
 
-/** Command, text, the offer of the item that it needs, and the kind of overlay that it shows. */
-const OVERLAYS = [
-  ['template', t('template'), 'templates', 'template'],
-  ['model', t('model'), 'model', 'model'],
-  ['exposures', t('exposures'), 'exposures', 'exposure'],
+/**
+ * The entries of the menu: command, text, tooltip, and the offer of the item that it needs.
+ * @type {[string, string, string, string?][]}
+ */
+const MENU = [
+  ['sky', t('sky'), t('sky lines, telluric bands and joins of the arms: a strip at the foot of the data')],
+  ['frame', t('frame'), t('rest or observed wavelengths along the bottom, the other along the top')],
+  ['unit', t('z or velocity'), t('Redshift or velocity')],
+  [
+    'normalised',
+    t('F/cont.'),
+    t(
+      'divide flux, error and curves by a pseudo-continuum (clipped medians in stretches of 150 Å). In a cool star ' +
+        'it follows the tops between the bands',
+    ),
+  ],
+  ['template', t('template'), t('the library spectrum that fits best'), 'templates'],
+  ['model', t('model'), t("the survey pipeline's best-fitting model, from the file"), 'model'],
+  ['exposures', t('exposures'), t('the single exposures of the file'), 'exposures'],
+  ['unmeasured', 'ivar 0', t('draw pixels with ivar = 0 faintly; no measurement uses them'), 'unmeasured'],
+  ['width-mode', t('equivalent width'), t('between two continuum points, by a drag or two key presses'), 'width'],
+  ['brush', t('set window'), ''],
+  ['reset', t('reset'), ''],
 ]
-
-/** The tooltip of an overlay's button. @type {Record<string, () => string>} */
-const OVERLAY_TITLES = {
-  template: () =>
-    t('{key}: the library spectrum that fits best; {key2}: the next one', {
-      key: Keys.of('template'),
-      key2: Keys.of('template-next'),
-    }),
-  model: () => t("{key}: the survey pipeline's best-fitting model, from the file", { key: Keys.of('model') }),
-  exposures: () => t('{key}: the single exposures of the file', { key: Keys.of('exposures') }),
-}
+const KEY_OF = { 'width-mode': 'width' }
+const KIND_OF = { template: 'template', model: 'model', exposures: 'exposure' }
 
 export class Controls {
   /**
    * @param {HTMLElement} host
    * @param {(command: string, argument?: *) => void} act
+   * @param {{buttons: HTMLElement[], menu: () => HTMLElement[], readout: HTMLElement, hatch: () => string}} parts
+   *   `buttons`, `menu`: further buttons and entries of the menu; `readout`: stands at the end of the row; `hatch`: id
+   *   of the pattern of hatching
    */
-  constructor(host, act) {
+  constructor(host, act, { buttons, menu, readout, hatch }) {
     this.act = act
-    this.unit = h(
-      'button.so-unit',
-      { type: 'button', title: t('Redshift or velocity'), onclick: () => act('unit') },
-      'z',
-    )
+    this.unit = h('span.so-unit')
     this.field = h('input.so-field', {
       type: 'text',
       inputMode: 'decimal',
       autocomplete: 'off',
       spellcheck: false,
       'aria-label': t('Redshift'),
-      title: t(
-        'Redshift tried for the lines; Enter applies, ↑ ↓ step by 3 km/s, with Shift by 30 km/s. Or right-click a ' +
-          'feature in a plot and name its line',
-      ),
       onkeydown: (event) => this.#key(event),
       oninput: () => {
         this.typed = true
@@ -110,91 +117,79 @@ export class Controls {
       onchange: () => this.#apply(),
       onblur: () => this.#leave(),
     })
-    this.other = h('output.so-other')
     this.back = h(
       'button.so-icon',
       { type: 'button', onclick: () => act('z-file'), 'aria-label': t("Back to the file's redshift") },
       '↺',
     )
-    this.smoothing = h('output.so-smoothing')
-    this.toggles = ['error', 'lines', 'sky'].map((name) => this.#toggle(name))
+    this.smoothing = h(
+      'select.so-smoothing',
+      {
+        'aria-label': t('Smoothing'),
+        onchange: () => this.#choose(this.smoothing, 'smooth', Number(this.smoothing.value)),
+      },
+      SMOOTHINGS.map((value) =>
+        h('option', { value }, t('smooth {width}', { width: number(value, value % 1 ? 1 : 0) })),
+      ),
+    )
     this.list = h(
       'select.so-list',
-      { 'aria-label': t('Which lines'), title: t('Lines to draw'), onchange: () => act('linelist', this.list.value) },
+      {
+        'aria-label': t('Which lines'),
+        title: t('Lines to draw'),
+        onchange: () => this.#choose(this.list, 'linelist', this.list.value),
+      },
       ['few', 'emission', 'absorption', 'all'].map((name) => h('option', { value: name }, word(name))),
     )
-    this.frame = h('button.so-button', {
-      type: 'button',
-      title: t('Rest or observed wavelengths along the bottom (the other along the top)'),
-      onclick: () => act('frame'),
-    })
-    this.overlays = OVERLAYS.map(([command, text]) => {
-      const title = OVERLAY_TITLES[command]()
-      return h('button.so-button', { type: 'button', title, hidden: true, onclick: () => act(command) }, text)
-    })
-    this.normalised = h(
-      'button.so-button',
-      {
-        type: 'button',
-        title: t(
-          '{key}: divide flux, error and curves by a pseudo-continuum (clipped medians in stretches of 150 Å). In a ' +
-            'cool star it follows the tops between the bands',
-          { key: Keys.of('normalised') },
-        ),
-        onclick: () => act('normalised'),
-      },
-      t('F/cont.'),
-    )
-    this.unmeasured = h(
-      'button.so-button',
-      {
-        type: 'button',
-        title: t('{key}: draw pixels with ivar = 0 faintly. They stay out of ranges and measurements', {
-          key: Keys.of('unmeasured'),
-        }),
-        hidden: true,
-        onclick: () => act('unmeasured'),
-      },
-      'ivar 0',
-    )
-    this.measuring = h(
-      'button.so-button',
-      {
-        type: 'button',
-        title: t('{key}: equivalent width between two continuum points, by a drag or two key presses', {
-          key: Keys.of('width'),
-        }),
-        onclick: () => act('width-mode'),
-      },
-      'EW',
-    )
-    this.brush = h('button.so-button.so-brush-button', { type: 'button', onclick: () => act('brush') }, t('set window'))
-    this.reset = h('button.so-button', { type: 'button', onclick: () => act('reset') }, t('reset'))
-    const lines = this.toggles[1]
+    /** @type {Map<string, HTMLElement>} by command */
+    this.toggles = new Map()
+    for (const [command, text] of [
+      ['lines', t('lines')],
+      ['error', t('error')],
+      ['agent', t('as the agent saw it')],
+    ])
+      this.#toggle(command, h('button.so-button', { type: 'button', onclick: () => act(command) }, text))
+    this.toggles.get('agent')?.append(' ', cap(Keys.of('agent')))
+    for (const [command, text, title] of MENU)
+      this.#toggle(
+        command,
+        menuButton(text, Keys.of(KEY_OF[command] ?? command), { title, onclick: () => act(command) }),
+      )
+    const of = (/** @type {string} */ command) => /** @type {HTMLElement} */ (this.toggles.get(command))
+    const more = h('button.so-button.so-more', { type: 'button' }, t('More ▾'))
+    const sheet = sheetOf(more, 'div.so-menu', t('More'), () => [
+      h('label.entry', {}, h('span', {}, t('lines')), this.list),
+      MENU.map(([command]) => of(command)),
+      menu(),
+      legend(hatch()),
+    ])
+    closeOnChoice(sheet)
     host.classList.add('so-controls')
     host.setAttribute('role', 'toolbar')
     host.setAttribute('aria-label', t('Spectrum'))
     host.append(
-      h('span.so-chip', {}, this.unit, this.field, this.other, this.back),
-      h(
-        'span.so-chip',
-        {},
-        this.#step('smooth-', '−', t('Smooth less')),
-        this.smoothing,
-        this.#step('smooth+', '+', t('Smooth more')),
-      ),
-      this.toggles[0],
-      this.normalised,
-      h('span.so-chip', {}, lines, this.list),
-      this.toggles[2],
-      this.frame,
-      this.measuring,
-      this.unmeasured,
-      ...this.overlays,
-      this.brush,
-      this.reset,
+      h('span.so-chip', {}, this.unit, this.field, this.back),
+      this.smoothing,
+      of('lines'),
+      of('error'),
+      of('agent'),
+      ...buttons,
+      more,
+      sheet,
+      readout,
     )
-    for (const toggle of [0, 2]) this.toggles[toggle].classList.add('so-chip')
+  }
+
+  /** Leave a list once a value is chosen: the next keys are the page's. @param {HTMLElement} list */
+  #choose(list, /** @type {string} */ command, /** @type {string | number} */ value) {
+    this.act(command, value)
+    list.blur()
+  }
+
+  /** @param {string} command @param {HTMLElement} button */
+  #toggle(command, button) {
+    button.dataset.command = command
+    this.toggles.set(command, button)
   }
 
   /**
@@ -207,44 +202,54 @@ export class Controls {
     const inVelocity = state.unit === 'km/s'
     this.unit.textContent = inVelocity ? 'cz' : 'z'
     if (!this.typed) this.field.value = this.#shown(state)
-    this.other.textContent = inVelocity ? `km/s · z ${redshift(state.z)}` : `cz ${velocity(state.z * C_KMS)}`
+    this.field.title = sentences(
+      inVelocity ? `z ${redshift(state.z)}` : `cz ${velocity(state.z * C_KMS)}`,
+      t(
+        'Redshift tried for the lines; Enter applies, ↑ ↓ step by 3 km/s, with Shift by 30 km/s. Or right-click a ' +
+          'feature in a plot and name its line',
+      ),
+    )
     this.#file(item, state)
-    this.smoothing.textContent = smoothingText(state.smoothing, item)
-    for (const toggle of this.toggles) {
-      const box = /** @type {HTMLInputElement} */ (part(toggle, 'input'))
-      box.checked = Boolean(state[toggle.dataset.name ?? ''])
-    }
-    part(this.toggles[0], 'span').textContent = item.spectrum.errors === 'estimated' ? t('error (est.)') : t('error')
-    this.toggles[0].title =
-      item.spectrum.errors === 'estimated'
-        ? t('±1σ. The file has no errors: estimated from the scatter between pixels')
-        : t('±1σ from the inverse variances of the file')
-    this.overlays.forEach((button, at) => {
-      const [, , offer, kind] = OVERLAYS[at]
-      button.hidden = !item.offers[offer]
-      button.setAttribute('aria-pressed', String(item.overlays.some((overlay) => overlay.kind === kind)))
-    })
-    this.normalised.setAttribute('aria-pressed', String(state.normalised))
-    this.unmeasured.hidden = !hasUnmeasured
-    this.unmeasured.setAttribute('aria-pressed', String(state.unmeasured))
-    this.measuring.hidden = !item.offers.width
-    this.measuring.setAttribute('aria-pressed', String(measuring))
+    this.smoothing.value = String(state.smoothing)
+    this.smoothing.title = smoothingText(state.smoothing, item)
     this.list.value = state.lineList
     this.list.disabled = !state.lines
-    this.frame.textContent = t('frame: {frame}', { frame: word(axisFrame(item, state)) })
-    this.brush.setAttribute('aria-pressed', String(state.brush))
-    this.brush.textContent = item.editable === false ? t('zoom in') : t('set window')
-    this.brush.title =
-      item.editable === false
-        ? t('Drag across a plot (or hold Shift) to zoom into a range')
-        : t("Drag across a plot (or hold Shift) to set the selected step's window")
+    const offers = { ...item.offers, unmeasured: hasUnmeasured }
+    const pressed = { ...state, 'width-mode': measuring, frame: undefined }
+    for (const [command, button] of this.toggles) {
+      const kind = KIND_OF[command]
+      const on = kind ? item.overlays.some((overlay) => overlay.kind === kind) : pressed[command]
+      if (typeof on === 'boolean') button.setAttribute('aria-pressed', String(on))
+    }
+    for (const [command, , , offer] of MENU)
+      if (offer) /** @type {HTMLElement} */ (this.toggles.get(command)).hidden = !offers[offer]
+    const estimated = item.spectrum.errors === 'estimated'
+    this.#name(
+      'error',
+      estimated ? t('error (est.)') : t('error'),
+      estimated
+        ? t('±1σ. The file has no errors: estimated from the scatter between pixels')
+        : t('±1σ from the inverse variances of the file'),
+    )
+    this.#name('frame', t('frame: {frame}', { frame: word(axisFrame(item, state)) }))
+    if (item.editable === false)
+      this.#name('brush', t('zoom in'), t('Drag across a plot (or hold Shift) to zoom into a range'))
+    else this.#name('brush', t('set window'), t("Drag across a plot (or hold Shift) to set the selected step's window"))
     this.state = state
   }
 
-  /** @param {string} text of the button that resets the zoom @param {string} more for its tooltip */
+  /** @param {string} command @param {string} text @param {string} [title] */
+  #name(command, text, title) {
+    const button = this.toggles.get(command)
+    if (!button) return
+    const name = button.querySelector('span') ?? button
+    name.textContent = text
+    if (title !== undefined) button.title = title
+  }
+
+  /** @param {string} text of the entry that resets the zoom @param {string} more for its tooltip */
   showReset(text, more) {
-    this.reset.textContent = text
-    this.reset.title = [t('Reset the zoom of both plots'), more].filter(Boolean).join('; ')
+    this.#name('reset', text, [t('Reset the zoom of both plots'), more].filter(Boolean).join('; '))
   }
 
   focusRedshift() {
@@ -254,30 +259,16 @@ export class Controls {
 
   #file(item, state) {
     const known = Number.isFinite(item.redshift)
-    this.back.disabled = state.z === (item.redshift ?? 0)
+    this.back.hidden = state.z === (item.redshift ?? 0)
     this.back.title = known
       ? t("Back to the file's z = {z}", { z: redshift(item.redshift) })
       : t('The file has no redshift; lines are drawn at z = 0 until you try another one')
     this.field.placeholder = known ? '' : t('unknown')
-    this.field.classList.toggle('own', !this.back.disabled)
+    this.field.classList.toggle('own', !this.back.hidden)
   }
 
   #shown(state) {
     return state.unit === 'km/s' ? number(state.z * C_KMS, 1, { group: false }) : redshift(state.z)
-  }
-
-  #toggle(name) {
-    const text = { error: t('error'), lines: t('lines'), sky: t('sky') }[name]
-    return h(
-      'label',
-      { 'data-name': name },
-      h('input', { type: 'checkbox', onchange: (event) => this.act(name, event.target.checked) }),
-      h('span', {}, text),
-    )
-  }
-
-  #step(command, text, title) {
-    return h('button.so-icon', { type: 'button', title, 'aria-label': title, onclick: () => this.act(command) }, text)
   }
 
   #key(event) {

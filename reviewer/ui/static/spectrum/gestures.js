@@ -42,7 +42,7 @@ export function attachGestures(panel, act, signal) {
   }
   const inPlot = ({ x, y }) => {
     const g = panel.geometry
-    return g && x >= g.left && x <= g.right && y >= g.top && y <= g.foot
+    return g && x >= g.left && x <= g.right && y >= g.top && y <= g.bottom
   }
   const wavelengthAt = (x) =>
     panel.geometry.wavelength(Math.max(panel.geometry.left, Math.min(panel.geometry.right, x)))

@@ -1,27 +1,10 @@
-// The names of lines above a panel, in a lane of their own: vertical above the whole spectrum, horizontal in rows above
-// the window. Leaders join each name to its line; names never overlap.
+// The names of lines within the frame, above the data, in rows. Leaders join each name to its line; names never
+// overlap.
 
 import { round, svg } from './marks.js'
 
-const NAME_SIZE = 11.5 // px, as in view.css
-const NAME_GAP = 12.5
-const NAME_SHIFT = 22
-const LONGEST_NAME = 12 // characters; longer names are cut; the tooltip has the whole name
+const NAME_SIZE = 12 // px, as in view.css
 const FLAG_ROW = 14
-
-/** The height of names in rows. */
-export const flagsHeight = (/** @type {number} */ rows) => rows * FLAG_ROW + 6
-
-/**
- * The height of the names above a panel: for all lines of the item that are drawn by default, so that a toggle never
- * the plot.
- */
-export function namesHeight(lines) {
-  const widths = lines.filter((line) => line.major || line.task).map((line) => textWidth(shortened(line.name)))
-  return Math.round(Math.max(34, ...widths)) + 7
-}
-
-const shortened = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name)
 
 /** @type {Map<string, number>} */
 const measured = new Map()
@@ -39,32 +22,6 @@ function textWidth(name) {
     measured.set(name, width)
   }
   return width
-}
-
-/**
- * Places for names without overlap: as close to `positions` (increasing) as possible, `gap` apart, none moved by
- * more than `farthest`. If that is impossible, the names with the smallest `weights` are left out. Returns a place or
- * null for each.
- */
-export function placeNames(positions, weights, gap, farthest) {
-  const order = positions.map((_, i) => i).sort((a, b) => weights[b] - weights[a] || a - b)
-  let kept = []
-  let places = []
-  for (const candidate of order) {
-    const trial = [...kept, candidate].sort((a, b) => a - b)
-    const spaced = spread(
-      trial.map((i) => positions[i]),
-      gap,
-    )
-    if (spaced.some((place, k) => Math.abs(place - positions[trial[k]]) > farthest)) continue
-    kept = trial
-    places = spaced
-  }
-  const result = positions.map(() => null)
-  kept.forEach((i, k) => {
-    result[i] = places[k]
-  })
-  return result
 }
 
 /** Least-squares places at least `gap` apart for increasing positions: isotonic regression by pooling neighbours. */
@@ -91,43 +48,10 @@ export function spreadWithin(positions, gap, /** @type {number[]} */ [lo, hi]) {
   return places
 }
 
-/** Dotted lines through the plot with vertical names above it, which overlap neither the data nor each other. */
+/** Dotted lines through the data, with the names of those that the data show, in `geometry.rows` rows. */
 export function lineMarks(geometry, lines) {
-  const seen = inRange(geometry, lines)
-  const places = placeNames(
-    seen.map(({ x }) => x),
-    seen.map(({ weight }) => weight),
-    NAME_GAP,
-    NAME_SHIFT,
-  )
-  const foot = geometry.top - geometry.axisHeight - 4
-  return svg(
-    'g',
-    { class: 'so-lines' },
-    ...seen.map((mark, i) => {
-      const at = places[i] === null ? null : round(places[i])
-      return lineMark(
-        geometry,
-        mark,
-        at !== null && [
-          svg('path', {
-            class: 'so-leader',
-            d: `M${mark.x} ${geometry.top}V${geometry.top - 3}L${at} ${foot + 3}V${foot}`,
-          }),
-          svg(
-            'text',
-            { class: 'so-name', transform: `translate(${round(at + 4)} ${foot - 2})rotate(-90)` },
-            shortened(mark.line.name),
-          ),
-        ],
-      )
-    }),
-  )
-}
-
-/** The same for few lines: horizontal names in `geometry.rows` rows. */
-export function flaggedLines(geometry, lines) {
-  const seen = inRange(geometry, lines)
+  const all = inRange(geometry, lines)
+  const seen = all.filter(({ line }) => line.seen)
   const widths = seen.map(({ line }) => textWidth(line.name) + 8)
   const rows = placeFlags(
     seen.map(({ x }) => x),
@@ -141,18 +65,20 @@ export function flaggedLines(geometry, lines) {
   leaves.forEach((outside, i) => {
     if (outside && rows[i] !== null) rows[i] = freeRow(rows, spans, i, geometry.rows)
   })
-  const foot = geometry.top - geometry.axisHeight - 4
+  const foot = geometry.top + geometry.axisHeight + geometry.rows * FLAG_ROW - 1
   return svg(
     'g',
     { class: 'so-lines' },
+    ...all.filter(({ line }) => !line.seen).map((mark) => lineMark(geometry, mark, foot, false)),
     ...seen.map((mark, i) => {
       const y = foot - (rows[i] ?? 0) * FLAG_ROW
       const outside = leaves[i]
       return lineMark(
         geometry,
         mark,
+        foot,
         rows[i] !== null && [
-          svg('path', { class: 'so-leader', d: `M${mark.x} ${geometry.top}V${y - 8}` }),
+          svg('path', { class: 'so-leader', d: `M${mark.x} ${foot}V${y - 8}` }),
           svg(
             'text',
             { class: 'so-name', x: mark.x + (outside ? -3 : 3), y, 'text-anchor': outside ? 'end' : undefined },
@@ -170,12 +96,12 @@ function inRange(geometry, lines) {
     .map((line) => ({ line, x: round(geometry.x(line.at)), weight: (line.task ? 2 : 0) + (line.major ? 1 : 0) }))
 }
 
-function lineMark(geometry, { line, x }, name) {
+function lineMark(geometry, { line, x }, foot, name) {
   const kind = `so-line so-${line.kind}${line.task ? ' so-task' : ''}${name ? '' : ' so-unnamed'}`
   return svg(
     'g',
     { class: kind, 'data-line': line.index },
-    svg('path', { class: 'so-dots', d: `M${x} ${geometry.bottom}V${geometry.top}` }),
+    svg('path', { class: 'so-dots', d: `M${x} ${geometry.bottom}V${name ? foot : geometry.top}` }),
     ...(name || []),
   )
 }

@@ -1,8 +1,7 @@
-// What colours and signs of the plots mean: a sheet that the button of the controls opens.
+// What colours and signs of the plots mean.
 
 import { h } from '../common/dom.js'
 import { t } from '../common/language.js'
-import { sheetOf } from '../common/popover.js'
 import { svg } from './marks.js'
 
 const WIDTH = 30
@@ -16,8 +15,11 @@ const ENTRIES = [
   [() => line('so-task'), t('Orange: a line or band head of the guide of this class')],
   [() => line('so-emission'), t('Grey, dotted: another line, in emission or both')],
   [() => line('so-absorption'), t('Grey, dashed: another line, in absorption')],
-  [() => [box('so-window so-selected')], t('Blue: the window of a step, with its number in the lane under the data')],
-  [() => [box('so-band so-sky-region')], t('Grey band: sky line or telluric band; it does not move with z')],
+  [() => [box('so-window so-selected')], t('Blue: the window of a step, with its number')],
+  [
+    () => [box('so-band so-sky-region')],
+    t('Grey strip: sky line or telluric band; it does not move with z; point at it to see its whole width'),
+  ],
   [() => [box('so-band so-join')], t('Dashed edges: where the arms of the spectrograph join')],
   [() => [box('so-swatch-error')], t('Pale: ±1σ')],
   [
@@ -31,22 +33,18 @@ const ENTRIES = [
   ],
 ]
 
-/** The button and its sheet. @param {() => string} hatch the id of the pattern of hatching */
-export function legendButton(hatch) {
-  const button = h(
-    'button.so-legend-button',
-    { type: 'button', title: t('What colours and signs mean') },
-    t('legend ▾'),
-  )
-  const sheet = sheetOf(button, 'div.so-key', t('Legend of the plots'), () => [
+/** What opens in the menu of the plots. @param {string} hatch the id of the pattern of hatching */
+export const legend = (hatch) =>
+  h(
+    'details.so-key',
+    {},
+    h('summary', {}, t('What colours and signs mean')),
     h(
       'ul',
       {},
       ENTRIES.map(([draw, text]) => {
-        const swatch = svg('svg', { width: WIDTH, height: HEIGHT, 'aria-hidden': 'true' }, ...draw(hatch()))
+        const swatch = svg('svg', { width: WIDTH, height: HEIGHT, 'aria-hidden': 'true' }, ...draw(hatch))
         return h('li', {}, swatch, text)
       }),
     ),
-  ])
-  return [button, sheet]
-}
+  )

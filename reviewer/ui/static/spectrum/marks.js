@@ -7,7 +7,7 @@ import { t, withCommas } from '../common/language.js'
 import { lowerBound, niceTicks } from './math.js'
 
 const SVG = 'http://www.w3.org/2000/svg'
-export const OTHER_AXIS_HEIGHT = 17
+const STRIP = 6 // px: the sky at the foot of the data
 
 /** An SVG element; text goes in as text. */
 export function svg(tag, attributes = {}, ...children) {
@@ -29,36 +29,19 @@ function span(geometry, [lo, hi], least = 1) {
   return { x: round(from), width: round(Math.max(0, to - from)) }
 }
 
-/** Sky lines, telluric bands and arm joins, with their names where they are wide enough. */
+/** Sky lines, telluric bands and arm joins: a strip at the foot of the data, and, to be pointed at, in full height. */
 export function skyBands(geometry, bands) {
   const group = svg('g', { class: 'so-skies' })
-  const names = []
-  let free = geometry.left
-  for (const band of bands) {
+  bands.forEach((band, index) => {
     const at = span(geometry, band.span, 2)
-    if (!at) continue
+    if (!at) return
+    const rect = (kind, y, height) =>
+      svg('rect', { class: `so-band so-${band.kind} ${kind}`, x: at.x, width: at.width, y, height, 'data-band': index })
     group.append(
-      svg('rect', {
-        class: `so-band so-${band.kind}`,
-        x: at.x,
-        width: at.width,
-        y: geometry.top,
-        height: geometry.height,
-      }),
+      rect('so-strip', geometry.bottom - STRIP, STRIP),
+      rect('so-whole', geometry.top, geometry.height - STRIP),
     )
-    const width = band.short.length * 5.8
-    const middle = at.x + at.width / 2
-    if (width > at.width || middle - width / 2 < free) continue
-    free = middle + width / 2 + 6
-    names.push(
-      svg(
-        'text',
-        { class: 'so-band-name', x: round(middle), y: geometry.top + 12, 'text-anchor': 'middle' },
-        band.short,
-      ),
-    )
-  }
-  group.append(...names)
+  })
   return group
 }
 
@@ -70,7 +53,7 @@ export function gapMarks(geometry, gaps, masked) {
       .map(([x, width]) => `M${x} ${y}h${width}v${height}h${-width}z`)
       .join('')
   const missing = strokes(gaps, geometry.top, geometry.height)
-  const flagged = strokes(masked, geometry.bottom - 5, 5)
+  const flagged = strokes(masked, geometry.bottom - STRIP - 4, 4)
   if (missing) group.append(svg('path', { class: 'so-gap', d: missing, fill: `url(#${geometry.hatch})` }))
   if (flagged) group.append(svg('path', { class: 'so-masked', d: flagged }))
   return group
@@ -94,13 +77,10 @@ function merged(geometry, stretches) {
 /** The class for the trace of a window if two traces are shown: "left" or "right". */
 export const sideOf = ({ side }) => (side ? ` so-${side}` : '')
 
-/** The frame: the data, and under them the lane of the windows' numbers. */
-export function frame({ left, right, top, bottom, foot }) {
+/** The frame around the data. */
+export function frame({ left, right, top, bottom }) {
   const [x, y] = [left - 0.5, top - 0.5]
-  return svg('path', {
-    class: 'so-frame',
-    d: `M${x} ${y}H${right + 0.5}V${foot + 0.5}H${x}zM${x} ${bottom + 0.5}H${right + 0.5}`,
-  })
+  return svg('path', { class: 'so-frame', d: `M${x} ${y}H${right + 0.5}V${bottom + 0.5}H${x}z` })
 }
 
 /** The windows as bands behind the data; the selected one stronger. */
@@ -116,7 +96,7 @@ export function windowBands(geometry, windows) {
         x: at.x,
         width: at.width,
         y: geometry.top,
-        height: geometry.foot - geometry.top,
+        height: geometry.height,
         'data-step': window.id,
       }),
     )
@@ -136,7 +116,7 @@ export function selectedOutline(geometry, windows) {
         x: Math.round(at.x),
         width: Math.round(at.width),
         y: geometry.top,
-        height: geometry.foot - geometry.top,
+        height: geometry.height,
       }),
     )
   return group
@@ -145,7 +125,7 @@ export function selectedOutline(geometry, windows) {
 /** The other trajectory's windows: a row of brackets under the numbers. */
 export function secondRow(geometry, windows) {
   const group = svg('g', { class: 'so-second' })
-  const y = geometry.foot - 7
+  const y = geometry.bottom - 30 // above the numbers
   for (const window of windows) {
     const at = span(geometry, window.span, 4)
     if (!at) continue
@@ -197,38 +177,38 @@ export function widthMark(geometry, points, { scale, wavelength, drawn }) {
   return group
 }
 
-/** The axis of the other frame along the top. */
+/** The axis of the other frame, along the top of the frame and inside it. */
 export function otherAxis(geometry, { factor, label }) {
   const group = svg('g', { class: 'so-other-axis' })
   const [lo, hi] = geometry.range.map((wavelength) => wavelength * factor)
   const { values, digits } = niceTicks(lo, hi, geometry.width / 100)
-  const labelled = geometry.left + label.length * 5.6 + 8
+  const labelled = geometry.left + label.length * 6.4 + 8
   for (const value of values) {
     const x = round(geometry.x(value / factor))
-    group.append(svg('path', { d: `M${x} ${geometry.top}v-4` }))
+    group.append(svg('path', { d: `M${x} ${geometry.top}v4` }))
     if (x < labelled + 14 || x > geometry.right - 10) continue
     group.append(
-      svg('text', { x, y: geometry.top - 6, 'text-anchor': 'middle' }, number(value, digits, { group: false })),
+      svg('text', { x, y: geometry.top + 14, 'text-anchor': 'middle' }, number(value, digits, { group: false })),
     )
   }
-  group.append(svg('text', { class: 'so-axis-name', x: geometry.left, y: geometry.top - 6 }, label))
+  group.append(svg('text', { class: 'so-axis-name', x: geometry.left + 4, y: geometry.top + 14 }, label))
   return group
 }
 
 /**
- * Axis titles. A flux title that is longer than the axis is cut to its quantity: the other panel has the unit.
+ * Axis titles. The flux title of the upper panel, and one that is longer than the axis, is cut to its quantity.
  */
 export function titles(geometry, { wavelength, flux }) {
-  const long = flux.text.length * 6.4 < geometry.height + 30
+  const long = geometry.titled && flux.text.length * 6.4 < geometry.height + 30
   const y = Math.round((geometry.top + geometry.bottom) / 2)
   const { text, x } = placedTitle(geometry, wavelength)
   return svg(
     'g',
     { class: 'so-titles' },
-    geometry.titled ? svg('text', { x, y: geometry.foot + 34, 'text-anchor': 'middle' }, text) : null,
+    geometry.titled ? svg('text', { x, y: geometry.bottom + 34, 'text-anchor': 'middle' }, text) : null,
     svg(
       'text',
-      { transform: `translate(13 ${y})rotate(-90)`, 'text-anchor': 'middle' },
+      { transform: `translate(12 ${y})rotate(-90)`, 'text-anchor': 'middle' },
       ...fluxSpans(long ? flux.text : flux.quantity),
     ),
   )

@@ -146,9 +146,40 @@ export function borders(wavelength, i) {
   return [wavelength[i] - (left || 0) / 2, wavelength[i] + (right || 0) / 2]
 }
 
+/** km/s on either side of a line, and as far as its continuum is taken from: a narrow line, a broad one. */
+const SCALES = [
+  [250, 1200],
+  [1200, 5000],
+]
+const LEAST_SEEN = 5 // of the error of the mean
+
+/**
+ * Whether the mean flux around a wavelength differs from the median on both sides of it by 5 times its error, or by 5
+ * times what the scatter there gives if that is larger. It decides which names are drawn; what is measured comes from
+ * the server.
+ */
+export const isSeen = (wavelength, /** @type {{flux: Float64Array, sigma: Float64Array}} */ { flux, sigma }, at) =>
+  SCALES.some(([core, reach]) => {
+    const edge = (/** @type {number} */ kms) => lowerBound(wavelength, at * (1 + kms / C_KMS))
+    const [from, left, right, to] = [-reach, -core, core, reach].map(edge)
+    const sides = [...flux.subarray(from, left), ...flux.subarray(right, to)].filter(Number.isFinite)
+    const inner = flux.subarray(left, right).filter(Number.isFinite)
+    if (sides.length < 6 || inner.length < 2) return false
+    const level = quantile(sides, 0.5)
+    const scatter =
+      1.4826 *
+      quantile(
+        sides.map((value) => Math.abs(value - level)),
+        0.5,
+      )
+    const error = Math.max(scatter, quantile(sigma.subarray(left, right), 0.5) || 0)
+    const mean = inner.reduce((sum, value) => sum + value, 0) / inner.length
+    return Math.abs(mean - level) > (LEAST_SEEN * error) / Math.sqrt(inner.length)
+  })
+
 /**
  * Round ticks between `low` and `high`: about `count` of them, at multiples of 1, 2 or 5 times a
- * power of ten. Returns {values, digits}.
+ * power of ten. Returns {step, values, digits}.
  */
 export function niceTicks(low, high, count) {
   const rough = (high - low) / Math.max(1, count)
@@ -156,7 +187,7 @@ export function niceTicks(low, high, count) {
   const step = [1, 2, 5, 10].map((m) => m * power).find((candidate) => candidate >= rough) ?? 10 * power
   const values = []
   for (let k = Math.ceil(low / step); k * step <= high; k += 1) values.push(k * step)
-  return { values, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) }
+  return { step, values, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) }
 }
 
 /**

@@ -6,19 +6,21 @@ import { t, word } from '../common/language.js'
 import { extent, pixelsIn } from './frames.js'
 import * as labels from './labels.js'
 import * as marks from './marks.js'
-import { borders, nearest } from './math.js'
+import { borders, nearest, niceTicks } from './math.js'
 import { centresIn, overviewRange, wholeRange } from './ranges.js'
 import { paths } from './scene.js'
 
-const LEFT = 66
-const RIGHT = 18 // at least: half of the last wavelength's label extends beyond the axis
+const LEFT = 58
+const RIGHT = 14 // at least: half of the last wavelength's label extends beyond the axis
 const DIGIT = 7.5 // the width of a digit of a wavelength's label
-const FOOT = 42
-const COMPACT = 230 // px: a panel lower than this has names in rows, and the upper one no title of its wavelengths
-const TICKS = 24 // of it, without the title
-const LANE = 28 // under the data, for the numbers of the windows
-const SECOND_LANE = 18 // for the windows of another trajectory
+const TOP = 7 // half of the uppermost label of the flux axis
+const FOOT = { full: 22, step: 38 } // the labels of the wavelengths; under the window their title, too
+const LEAST_TICKS = 3 // of an axis
 const BADGE = 24
+// Heights within the frame that data leave free before anybody has zoomed, so that no toggle moves the data.
+const NAMES = { full: 18, step: 32 } // names of lines, in one row or two
+const OTHER_AXIS = 16
+const BELOW = { full: 26, step: 10 } // the numbers of the windows; the strip of the sky
 const LEAST_PIXELS = 4 // of the data, in the narrowest view
 let panels = 0 // on the page: elements that are referred to by id need ids of their own
 const CONFIG = { displayModeBar: false, doubleClick: false, responsive: false, showTips: false, scrollZoom: false }
@@ -159,11 +161,12 @@ export class Panel {
       marks.skyBands(geometry, scene.bands),
       marks.gapMarks(geometry, scene.gaps, scene.masked),
     )
+    this.showSky(null)
     const pixels = pixelsIn(scene.wavelength, geometry.range)
     this.over.replaceChildren(
-      scene.otherAxis ? marks.otherAxis(geometry, scene.otherAxis) : '',
       marks.frame(geometry),
-      geometry.rows ? labels.flaggedLines(geometry, scene.lines) : labels.lineMarks(geometry, scene.lines),
+      geometry.axisHeight ? marks.otherAxis(geometry, scene.otherAxis) : '',
+      labels.lineMarks(geometry, scene.lines),
       marks.offScale(geometry, { ...scene.drawn, wavelength: scene.wavelength, scale: scene.scale }, pixels),
       marks.titles(geometry, scene.titles),
       scene.second.length ? marks.secondRow(geometry, scene.second) : '',
@@ -188,7 +191,7 @@ export class Panel {
     this.over.querySelector('.so-outline')?.remove()
     this.over.prepend(marks.selectedOutline(geometry, scene.windows))
     for (const badge of this.layer.querySelectorAll('.so-badge')) badge.remove()
-    this.layer.prepend(...badges(geometry, scene))
+    if (this.name === 'full') this.layer.prepend(...badges(geometry, scene))
     const selected = scene.windows.find((window) => window.selected)
     this.edges.forEach((edge, end) => this.#placeEdge(edge, selected, end))
     this.highlight(this.litRange)
@@ -200,6 +203,15 @@ export class Panel {
     this.litRange = range
     lit.hidden = !range || !geometry || range[1] < geometry.range[0] || range[0] > geometry.range[1]
     if (!lit.hidden) this.#cover(lit, range, [geometry.top, geometry.bottom])
+  }
+
+  /** Draw the sky bands at a wavelength in full height, all others as a strip. @param {number | null} wavelength */
+  showSky(wavelength) {
+    if (!this.geometry || !this.scene) return
+    this.scene.bands.forEach(({ span }, at) => {
+      const isUnder = wavelength !== null && wavelength >= span[0] && wavelength <= span[1]
+      for (const part of this.under.querySelectorAll(`[data-band="${at}"]`)) part.classList.toggle('so-tall', isUnder)
+    })
   }
 
   showCursor(wavelength) {
@@ -268,14 +280,9 @@ export class Panel {
 
   #measure() {
     const { scene } = this
-    const axisHeight = scene.otherAxis ? marks.OTHER_AXIS_HEIGHT : 0
     const isFull = this.name === 'full'
-    const compact = this.height < COMPACT
-    const rows = isFull || !compact ? 2 : 1
-    const names = isFull && !compact ? scene.namesHeight : labels.flagsHeight(rows)
-    const top = names + axisHeight
-    const foot = this.height - (isFull && compact ? TICKS : FOOT)
-    const bottom = foot - LANE - (scene.second.length ? SECOND_LANE : 0)
+    const top = TOP
+    const bottom = this.height - FOOT[this.name]
     const range = this.range ?? extent(scene.wavelength)
     const digits = (range[1] * scene.factor).toFixed(0).length
     const width = this.width - LEFT - Math.max(RIGHT, Math.ceil((digits * DIGIT) / 2) + 3)
@@ -287,15 +294,14 @@ export class Panel {
       width,
       top,
       bottom,
-      foot,
       height: bottom - top,
-      axisHeight,
-      titled: !(isFull && compact),
-      rows: isFull && !compact ? 0 : rows, // of names; 0: they are vertical
+      axisHeight: !isFull && scene.otherAxis ? OTHER_AXIS : 0,
+      titled: !isFull,
+      rows: isFull ? 1 : 2, // of names
       range,
       perPixel,
       hatch: this.hatch,
-      yRange: this.yRange ?? this.#bulk(range),
+      yRange: this.yRange ?? this.#withMargins(this.#bulk(range), bottom - top),
       x: (wavelength) => LEFT + (wavelength - range[0]) / perPixel,
       wavelength: (x) => range[0] + (x - LEFT) * perPixel,
     }
@@ -309,6 +315,16 @@ export class Panel {
     const [low, high] =
       whole || (this.name === 'step' ? wholeRange(drawn.flux, from, to) : overviewRange(drawn, spectrum.mask, from, to))
     return [low * scale, high * scale]
+  }
+
+  /**
+   * A range of fluxes with the heights that names, axis and numbers take above and below the data.
+   * @param {number[]} range @param {number} height of the frame, px
+   */
+  #withMargins([low, high], height) {
+    const above = NAMES[this.name] + (this.name === 'step' ? OTHER_AXIS : 0)
+    const perPixel = (high - low) / Math.max(height / 3, height - above - BELOW[this.name])
+    return [low - BELOW[this.name] * perPixel, high + above * perPixel]
   }
 
   #traces({ range, perPixel }) {
@@ -349,7 +365,7 @@ export class Panel {
     ]
   }
 
-  #layout({ range, yRange, top, bottom, foot, right }) {
+  #layout({ range, yRange, top, bottom, right }) {
     const { scene } = this
     const { colours } = scene
     const axis = {
@@ -369,7 +385,7 @@ export class Panel {
     return {
       width: this.width,
       height: this.height,
-      margin: { l: LEFT, r: this.width - right, t: top, b: this.height - foot },
+      margin: { l: LEFT, r: this.width - right, t: top, b: this.height - bottom },
       paper_bgcolor: 'transparent',
       plot_bgcolor: 'transparent',
       showlegend: false,
@@ -381,19 +397,13 @@ export class Panel {
       uirevision: `${scene.id}/${this.revision}`,
       xaxis: {
         ...axis,
-        range: range.map((wavelength) => wavelength * scene.factor),
-        nticks: Math.max(4, Math.round(this.width / 90)),
+        ...ticks(
+          range.map((wavelength) => wavelength * scene.factor),
+          this.width / 100,
+        ),
         separatethousands: false,
-        anchor: 'free',
-        position: 0,
       },
-      yaxis: {
-        ...axis,
-        domain: [(foot - bottom) / (foot - top), 1],
-        range: yRange,
-        nticks: Math.max(2, Math.round((bottom - top) / 40)),
-        separatethousands: true,
-      },
+      yaxis: { ...axis, ...ticks(yRange, (bottom - top) / 60), separatethousands: true },
     }
   }
 
@@ -416,7 +426,15 @@ export class Panel {
   }
 }
 
-/** The numbers of the windows in their lane under the data: each as near to its window's middle as possible. */
+/** The range of an axis with ticks at round values, at least `LEAST_TICKS` of them. @param {number[]} range */
+function ticks(range, /** @type {number} */ count) {
+  for (let more = Math.max(LEAST_TICKS, Math.round(count)); ; more += 1) {
+    const { step, values } = niceTicks(range[0], range[1], more)
+    if (values.length >= LEAST_TICKS || more > 20) return { range, tick0: 0, dtick: step }
+  }
+}
+
+/** The numbers of the windows at the foot of the data: each as near to its window's middle as possible. */
 function badges(geometry, scene) {
   const seen = scene.windows
     .map((window) => ({ window, middle: geometry.x((window.span[0] + window.span[1]) / 2) }))
@@ -426,19 +444,14 @@ function badges(geometry, scene) {
   const ends = [geometry.left + BADGE / 2 + 1, geometry.right - BADGE / 2 - 1]
   const places = labels.spreadWithin(middles, BADGE + 2, ends)
   return seen.map(({ window }, k) => {
+    // The list of the steps is what keyboard and screen reader use.
     const badge = h(
-      `button.so-badge${window.selected ? '.so-selected' : ''}`,
-      {
-        type: 'button',
-        tabIndex: -1,
-        'data-step': window.id,
-        title: window.title,
-        'aria-label': `${word(window.noun)} ${window.number}: ${window.title}`,
-      },
+      `div.so-badge${window.selected ? '.so-selected' : ''}`,
+      { 'aria-hidden': 'true', 'data-step': window.id, title: window.title },
       String(window.number),
     )
     if (window.side) badge.classList.add(`so-${window.side}`)
-    badge.style.transform = `translate(${Math.round(places[k] - BADGE / 2)}px, ${geometry.bottom + 2}px)`
+    badge.style.transform = `translate(${Math.round(places[k] - BADGE / 2)}px, ${geometry.bottom - BADGE - 1}px)`
     return badge
   })
 }

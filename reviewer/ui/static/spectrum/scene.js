@@ -4,10 +4,12 @@
 import { angstrom, fluxTitle, mediumText, significant, windowText } from '../common/format.js'
 import { t, word } from '../common/language.js'
 import { axisFrame, bandInData, chosenLines, otherFrame, shownFactor, windowInData } from './frames.js'
-import { namesHeight } from './labels.js'
-import { borders, measured, nearest, stretches, unbroken } from './math.js'
+import { borders, isSeen, measured, nearest, stretches, unbroken } from './math.js'
 import { overviewRange } from './ranges.js'
 import { EXPOSURE_COLOURS, placedOverlays } from './overlays.js'
+
+/** Below this redshift the other axis would say the same: 90 km/s, 2 Å at Hα. */
+const LEAST_Z = 3e-4
 
 /** Minimum width of a data pixel on the screen to be drawn as a step, in screen pixels. */
 const STEP_FROM = 2
@@ -177,19 +179,17 @@ export function compose(item, state, { data, drawn, raw, faint, continuum, colou
     unmeasured: state.unmeasured ? faint : null,
     overlays: placedOverlays(item.overlays, spectrum, continuum),
     width: width.drawn(continuum),
-    lines: state.lines ? chosenLines(item, state.lineList, state.z) : [],
+    lines: state.lines ? placedLines(item, state, data) : [],
     bands: state.sky ? placedBands(item) : [],
     gaps: data.gaps,
     masked: data.masked,
-    namesHeight: namesHeight(item.lines),
     windows: placedWindows(item, selected, dragged),
     second: item.second.map((window) => ({
       ...window,
       title: windowTitle(window),
       span: windowInData(window, spectrum),
     })),
-    // Its space is kept if the file has a redshift, so that trying z = 0 moves nothing.
-    otherAxis: state.z === 0 && !item.redshift ? null : otherAxis(spectrum, state),
+    otherAxis: Math.abs(state.z) < LEAST_Z ? null : otherAxis(spectrum, state),
     titles: {
       wavelength: wavelengthTitle(spectrum, frame),
       flux: continuum ? NORMALISED : fluxTitle(spectrum.fluxUnit, data.exponent),
@@ -205,14 +205,15 @@ function wavelengthTitle(spectrum, frame) {
 
 const NORMALISED = { quantity: t('F / continuum'), text: t('Flux / pseudo-continuum') }
 
-/** The readout for the pointer at a wavelength of the data. */
-export function reading({ spectrum, frame, drawn, scale, smoothed, bands, continuum }, { z }, at) {
+/** The readout for the pointer at a wavelength of the data; `reach` (Å) around it are lines that it is on. */
+export function reading({ lines, spectrum, frame, drawn, scale, smoothed, bands, continuum }, { z }, at, reach) {
   const i = nearest(spectrum.wavelength, at)
   const frames = z === 0 ? [frame] : [frame, otherFrame(frame)]
   const where = frames.map(
     (each) => `${angstrom(spectrum.wavelength[i] * shownFactor(spectrum, z, each))} ${word(each)}`,
   )
   const spoilt = bands.filter(({ span }) => at >= span[0] && at <= span[1]).map(({ name }) => name)
+  where.unshift(...lines.filter((line) => Math.abs(line.at - at) <= reach).map(({ name }) => name))
   if (!Number.isFinite(drawn.flux[i])) return [...where, t('no data'), ...spoilt].join(' · ')
   const [flux, sigma] = [drawn.flux[i] * scale, drawn.sigma[i] * scale]
   const values = { flux: significant(flux, 4), sigma: significant(sigma, 2) }
@@ -251,6 +252,12 @@ export function readColours(root) {
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--so-${name}`).trim()]))
 }
 
+/** The chosen lines; those that the data show are named in the plot. "few" are these and the lines of the guide. */
+const placedLines = (item, { lineList, z }, data) =>
+  chosenLines(item, lineList, z)
+    .map((line) => ({ ...line, seen: isSeen(item.spectrum.wavelength, data, line.at) }))
+    .filter((line) => lineList !== 'few' || line.seen || line.task)
+
 function placedWindows(item, selected, dragged) {
   return item.windows.map((window) => {
     const shown = dragged?.id === window.id ? { ...window, ...dragged } : window
@@ -281,12 +288,7 @@ function placedBands({ bands, spectrum, redshift }) {
     .map((band) => {
       const kind = BAND_KINDS[band.kind] ?? band.kind
       const shade = kind === 'sky' && band.hi - band.lo > NARROW ? 'sky-region' : kind
-      return { ...band, kind: shade, short: shortName(band.name, kind), span: bandInData(band, spectrum, redshift) }
+      return { ...band, kind: shade, span: bandInData(band, spectrum, redshift) }
     })
     .filter(({ span }) => span !== null)
-}
-
-/** A short name for the plot: "O₂ A" for "O₂ A telluric band". */
-function shortName(name, kind) {
-  return kind === 'join' ? t('arm join') : name.replace(/ (sky lines?|telluric band)$/, '')
 }

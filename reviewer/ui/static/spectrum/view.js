@@ -1,7 +1,7 @@
 // The interactive spectrum: the whole spectrum above, the window of the selected step below. `window.Plotly` must be
 // loaded first (plotly.min.js, a classic script).
 
-import { h } from '../common/dom.js'
+import { fill, h } from '../common/dom.js'
 import { idle, painted, pause } from '../common/idle.js'
 import { windowText } from '../common/format.js'
 import { t, word } from '../common/language.js'
@@ -14,12 +14,12 @@ import { Panel } from './panel.js'
 import { continuumOf, divided, dividedBy } from './continuum.js'
 import { taskRange } from './ranges.js'
 import { compose, offScaleText, prepare, readColours, reading } from './scene.js'
-import { legendButton } from './legend.js'
 import { describeWhole, describeWindow } from './summary.js'
 import { WidthTool } from './width.js'
 
 const SETTLE = 200 // ms that a plot has to stay before it is described
-const CONTEXT = 0.08 // of a window's width, shown on either side of it in the lower plot
+const POINTED = 4 // px between pointer and a line that it is on
+const CONTEXT = 0.03 // of a window's width, shown on either side of it in the lower plot
 
 /** @type {(...report: any[]) => void} */
 const IGNORE = () => {}
@@ -48,6 +48,8 @@ export class SpectrumView {
   empty
   /** @type {HTMLElement} */
   tip
+  /** @type {HTMLElement} what the agent saw */
+  picture
   /** @type {ResizeObserver} */
   sizes
   /** @type {any} the content drawn last, see `compose` */
@@ -80,6 +82,8 @@ export class SpectrumView {
    *   onSelect(stepId)               a numbered band was clicked
    *   onState(state)                 redshift, smoothing or a toggle changed
    *   onOverlay(kind)                a template, the model or the exposures are to be shown, or no longer
+   *   picture(stepId)                -> {url, title} of what the agent saw there, or null
+   *   buttons, menu()                further buttons of the toolbar, and entries of its menu
    *   measure(lo, hi)                -> the equivalent width between two wavelengths of the data, a promise
    *   state                          an earlier value of onState, to start with
    */
@@ -91,17 +95,22 @@ export class SpectrumView {
       onState = IGNORE,
       onOverlay = IGNORE,
       measure = noMeasure,
+      picture = () => /** @type {{url: string, title: string} | null} */ (null),
+      buttons = /** @type {HTMLElement[]} */ ([]),
+      menu = () => /** @type {HTMLElement[]} */ ([]),
       state = {},
       plotly = window.Plotly,
     } = {},
   ) {
     if (!plotly) throw new Error('SpectrumView: window.Plotly is missing; load plotly.min.js first')
     this.root = root
-    this.on = { window: onWindow, select: onSelect, state: onState, overlay: onOverlay, measure }
+    this.on = { window: onWindow, select: onSelect, state: onState, overlay: onOverlay, measure, picture }
     this.state = { ...FIRST, ...state }
     this.item = null
-    /** @type {string | null | undefined} the selected step */
+    /** @type {string | null | undefined} the step whose window is selected */
     this.selected = null
+    /** @type {string | null | undefined} the step that the person chose */
+    this.chosen = null
     /** @type {any} a range of the lower plot that belongs to no step */
     this.freeRange = null
     /** @type {any} the window being dragged, with its new edges */
@@ -109,7 +118,7 @@ export class SpectrumView {
     /** @type {Set<Panel>} panels to be drawn */
     this.stale = new Set()
     this.ending = new AbortController()
-    this.#build(plotly)
+    this.#build(plotly, buttons, menu)
   }
 
   /**
@@ -123,7 +132,7 @@ export class SpectrumView {
     this.freeRange = null
     this.dragged = null
     this.highlight(null)
-    this.selected = item.selected ?? null
+    this.selected = this.chosen = item.selected ?? null
     this.data = prepare(item.spectrum)
     this.width.show(item.spectrum, this.data)
     this.home = taskRange(this.item)
@@ -142,7 +151,10 @@ export class SpectrumView {
     if (!this.item) return
     for (const part of ['windows', 'second', 'editable', 'overlays'])
       if (part in changed) this.item[part] = changed[part]
-    if (selected !== this.selected) this.freeRange = null
+    if (selected !== this.selected) {
+      this.freeRange = null
+      this.chosen = selected
+    }
     this.selected = selected
     if (this.dragged) {
       this.#drawWindows()
@@ -155,6 +167,7 @@ export class SpectrumView {
       this.#compose()
       this.#drawWindows()
       this.#drawControls()
+      this.#drawPicture()
     }
   }
 
@@ -170,9 +183,15 @@ export class SpectrumView {
     return this.full.range ?? [wavelength[0], wavelength[wavelength.length - 1]]
   }
 
-  /** Select a step; the lower plot goes to its window, and with `zoomTo` the upper one moves if it does not show it. */
-  select(stepId, { zoomTo = false } = {}) {
+  /**
+   * Select the window of a step: the lower plot goes to it; with `zoomTo` the upper one moves if it does not show it.
+   * @param {string | null} stepId
+   * @param {{zoomTo?: boolean, chosen?: string | null}} options `chosen`: the step that the person chose, whose window
+   *   it is not if it has none of its own
+   */
+  select(stepId, { zoomTo = false, chosen = stepId } = {}) {
     this.selected = stepId
+    this.chosen = chosen
     this.freeRange = null
     if (!this.item) return
     const window = this.#window()
@@ -203,6 +222,7 @@ export class SpectrumView {
       'template-next': () => this.on.overlay('template-next'),
       model: () => this.on.overlay('model'),
       exposures: () => this.on.overlay('exposures'),
+      agent: () => this.#set({ agent: argument ?? !this.state.agent }),
       normalised: () => this.#set({ normalised: argument ?? !this.state.normalised }),
       unmeasured: () => this.#setUnmeasured(argument ?? !this.state.unmeasured),
       width: () => this.width.press(this.pointed),
@@ -244,7 +264,7 @@ export class SpectrumView {
     this.root.replaceChildren()
   }
 
-  #build(plotly) {
+  #build(plotly, buttons, menu) {
     this.plotly = plotly
     const bar = h('div')
     this.readout = h('div.so-readout')
@@ -259,18 +279,19 @@ export class SpectrumView {
       changed: () => this.#drawControls(),
       redraw: () => this.#drawWidth(),
     })
-    const line = h(
-      'div.so-line-above',
-      {},
-      this.readout,
-      legendButton(() => this.full.hatch),
-    )
-    this.root.replaceChildren(bar, line, this.legend, this.width.root, full, step, this.tip)
-    this.controls = new Controls(bar, (name, argument) => this.command(name, argument))
+    this.picture = h('figure.so-agent', { hidden: true })
+    const notes = h('div.so-notes', {}, this.legend, this.width.root)
+    this.root.replaceChildren(bar, full, step, notes, this.tip)
+    this.controls = new Controls(bar, (name, argument) => this.command(name, argument), {
+      buttons,
+      menu,
+      readout: this.readout,
+      hatch: () => this.full.hatch,
+    })
     const onZoom = (panel) => this.#paint(panel)
     this.full = new Panel(full, { name: 'full', plotly, onZoom })
     this.step = new Panel(step, { name: 'step', plotly, onZoom })
-    step.append(this.empty)
+    step.append(this.empty, this.picture)
     this.panels = [this.full, this.step]
     this.naming = new Naming(this.root, {
       onRedshift: (z) => this.#set({ z }),
@@ -391,7 +412,15 @@ export class SpectrumView {
     for (const panel of shown) panel.paint(this.scene)
     for (const panel of shown) panel.paintMarks()
     this.#drawRange()
+    this.#drawPicture()
     this.#describe()
+  }
+
+  /** What the agent saw, in place of the window plot. */
+  #drawPicture() {
+    const shown = this.state.agent ? this.on.picture(this.chosen) : null
+    this.step.host.classList.toggle('so-pictured', shown !== null)
+    drawPicture(this.picture, shown)
   }
 
   /** Describe the plots in words, once they stay as they are. */
@@ -593,19 +622,20 @@ export class SpectrumView {
   #hover(wavelength, panel) {
     if (!this.naming.menu.hidden) return
     this.pointed = wavelength === null ? null : { panel, wavelength }
-    for (const shown of this.panels) shown.showCursor(wavelength)
+    for (const shown of this.panels) {
+      shown.showCursor(wavelength)
+      shown.showSky(wavelength)
+    }
     if (this.dragged || !this.scene) return
-    this.#setReadout(wavelength === null ? this.#defaultReadout() : reading(this.scene, this.state, wavelength))
+    const reach = POINTED * panel.geometry.perPixel
+    this.#setReadout(wavelength === null ? this.#defaultReadout() : reading(this.scene, this.state, wavelength, reach))
   }
 
   /** The readout while the pointer is elsewhere. */
   #defaultReadout() {
-    const window = this.scene.windows.find(({ selected }) => selected)
     const part = this.home && this.full.range === this.home
-    const shown =
-      part &&
-      t('above: {range} of {all}', { range: plainRange(this.home), all: plainRange(this.item.spectrum.wavelength) })
-    return [shown, window && `${word(window.noun)} ${window.number} · ${window.title}`].filter(Boolean).join(' · ')
+    const ranges = () => ({ range: plainRange(this.home), all: plainRange(this.item.spectrum.wavelength) })
+    return part ? t('above: {range} of {all}', ranges()) : ''
   }
 
   #setReadout(text) {
@@ -632,6 +662,17 @@ export class SpectrumView {
     const x = Math.min(point.x, panel.width - this.tip.offsetWidth - 4)
     this.tip.style.transform = `translate(${Math.max(4, x)}px, ${panel.host.offsetTop + Math.max(0, point.y - 30)}px)`
   }
+}
+
+/**
+ * Show a picture that the agent saw.
+ * @param {HTMLElement} figure @param {{url: string, title: string} | null} picture
+ */
+export function drawPicture(figure, picture) {
+  figure.hidden = !picture
+  if (!picture || picture.url === figure.querySelector('img')?.getAttribute('src')) return
+  const { title, url } = picture
+  fill(figure, h('figcaption', {}, title), h('img', { src: url, alt: title }))
 }
 
 /** A range with some of the spectrum on either side. @param {number[] | null} range */

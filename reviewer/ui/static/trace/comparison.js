@@ -61,8 +61,7 @@ export class Comparison {
     this.itemLink = h('a.open', { title: t('Open this item') }, t('Open'))
     const close = h('button.close', { type: 'button', onClick: () => this.on.onClose() }, t('Close'))
     const row = h('div.side-row', {}, this.heads[1], this.itemLink, close)
-    this.root = h('div.left.second', { hidden: true }, row, this.summary, this.pane)
-    this.legend = h('p.beside-legend', { hidden: true })
+    this.root = h('div.steps.second', { hidden: true }, row, this.summary, this.pane)
     this.trace = new TraceView(this.pane, {
       onSelect: (id) => this.on.onSelect(id, { scroll: false }),
       onPicture: openPicture,
@@ -101,7 +100,7 @@ export class Comparison {
 
   /** @param {boolean} on */
   #toggle(on) {
-    this.root.hidden = this.heads[0].hidden = this.legend.hidden = !on
+    this.root.hidden = this.heads[0].hidden = !on
     this.root.closest('.so-desk')?.classList.toggle('with-beside', on)
   }
 
@@ -126,13 +125,6 @@ export class Comparison {
       this.heads[at].title = trace.title
       fill(this.heads[at], at ? t('R · {item}', { item: trace.title }) : t('L · {item}', { item: trace.title }))
     }
-    fill(
-      this.legend,
-      h('span.swatch.so-left'),
-      t('L: windows of {trace}', { trace: first.name }),
-      h('span.swatch.so-right'),
-      t('R: windows of {trace}', { trace: shown.name }),
-    )
     this.itemLink.hidden = !shown.href
     if (shown.href) this.itemLink.setAttribute('href', shown.href)
     fill(this.summary, this.#differences(first, { left, right }, pairs.length))

@@ -17,6 +17,8 @@ import { t } from '../common/language.js'
  * @property {(id: string) => void} [onRemove]
  * @property {(span: Span | null) => void} [onPoint] a part of a text is pointed at; null: no longer
  * @property {(span: Span) => void} [onSpan] a part of a text is chosen
+ * @property {() => void} [onHistory] versions, decisions and votes are to be shown
+ * @property {(id: string) => void} [onNote] a note is to be written on a step
  * @property {(id: string) => void} [onComment] the comments about a step are to be shown
  * @property {(id: string) => void} [onUpdate] the numbers in the texts of a step are to be written anew
  * @property {(id: string) => void} [onShared] the same window in the trace next to this one is chosen
@@ -50,6 +52,7 @@ import { t } from '../common/language.js'
  *   the picture of the edited window
  */
 
+/** The first two are on a card, the others in its menu. */
 export const MARKS = [
   { mark: 'supported', short: t('supported'), key: 'y', good: true },
   { mark: 'not supported', short: t('unsupported'), key: '1' },

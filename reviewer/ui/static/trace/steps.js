@@ -41,6 +41,29 @@ export function windowOf(step) {
   return [range[0], range[1]]
 }
 
+/**
+ * The zoom whose window is shown with a step: its own, that of the nearest zoom before it, or the first one.
+ * @param {Step[]} steps @param {string} id
+ */
+export function nearestZoom(steps, id) {
+  const zooms = steps.filter((step) => step.kind === 'zoom' && windowOf(step))
+  const at = steps.findIndex((step) => step.id === id)
+  return zooms.findLast((zoom) => steps.indexOf(zoom) <= at) ?? zooms[0]
+}
+
+/**
+ * What the agent saw at a step: the picture of the zoom before it that is nearest, or of the whole spectrum.
+ * @param {Step[]} steps @param {string | null | undefined} id none: the last step
+ * @param {(step: Step) => string | null} pictureURL @param {string | null | undefined} overviewURL
+ */
+export function pictureAt(steps, id, pictureURL, overviewURL) {
+  const chosen = steps.findIndex((step) => step.id === id)
+  const at = steps.slice(0, chosen < 0 ? undefined : chosen + 1).findLastIndex(({ picture }) => picture)
+  const url = at < 0 ? overviewURL : pictureURL(steps[at])
+  const title = at < 0 ? t('What the agent saw first') : t('What the agent saw in step {number}', { number: at + 1 })
+  return url ? { url, title } : null
+}
+
 /** The windows of a trace as the spectrum draws them: numbered as their steps are, each in its own frame. */
 export const windowsOf = (steps) =>
   steps

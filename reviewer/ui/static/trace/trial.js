@@ -85,12 +85,24 @@ export function trialChips(step, { trial, tried, ...state }, onPicture) {
     .sort((a, b) => Number(a.edit === 'placebo') - Number(b.edit === 'placebo'))
   const skipped = trial.skipped.filter((skip) => skip.step === step.id && skip.edit === null)
   if (!outcomes.length && !skipped.length) return null
-  return h(
-    'ul.trials',
-    { 'aria-label': t('Evidence on trial') },
-    outcomes.map((outcome) => h('li', {}, chip(outcome, step, state, onPicture))),
-    skipped.map(({ reason }) => h('li.skipped', {}, t('Not put on trial: {reason}', { reason }))),
-  )
+  const followed = outcomes.filter((outcome) => chipOf(outcome).tone === 'good')
+  const chips = (/** @type {TrialOutcome[]} */ some) =>
+    some.map((outcome) => h('li', {}, chip(outcome, step, state, onPicture)))
+  return [
+    h(
+      'ul.trials',
+      { 'aria-label': t('Evidence on trial') },
+      chips(outcomes.filter((outcome) => !followed.includes(outcome))),
+      skipped.map(({ reason }) => h('li.skipped', {}, t('Not put on trial: {reason}', { reason }))),
+    ),
+    followed.length > 0 &&
+      h(
+        'details.followed',
+        {},
+        h('summary', {}, tn('{n} edit followed', '{n} edits followed', followed.length)),
+        h('ul.trials', {}, chips(followed)),
+      ),
+  ]
 }
 
 function chip(outcome, step, state, onPicture) {
@@ -104,35 +116,56 @@ function chip(outcome, step, state, onPicture) {
   return [button, sheetOf(button, 'div.trial-sheet', text, () => details(outcome, text, step, state, onPicture))]
 }
 
+/** A dot for each edit that was tried at a step, if the policy did not follow. @param {Step} step */
+export const trialDots = (step, /** @type {import('./shown.js').TraceState} */ { trial }) =>
+  (trial?.of_this_version ? trial.outcomes : [])
+    .filter((outcome) => outcome.step === step.id)
+    .map(chipOf)
+    .filter(({ tone }) => tone === 'bad')
+    .map(({ text }) => h('i.dot.trial-dot', { role: 'img', title: text, 'aria-label': text }))
+
 /**
- * The line above the trace; null without a trial.
+ * The result of a trial as a button with its explanation; null without a trial.
  * @param {Trial | OtherTrial | null | undefined} trial @param {string} [drafter] the policy that wrote the trace
  */
-export function trialLine(trial, drafter) {
+export function trialBadge(trial, drafter) {
   if (!trial) return null
-  const name = [h('strong', {}, t('Evidence on trial:')), ' ']
-  if (!trial.of_this_version) {
-    const text = t('an earlier version of this trace was tried. It was edited since, so the result is not shown here.')
-    return h('div.note.trial-line', { role: 'note' }, name, text)
-  }
-  const tone = trial.passed === null ? '' : trial.passed ? '.good' : '.bad'
+  const tone = !trial.of_this_version || trial.passed === null ? 'grey' : trial.passed ? 'green' : 'amber'
+  const text = { grey: t('trial ?'), green: t('trial ✓'), amber: t('trial ✗') }[tone]
+  const button = h(`button.pill.${tone}.trial-badge`, { type: 'button', title: t('Evidence on trial') }, text)
+  return [button, sheetOf(button, 'div.trial-sheet', t('Evidence on trial'), () => explained(trial, drafter))]
+}
+
+/** @param {Trial | OtherTrial} trial @param {string} [drafter] */
+function explained(trial, drafter) {
+  const title = h('strong', {}, t('Evidence on trial'))
+  if (!trial.of_this_version)
+    return [
+      title,
+      h(
+        'p',
+        {},
+        t('an earlier version of this trace was tried. It was edited since, so the result is not shown here.'),
+      ),
+    ]
   const { name: policy, kind } = trial.drafter
   const other = drafter && policy !== drafter ? t('Tried with another policy: {policy}.', { policy }) : ''
-  const explained = sentences(
-    t(
-      'The spectrum was edited behind each zoom, and the policy continued from there. “Followed”: it no longer ' +
-        'claimed what was removed, or claimed what was added. A placebo edit is a change elsewhere, which should ' +
-        'change nothing. The buttons on the card of each zoom have the details.',
+  return [
+    title,
+    h('p', {}, sentences(countsOf(trial), other, sampledOnce(trial))),
+    h(
+      'p',
+      {},
+      sentences(
+        t(
+          'The spectrum was edited behind each zoom, and the policy continued from there. “Followed”: it no longer ' +
+            'claimed what was removed, or claimed what was added. A placebo edit is a change elsewhere, which should ' +
+            'change nothing. The buttons on the card of each zoom have the details.',
+        ),
+        t('Policy: {policy}; random seed {seed}.', { policy: policy || kind, seed: trial.seed ?? t('none') }),
+      ),
     ),
-    t('Policy: {policy}; random seed {seed}.', { policy: policy || kind, seed: trial.seed ?? t('none') }),
-  )
-  return h(
-    `div.note.trial-line${tone}`,
-    { role: 'note' },
-    name,
-    sentences(countsOf(trial), other, sampledOnce(trial)),
-    h('details', {}, h('summary', {}, t('What was tried')), explained),
-  )
+  ]
 }
 
 /** That the policy does not always write the same, or nothing. @param {Trial} trial */

@@ -1,20 +1,26 @@
-// The trace: step cards in order, editable in place, with marks and with hints measured from the data. The page gives
-// it the steps and receives what the person does.
+// The trace: a line per step, the selected one open as a card, editable in place, with marks and with hints measured
+// from the data. The page gives it the steps and receives what the person does.
 
 import { cap, fill, h, part } from '../common/dom.js'
 import { Keys, isComposing } from '../common/keys.js'
 import { languageTag, t, tn, TRACE, word } from '../common/language.js'
+import { closeOnChoice, menuButton, sheetOf } from '../common/popover.js'
 import { MARKS } from './shown.js'
 import { diffWords } from './steps.js'
 import { marked, spanList, spansOf, staleIn, textOf } from './statements.js'
-import { trialLine } from './trial.js'
-import { drawZoom, hintList, showEdges } from './zoom_card.js'
+import { trialBadge, trialDots } from './trial.js'
+import { drawZoom, hintList, openFields, showEdges, windowLine } from './zoom_card.js'
 
 /** What the number on an answer is. */
 const SCORE = t(
   'Natural-log odds of YES: the sum of the baseline, or of a nano model at its answer word. Above 0 is YES; ' +
     'by default a spectrum is left to a person where it is within 1 of 0.',
 )
+
+const SHOWN = 2 // marks to choose from on the card; further ones are in its menu
+const BRIEF = 34 // characters of a text in its line
+/** How a thought names its window, before what it says about it. */
+const LEAD = /^(?:In|Within|Across|Over) (?:the|this) (?:[^:]{0,70}?:|[^,:.]{0,60},)\s+/
 
 /** A number with its sign and one decimal. */
 const signed = (value) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(1)}`
@@ -85,10 +91,12 @@ export class TraceView {
     this.state = state
     this.cards.clear()
     this.growing.clear()
+    if (!state.steps.some(({ id }) => id === this.selected)) this.selected = null
+    this.head = h('header.trace-head')
+    this.#drawHead()
     fill(
       this.root,
-      trialLine(state.trial, state.drafter),
-      state.overviewURL && this.#overview(state.overviewURL),
+      this.head,
       state.faults?.length
         ? h('p.note.look', {}, t('Repaired while reading: {faults}', { faults: state.faults.join('; ') }))
         : null,
@@ -96,11 +104,34 @@ export class TraceView {
       state.hidden
         ? h('p.note', {}, t('Names, thoughts, labels and the answer are hidden until you have given your verdict.'))
         : null,
-      state.editable && !state.steps.length ? this.#addRow(null) : null,
+      state.editable && !state.steps.length
+        ? h('button.tool', { type: 'button', onClick: () => this.on.onAdd(null, 'think') }, t('+ think'))
+        : null,
     )
     this.root.scrollTop = 0
-    if (this.selected && this.cards.has(this.selected)) this.select(this.selected, { scroll: false })
-    else this.selected = null
+    if (this.selected) this.select(this.selected, { scroll: false })
+  }
+
+  /** How long the trace is, what was drafted, whether its evidence was tried. */
+  #drawHead() {
+    const { drafter, hidden, originals, steps, trial } = this.state
+    const draft = [...originals.values()].find((step) => step.kind === 'answer')
+    const count = tn('{n} step', '{n} steps', steps.length)
+    const drafted = t('{count}, drafted: {verdict}', { count, verdict: draft?.verdict ?? t('none') })
+    fill(
+      /** @type {HTMLElement} */ (this.head),
+      h('span', { title: drafter ?? '' }, draft && !hidden ? drafted : count),
+      trialBadge(trial, drafter),
+      h('span.spring'),
+      this.on.onHistory &&
+        h(
+          'button.link.history',
+          { type: 'button', title: t('versions, decisions and votes'), onClick: () => this.on.onHistory() },
+          t('history'),
+          ' ',
+          cap(Keys.of('history')),
+        ),
+    )
   }
 
   /** Add a step at the end, in place of its growing card. @param {Step} step */
@@ -112,6 +143,7 @@ export class TraceView {
     const card = this.#card(step, this.state.steps.length)
     if (before) before.replaceWith(card)
     else this.root.insertBefore(card, this.growing.values().next().value ?? null)
+    this.#drawHead()
   }
 
   /**
@@ -129,6 +161,7 @@ export class TraceView {
       const number = this.state.steps.length + index + 1
       const card = this.growing.get(step.kind) ?? this.#addGrowing(step, number)
       part(card, '.number').textContent = String(number)
+      part(card, '.brief').textContent = this.#brief(step)
       if (step.kind === 'zoom') drawZoom(card, step, this)
       else part(card, '.text').textContent = step.kind === 'think' ? step.text : step.explanation
     })
@@ -137,6 +170,7 @@ export class TraceView {
   #addGrowing(step, number) {
     const card = this.#card(step, number)
     card.classList.add('growing')
+    this.#open(card, step)
     card.setAttribute('aria-busy', 'true')
     this.growing.set(step.kind, card)
     this.root.append(card)
@@ -157,56 +191,54 @@ export class TraceView {
     if (!marks && !hints) return
     if (marks) this.state.marks = marks
     if (hints) this.state.hints = hints
-    for (const step of this.state.steps) {
-      const card = this.cards.get(step.id)
-      if (!card) continue
-      fill(part(card, '.marks'), this.#marks(step))
+    this.#eachCard((card, step) => {
+      this.#drawLine(card, step)
+      if (!card.querySelector('.body')) return
+      this.#drawTools(card, step)
       this.#noteInto(card, step)
       if (step.kind === 'zoom') fill(part(card, '.hints'), hintList(step, this.state))
+    })
+  }
+
+  /** @param {(card: HTMLElement, step: Step) => void} act */
+  #eachCard(act) {
+    for (const step of this.state.steps) {
+      const card = this.cards.get(step.id)
+      if (card) act(card, step)
     }
   }
 
   #refreshShared(shared) {
     this.state.shared = shared
-    for (const step of this.state.steps) {
-      const card = this.cards.get(step.id)
-      if (card) fill(part(card, '.same'), this.#shared(step))
-    }
+    this.#eachCard((card, step) => this.#drawLine(card, step))
   }
 
   #refreshSpans(spans) {
     this.state.spans = spans
-    for (const step of this.state.steps) {
-      const card = this.cards.get(step.id)
-      if (!card) continue
+    this.#eachCard((card, step) => {
+      this.#drawLine(card, step)
+      if (!card.querySelector('.body')) return
       if (step.kind === 'zoom') fill(part(card, '.hints'), hintList(step, this.state))
       else if (card.querySelector('textarea')) this.#listSpans(card, step)
       else if (!card.querySelector('.text')?.contains(document.activeElement)) this.#fillText(card, step)
-      this.#disagreements(card, step)
-    }
+      this.#drawTools(card, step)
+    })
   }
 
   /** @param {Record<string, StepThreads>} threads */
   #refreshThreads(threads) {
     this.state.threads = threads
-    for (const step of this.state.steps) {
-      const place = this.cards.get(step.id)?.querySelector('.talk')
-      if (place) fill(place, this.#talk(step))
-    }
+    this.#eachCard((card, step) => this.#drawLine(card, step))
   }
 
-  /** The button that shows the comments about a step, with their number. On other cards than the selected one it is
-   * shown only if there are any. */
+  /** The button that shows the comments about a step; one without comments has it in its menu. @param {Step} step */
   #talk(step) {
-    const { comments = 0, open = 0, fresh = 0 } = this.state.threads?.[step.id] ?? {}
+    const { comments = 0, fresh = 0 } = this.state.threads?.[step.id] ?? {}
+    if (!comments) return null
     return h(
-      `button.comment${comments ? '.has' : ''}${fresh ? '.new' : ''}`,
-      {
-        type: 'button',
-        title: open ? t('comments about this step') : t('comment on this step'),
-        onClick: () => this.on.onComment(step.id),
-      },
-      comments ? tn('{n} comment', '{n} comments', comments) : t('comment'),
+      `button.comment.has${fresh ? '.new' : ''}`,
+      { type: 'button', title: t('comments about this step'), onClick: () => this.on.onComment(step.id) },
+      tn('{n} comment', '{n} comments', comments),
       fresh > 0 && ` · ${tn('{n} new', '{n} new', fresh)}`,
     )
   }
@@ -214,13 +246,11 @@ export class TraceView {
   /** @param {Trial | OtherTrial | null} trial */
   #refreshTrial(trial) {
     this.state.trial = trial
-    this.root.querySelector('.trial-line')?.remove()
-    const line = trialLine(trial, this.state.drafter)
-    if (line) this.root.prepend(line)
-    for (const step of this.state.steps) {
-      const card = this.cards.get(step.id)
-      if (card && step.kind === 'zoom') drawZoom(card, step, this)
-    }
+    this.#drawHead()
+    this.#eachCard((card, step) => {
+      this.#drawLine(card, step)
+      if (step.kind === 'zoom' && card.querySelector('.body')) drawZoom(card, step, this)
+    })
   }
 
   /** A text with its spans and its changes since the draft. */
@@ -245,14 +275,14 @@ export class TraceView {
     if (list) fill(list, spanList(textOf(step), spansOf(this.state.spans, step)))
   }
 
-  /** In the header: how many parts of the text disagree, and the button that writes them anew. */
-  #disagreements(card, step) {
+  /** How many parts of the text disagree, and the button that writes them anew. @param {Step} step */
+  #disagreements(step) {
     const stale = staleIn(spansOf(this.state.spans, step))
-    card.classList.toggle('disagrees', stale.length > 0)
     const count = tn('{n} disagrees', '{n} disagree', stale.length)
     const can = this.state.editable && stale.some((span) => span.new !== null)
-    fill(
-      part(card, '.disagreements'),
+    return h(
+      'span.disagreements',
+      {},
       stale.length > 0 && h('span.stale', { title: stale.map((span) => span.note).join('\n') }, count),
       can &&
         h(
@@ -278,6 +308,7 @@ export class TraceView {
     const sameOrder = steps.length === this.state.steps.length && steps.every((s, i) => s.id === this.state.steps[i].id)
     const scroll = this.root.scrollTop
     this.state.steps = steps
+    this.#drawHead()
     if (!sameOrder) {
       this.show(this.state)
       this.root.scrollTop = scroll
@@ -287,125 +318,202 @@ export class TraceView {
       if (before.get(step.id) === step) return
       const old = this.cards.get(step.id)
       if (old && !old.contains(document.activeElement)) old.replaceWith(this.#card(step, index + 1))
-      else if (old && step.kind === 'zoom') drawZoom(old, step, this)
+      else if (old) {
+        this.#drawLine(old, step)
+        if (step.kind === 'zoom') drawZoom(old, step, this)
+      }
     })
     if (this.selected) this.select(this.selected, { scroll: false })
   }
 
   /** @param {string | null} id */
   select(id, { scroll = true } = {}) {
-    this.cards.get(this.selected ?? undefined)?.classList.remove('selected')
+    const before = this.cards.get(this.selected ?? undefined)
     this.selected = id
     const card = this.cards.get(id ?? undefined)
-    if (!card) return
+    if (before && before !== card) this.#close(before)
     const step = this.state.steps.find((s) => s.id === id)
-    for (const other of this.root.querySelectorAll('.card .marks')) {
-      const owner = other.closest('.card')?.dataset.step
-      fill(other, this.#marks(this.state.steps.find((s) => s.id === owner)))
-    }
+    if (!card || !step) return
     card.classList.add('selected')
-    for (const tied of this.root.querySelectorAll('.text .tied')) tied.tabIndex = card.contains(tied) ? 0 : -1
-    fill(part(card, '.marks'), this.#marks(step))
+    card.setAttribute('aria-current', 'step')
+    if (!card.querySelector('.body')) this.#open(card, step)
+    for (const tied of card.querySelectorAll('.text .tied')) tied.tabIndex = 0
     if (scroll) card.scrollIntoView({ block: 'nearest' })
+  }
+
+  #close(card) {
+    card.classList.remove('selected')
+    card.removeAttribute('aria-current')
+    if (card.classList.contains('growing')) return
+    // What is typed in a field counts when the field is left.
+    const { activeElement } = document
+    if (activeElement instanceof HTMLElement && card.querySelector('.body')?.contains(activeElement))
+      activeElement.blur()
+    card.querySelector('.body')?.remove()
   }
 
   /** Put the cursor where a step is edited; false where it cannot be. @param {string} id */
   edit(id) {
     const card = this.cards.get(id)
-    if (!card || !this.state.editable) return false
     const step = this.state.steps.find((s) => s.id === id)
-    if (step?.kind !== 'zoom') this.#openText(card, step)
-    else /** @type {HTMLInputElement | null} */ (card.querySelector('input'))?.select()
+    if (!card || !step || !this.state.editable) return false
+    if (this.selected !== id) this.select(id)
+    if (step.kind === 'zoom') openFields(card, step, this)
+    else this.#openText(card, step)
     return true
   }
 
   /** While an edge is dragged, update the numbers; the picture follows at the end. */
   previewWindow(id, lo, hi) {
     const card = this.cards.get(id)
-    if (card) showEdges(card, lo, hi)
-  }
-
-  #overview(url) {
-    return h(
-      'details.overview',
-      {},
-      h('summary', {}, t('First picture: the full spectrum as the agent saw it')),
-      h('img', { src: url, alt: t('Full spectrum'), loading: 'lazy', onClick: () => this.on.onPicture(url) }),
-    )
+    if (card?.querySelector('.body')) showEdges(card, lo, hi)
   }
 
   #card(step, number) {
-    const edited = this.state.editedBy[step.id]
     const kind = { think: 'think', zoom: 'zoom', answer: 'answer' }[step.kind]
     const card = h(
       `article.card.${kind}`,
       {
         'data-step': step.id,
         tabIndex: -1,
+        'aria-label': `${word(kind)} ${number}`,
         onMousedown: () => this.selected !== step.id && this.on.onSelect(step.id),
         onFocusin: () => this.selected !== step.id && this.on.onSelect(step.id),
       },
-      h(
-        'header',
-        {},
-        h('span.number', {}, String(number)),
-        h('span.kind', {}, word(kind)),
-        edited && h('span.edited', { title: editedBy(edited) }, editedBy(edited)),
-        h('span.same', {}, this.#shared(step)),
-        h('span.disagreements', {}),
-        this.on.onComment && h('span.talk', {}, this.#talk(step)),
-        h('span.marks', {}),
-      ),
-      h('div.body', {}),
+      h('header', {}, h('span.number', {}, String(number)), h('span.brief', { lang: TRACE }), h('span.about')),
     )
     this.cards.set(step.id, card)
-    const body = part(card, '.body')
-    if (step.kind === 'think') this.#textInto(body, step)
-    if (step.kind === 'zoom') drawZoom(card, step, this)
-    if (step.kind === 'answer') this.#answerInto(body, step)
-    this.#disagreements(card, step)
-    fill(part(card, '.marks'), this.#marks(step))
-    this.#noteInto(card, step)
-    if (this.state.editable) card.append(this.#tools(step))
-    if (this.selected === step.id) card.classList.add('selected')
+    this.#drawLine(card, step)
+    if (this.selected === step.id) {
+      card.classList.add('selected')
+      this.#open(card, step)
+    }
     return card
   }
 
-  #shared(step) {
-    const same = this.state.shared?.[step.id]
-    return (
+  /** What a step is, in its line. @param {Step} step */
+  #brief(step) {
+    if (step.kind === 'zoom') return windowLine(step)
+    const text = textOf(step).replace(/\s+/g, ' ').trim().replace(LEAD, '')
+    const cut = text.length > BRIEF ? `${text.slice(0, BRIEF).replace(/[\s:;,(]+\S*$/, '')}…` : text
+    if (step.kind === 'answer') return [step.verdict ?? t('no verdict'), cut].filter(Boolean).join(': ')
+    return cut || t('empty')
+  }
+
+  /** The line of a step: what it is, who edited it, and a dot for each thing that is known about it. */
+  #drawLine(card, step) {
+    const { editedBy: by, hints, marks, shared, spans } = this.state
+    const edited = by[step.id]
+    const mark = marks[step.id]?.mark
+    const same = shared?.[step.id]
+    const levels = [
+      ...(step.kind === 'zoom' ? (hints[step.id] ?? []).map(({ level }) => level) : []),
+      ...staleIn(spansOf(spans, step)).map(() => 'look'),
+    ]
+    part(card, '.brief').textContent = this.#brief(step)
+    card.classList.toggle('disagrees', levels.includes('look'))
+    fill(
+      part(card, '.about'),
+      edited && h('span.edited', { title: editedBy(edited) }, edited),
       same &&
-      h('button.shared', { type: 'button', title: same.title, onClick: () => this.on.onShared(same.id) }, same.name)
+        h('button.shared', { type: 'button', title: same.title, onClick: () => this.on.onShared(same.id) }, same.name),
+      this.on.onComment && this.#talk(step),
+      mark && h(`span.marked${isGood(mark) ? '.good' : ''}`, { title: word(mark) }, isGood(mark) ? '✓' : '✗'),
+      trialDots(step, this.state),
+      ['ok', 'look'].map((level) => dots(level, levels.filter((other) => other === level).length)),
     )
+  }
+
+  /** Open a step as a card. */
+  #open(card, step) {
+    const body = h('div.body')
+    card.append(body)
+    if (step.kind === 'think') this.#textInto(body, step)
+    if (step.kind === 'zoom') drawZoom(card, step, this)
+    if (step.kind === 'answer') this.#answerInto(body, step)
+    card.querySelector('.body')?.append(h('div.step-tools'))
+    this.#drawTools(card, step)
+    this.#noteInto(card, step)
+  }
+
+  /** Under an open step: what disagrees, the marks, and the menu. */
+  #drawTools(card, step) {
+    const tools = card.querySelector('.step-tools')
+    if (!tools || tools.contains(document.activeElement)) {
+      for (const button of tools?.querySelectorAll('.mark') ?? []) this.#press(button, this.state.marks[step.id]?.mark)
+      return
+    }
+    fill(tools, this.#disagreements(step), h('span.marks', {}, this.#marks(step)), this.#menu(step))
+  }
+
+  #press(button, mark) {
+    button.classList.toggle('set', button.dataset.mark === mark)
+    button.setAttribute('aria-pressed', String(button.dataset.mark === mark))
   }
 
   #noteInto(card, step) {
     card.querySelector('.mark-note')?.remove()
     const note = this.state.marks[step.id]?.note
-    if (note) part(card, '.body').append(h('p.mark-note', {}, note))
+    if (note) card.querySelector('.step-tools')?.before(h('p.mark-note', {}, note))
+  }
+
+  /** The marks to choose from. @param {Step} step */
+  #offered(step) {
+    return this.state.markable
+      ? (this.state.offered ?? MARKS).filter((offered) => !offered.zoomOnly || step.kind === 'zoom')
+      : []
   }
 
   #marks(step) {
-    if (!step) return [] // not complete yet
     const set = this.state.marks[step.id]?.mark
     if (!this.state.markable) return set ? [h('span.mark.set', {}, word(set))] : []
-    const chosen = this.selected === step.id
-    return (this.state.offered ?? MARKS)
-      .filter((m) => (chosen && (!m.zoomOnly || step.kind === 'zoom')) || m.mark === set)
-      .map((m) =>
-        h(
-          `button.mark${m.good ? '.good' : '.bad'}${m.mark === set ? '.set' : ''}`,
-          {
-            type: 'button',
-            title: `${word(m.mark)} (${m.key})`,
-            'aria-pressed': String(m.mark === set),
-            onClick: () => this.on.onMark(step.id, m.mark === set ? 'cleared' : m.mark),
-          },
-          m.short,
-          chosen && cap(m.key),
-        ),
-      )
+    return this.#offered(step)
+      .filter((offered, at) => at < SHOWN || offered.mark === set)
+      .map((offered) => {
+        const onClick = ({ currentTarget }) =>
+          this.on.onMark(step.id, currentTarget.classList.contains('set') ? 'cleared' : offered.mark)
+        const props = {
+          type: 'button',
+          'data-mark': offered.mark,
+          title: `${word(offered.mark)} (${offered.key})`,
+          onClick,
+        }
+        const button = h(`button.mark${offered.good ? '.good' : ''}`, props, offered.short, ' ', cap(offered.key))
+        this.#press(button, set)
+        return button
+      })
   }
+
+  /** What else can be done with a step. */
+  #menu(step) {
+    const { editable, markable } = this.state
+    const { on } = this
+    const entry = (text, key, onClick) => menuButton(text, key, { onClick })
+    const entries = () => [
+      this.#offered(step)
+        .slice(SHOWN)
+        .map(({ mark, key }) => entry(word(mark), key, () => on.onMark(step.id, mark))),
+      markable && on.onNote && entry(t('note on this step'), Keys.of('mark-note'), () => on.onNote(step.id)),
+      on.onComment && entry(t('comment on this step'), '', () => on.onComment(step.id)),
+      editable && [
+        entry(t('edit'), 'Enter', () => this.edit(step.id)),
+        step.kind !== 'answer' && [
+          entry(t('add a zoom after this step'), Keys.of('add-zoom'), () => on.onAdd(step.id, 'zoom')),
+          entry(t('add a think after this step'), Keys.of('add-think'), () => on.onAdd(step.id, 'think')),
+          entry(t('move up'), Keys.of('move-up'), () => on.onMove(step.id, -1)),
+          entry(t('move down'), Keys.of('move-down'), () => on.onMove(step.id, 1)),
+          entry(t('remove this step'), Keys.of('remove-step'), () => on.onRemove(step.id)),
+        ],
+      ],
+    ]
+    if (!editable && !(on.onComment && !this.state.hidden) && this.#offered(step).length <= SHOWN) return null
+    const button = h('button.tool.step-more', { type: 'button' }, t('more ▾'))
+    const sheet = sheetOf(button, 'div.so-menu', t('Step {number}', { number: this.#number(step) }), entries)
+    closeOnChoice(sheet)
+    return [button, sheet]
+  }
+
+  #number = (/** @type {Step} */ step) => this.state.steps.findIndex(({ id }) => id === step.id) + 1
 
   #textInto(body, step) {
     fill(
@@ -455,9 +563,13 @@ export class TraceView {
   #closeText(card, id) {
     const step = this.state.steps.find((s) => s.id === id)
     if (!step || !card.isConnected) return
-    const body = part(card, '.body')
+    const body = card.querySelector('.body')
+    if (!body) return
+    const tools = body.querySelector('.step-tools')
     if (step.kind === 'think') this.#textInto(body, step)
     else this.#answerInto(body, step)
+    body.append(tools ?? '')
+    this.#drawLine(card, step)
     this.#noteInto(card, step)
   }
 
@@ -489,32 +601,24 @@ export class TraceView {
     )
     this.#fillText(body, step)
   }
-
-  #tools(step) {
-    const button = (text, title, act, key) =>
-      h('button.tool', { type: 'button', title: `${title} (${key})`, onClick: act }, text)
-    return h(
-      'div.tools',
-      {},
-      step.kind !== 'zoom' && button(t('edit'), t('edit the text'), () => this.edit(step.id), 'Enter'),
-      step.kind !== 'answer' && [
-        button(t('+ zoom'), t('add a zoom after this step'), () => this.on.onAdd(step.id, 'zoom'), 'a'),
-        button(t('+ think'), t('add a think after this step'), () => this.on.onAdd(step.id, 'think'), 'A'),
-        button('↑', t('move up'), () => this.on.onMove(step.id, -1), 'Alt ↑'),
-        button('↓', t('move down'), () => this.on.onMove(step.id, 1), 'Alt ↓'),
-        button(t('remove'), t('remove this step'), () => this.on.onRemove(step.id), 'Del'),
-      ],
-    )
-  }
-
-  #addRow(after) {
-    return h(
-      'div.tools',
-      {},
-      h('button.tool', { type: 'button', onClick: () => this.on.onAdd(after, 'think') }, t('+ think')),
-    )
-  }
 }
+
+const isGood = (/** @type {string} */ mark) => MARKS.some((known) => known.mark === mark && known.good)
+
+/** Dots of a colour, at most three. @param {string} level @param {number} count */
+const dots = (level, count) =>
+  count > 0 &&
+  h(
+    'span.dots',
+    {
+      role: 'img',
+      'aria-label':
+        level === 'ok'
+          ? tn('{n} agrees with the data', '{n} agree with the data', count)
+          : tn('{n} to check', '{n} to check', count),
+    },
+    Array.from({ length: Math.min(3, count) }, () => h(`i.dot.${level}`)),
+  )
 
 /** @param {string} person initials */
 const editedBy = (person) => t('edited by {person}', { person })

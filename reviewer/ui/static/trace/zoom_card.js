@@ -1,10 +1,10 @@
-// The body of a zoom's card: the picture that the agent saw, its window and label (editable in the revision round), and
-// hints measured from the data.
+// A zoom: its line, and on its open card the window and label (fields in the revision round) and hints measured from
+// the data.
 
 import { fill, fillAround, h, part } from '../common/dom.js'
 import { mediumText, parseNumber } from '../common/format.js'
 import { isComposing } from '../common/keys.js'
-import { t, TRACE, word } from '../common/language.js'
+import { t, tn, word } from '../common/language.js'
 import { spansOf, staleIn, textOf } from './statements.js'
 import { stepText, windowOf } from './steps.js'
 import { trialChips } from './trial.js'
@@ -18,14 +18,70 @@ let visits = 0
 /** A field's text as the step has it: while `value` differs from `defaultValue`, something is being typed. */
 const shown = (/** @type {string} */ text) => ({ value: text, defaultValue: text })
 
+/** A zoom in one line: its label and its window. @param {any} step */
+export function windowLine(step) {
+  const window = windowOf(step)
+  const range = window ? window.map(angstrom).join(' – ') : (step.pending ?? t('no window'))
+  return [step.arguments?.label, range].filter(Boolean).join(' · ')
+}
+
 /**
- * Draw a zoom into its card; a field that has the focus stays as it is, with what is typed in it.
+ * Draw a zoom into its open card; a field that has the focus stays as it is, with what is typed in it.
  * @param {HTMLElement} card @param {any} step
  * @param {{state: any, on: any}} trace of the card: its state and callbacks
  */
 export function drawZoom(card, step, trace) {
   const { state, on } = trace
-  const body = part(card, '.body')
+  const body = card.querySelector('.body')
+  if (!body) return
+  const window = windowOf(step)
+  const failed = !step.picture && (step.pending ?? (step.observation || t('no picture')))
+  const frame = step.frame && [
+    step.frame === 'rest'
+      ? t('rest frame: observed = rest × (1 + {z})', { z: step.z })
+      : t('as observed; the tool was given no redshift'),
+    `${word(step.frame)}, ${mediumText({ medium: step.medium, meta: state.meta })}`,
+    state.meta?.medium_assumed && t('the file does not say whether air or vacuum'),
+  ]
+  const typing = state.editable && body.querySelector('input') !== null
+  const fresh = h(
+    'div.body',
+    {},
+    h(
+      'div.window',
+      { title: frame ? frame.filter(Boolean).join('; ') : '', onDblclick: () => openFields(card, step, trace) },
+      typing ? windowFields(card, step, trace) : h('span.edges', {}, window ? window.map(angstrom).join(' – ') : ''),
+      window && h('span.unit', {}, 'Å'),
+      step.frame === 'rest' && h('span.chip', {}, t('rest frame')),
+    ),
+    typing ? labelField(card, step, trace) : null,
+    failed && h(step.pending ? 'p.pending' : 'p.refused', {}, failed),
+    before(step, state.originals.get(step.id)),
+    h('div.hints', {}, hintList(step, state)),
+    trialChips(step, state, on.onPicture),
+    body.querySelector('.step-tools'),
+  )
+  const focused = document.activeElement
+  const field = focused instanceof HTMLInputElement && body.contains(focused) ? focused : null
+  const twin = field && /** @type {HTMLInputElement | null} */ (fresh.querySelector(`[name=${field.name}]`))
+  if (!twin) return void fill(body, ...fresh.childNodes)
+  fillAround(body, fresh, field, twin)
+  if (field.value === field.defaultValue) field.value = twin.value
+  field.defaultValue = twin.defaultValue
+}
+
+/** Show window and label of an open card as fields, with the cursor in the first. */
+export function openFields(card, step, trace) {
+  const body = card.querySelector('.body')
+  if (!body || !trace.state.editable) return
+  if (!body.querySelector('input')) {
+    fill(part(card, '.window'), windowFields(card, step, trace), h('span.unit', {}, 'Å'))
+    part(card, '.window').after(labelField(card, step, trace))
+  }
+  body.querySelector('input')?.select()
+}
+
+function windowFields(card, step, trace) {
   const window = windowOf(step)
   const field = (name, at) =>
     h('input', {
@@ -42,72 +98,12 @@ export function drawZoom(card, step, trace) {
       onChange: () => windowTyped(card, step.id, trace),
       onKeydown: (event) => leaveOnKey(event, card),
     })
-  const edges = state.editable
-    ? [field('lo', 0), ' – ', field('hi', 1)]
-    : [
-        h(
-          'span.edges',
-          {},
-          window ? window.map(angstrom).join(' – ') : step.pending ? t('calling the tool …') : t('no window'),
-        ),
-      ]
-  const picture = step.picture
-    ? h('img', {
-        src: state.pictureURL(step),
-        alt: t('What the agent saw: {observation}', { observation: step.observation }),
-        title: t('what the agent saw; click for full size'),
-        onClick: (e) => on.onPicture(e.target.src),
-      })
-    : h(step.pending ? 'p.pending' : 'p.refused', {}, step.pending ?? (step.observation || t('no picture')))
-  const fresh = h(
-    'div.body',
-    {},
-    h(
-      'div.zoom-row',
-      {},
-      h('figure.picture', {}, picture),
-      h(
-        'div.facts',
-        {},
-        h(
-          'div.window',
-          {},
-          edges,
-          (window || state.editable) && h('span.unit', {}, 'Å'),
-          step.frame &&
-            h(
-              'span.chip',
-              {
-                title: [
-                  step.frame === 'rest'
-                    ? t('rest frame: observed = rest × (1 + {z})', { z: step.z })
-                    : t('as observed; the tool was given no redshift'),
-                  state.meta?.medium_assumed && t('the file does not say whether air or vacuum'),
-                ]
-                  .filter(Boolean)
-                  .join('; '),
-              },
-              `${word(step.frame)} · ${mediumText({ medium: step.medium, meta: state.meta })}`,
-            ),
-        ),
-        labelOf(card, step, trace),
-        before(step, state.originals.get(step.id)),
-        h('ul.hints', {}, hintList(step, state)),
-      ),
-    ),
-    trialChips(step, state, on.onPicture),
-  )
-  const focused = document.activeElement
-  const typing = focused instanceof HTMLInputElement && body.contains(focused) ? focused : null
-  const twin = typing && /** @type {HTMLInputElement | null} */ (fresh.querySelector(`[name=${typing.name}]`))
-  if (!twin) return fill(body, ...fresh.childNodes)
-  fillAround(body, fresh, typing, twin)
-  if (typing.value === typing.defaultValue) typing.value = twin.value
-  typing.defaultValue = twin.defaultValue
+  return [field('lo', 0), ' – ', field('hi', 1)]
 }
 
 /**
- * The texts that quote another window than this zoom's, and its hints, as list items; hints may still be measured.
+ * What is to be checked of a zoom: the texts that quote another window, and its hints, which may still be measured;
+ * those that need no check are folded.
  * @param {any} step @param {import('./shown.js').TraceState} state
  */
 export function hintList(step, { steps, spans, hints: measured }) {
@@ -124,12 +120,38 @@ export function hintList(step, { steps, spans, hints: measured }) {
       ),
   )
   const hints = measured[step.id]
-  if (hints === undefined) return [...quoted, h('li.waiting', {}, t('measuring …'))]
-  return [...quoted, ...hints.map((hint) => h(`li.${hint.level}`, { title: hint.why }, hint.text))]
+  const items = (/** @type {Hint[]} */ some) =>
+    some.map((hint) => h(`li.${hint.level}`, { title: hint.why }, hint.text))
+  const folded = (hints ?? []).filter(({ level }) => level !== 'look')
+  const agree = folded.filter(({ level }) => level === 'ok').length
+  return [
+    folded.length > 0 &&
+      h(
+        'details.agree',
+        {},
+        h(
+          `summary${agree ? '.ok' : ''}`,
+          {},
+          agree ? tn('{n} agrees with the data', '{n} agree with the data', agree) : t('measured here'),
+        ),
+        h('ul', {}, items(folded)),
+      ),
+    h(
+      'ul',
+      {},
+      quoted,
+      hints ? items(hints.filter(({ level }) => level === 'look')) : h('li.waiting', {}, t('measuring …')),
+    ),
+  ]
 }
 
-/** Show these edges (Å) in the fields of a card. */
+/** Show these edges (Å) on a card. */
 export function showEdges(card, lo, hi) {
+  const text = card.querySelector('.edges')
+  if (text) {
+    text.textContent = [lo, hi].map(angstrom).join(' – ')
+    return
+  }
   for (const [name, value] of [
     ['lo', lo],
     ['hi', hi],
@@ -140,12 +162,10 @@ export function showEdges(card, lo, hi) {
   }
 }
 
-function labelOf(card, step, { state, on }) {
-  const label = step.arguments?.label ?? ''
-  if (!state.editable) return label ? h('p.label', { lang: TRACE }, `“${label}”`) : null
+function labelField(card, step, { on }) {
   return h('input.label', {
     name: 'label',
-    ...shown(label),
+    ...shown(step.arguments?.label ?? ''),
     placeholder: t('label'),
     'aria-label': t('Label of the window'),
     autocomplete: 'off',
