@@ -242,26 +242,26 @@ export class ItemView {
   #cannotTellBanner({ draft_cannot_tell: reason, answer_confirmed: confirmed, marks, standing }, steps) {
     const answer = steps.find((step) => step.kind === 'answer')
     const open = answer && standing.round !== null && !confirmed && marks.mine[answer.id]?.mark !== 'supported'
-    const explained = h('p', {}, h('strong', {}, t('The drafter cannot tell')), `: ${reason}.`)
-    if (confirmed) {
-      return h(
-        'div.note.cannot-tell',
-        {},
-        explained,
-        h('p', {}, t('A person has changed or confirmed the answer since.')),
-      )
-    }
-    const consequence = t(
-      'Its answer is a default. It becomes training data only if a person changes the answer or ' + 'confirms it.',
-    )
-    const confirm =
-      open &&
+    const consequence = confirmed
+      ? t('A person has changed or confirmed the answer since.')
+      : t('Its answer is a default. It becomes training data only if a person changes the answer or confirms it.')
+    return h(
+      `div.note.cannot-tell${confirmed ? '' : '.open'}`,
+      { role: 'note' },
       h(
-        'button',
-        { type: 'button', onClick: () => this.act('confirm-answer', answer.id) },
-        t('Confirm {verdict}: I can tell from the data', { verdict: answer.verdict }),
-      )
-    return h('div.note.cannot-tell.open', { role: 'note' }, explained, h('p', {}, consequence), confirm)
+        'details',
+        {},
+        h('summary', {}, h('strong', {}, t('The drafter cannot tell'))),
+        h('p', {}, `${reason}.`),
+        h('p', {}, consequence),
+        open &&
+          h(
+            'button',
+            { type: 'button', onClick: () => this.act('confirm-answer', answer.id) },
+            t('Confirm {verdict}: I can tell from the data', { verdict: answer.verdict }),
+          ),
+      ),
+    )
   }
 
   /** @param {Item['marks']['others']} marks */

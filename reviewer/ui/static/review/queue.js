@@ -330,6 +330,10 @@ export class Queue {
     const isIn = place > 0 && place <= this.total
     const at = isIn ? t(' · this is no. {number}', { number: number(place) }) : ''
     this.short.textContent = isIn ? `${number(place)} / ${n}` : n
+    this.short.classList.toggle(
+      'filtered',
+      Object.keys(this.filter).some((name) => name !== 'mine'),
+    )
     const share = this.total ? Math.min(1, place / this.total) : 0
     fill(this.count, h('strong', {}, count), h('span.muted', {}, at))
     this.done.style.width = `${100 * share}%`

@@ -45,8 +45,6 @@ export class SpectrumView {
   /** @type {HTMLElement} */
   readout
   /** @type {HTMLElement} */
-  empty
-  /** @type {HTMLElement} */
   tip
   /** @type {HTMLElement} what the agent saw */
   picture
@@ -270,7 +268,6 @@ export class SpectrumView {
     this.readout = h('div.so-readout')
     this.legend = h('ul.so-legend', { hidden: true, 'aria-label': t('Curves drawn with the data') })
     const [full, step] = ['full', 'step'].map((name) => h(`div.so-${name}`))
-    this.empty = h('div.so-empty', {}, t('No window in this step. Hold Shift and drag above to zoom in.'))
     this.tip = h('div.so-tip', { hidden: true, role: 'tooltip' })
     this.root.classList.add('so-view')
     this.width = new WidthTool({
@@ -291,7 +288,7 @@ export class SpectrumView {
     const onZoom = (panel) => this.#paint(panel)
     this.full = new Panel(full, { name: 'full', plotly, onZoom })
     this.step = new Panel(step, { name: 'step', plotly, onZoom })
-    step.append(this.empty, this.picture)
+    step.append(this.picture)
     this.panels = [this.full, this.step]
     this.naming = new Naming(this.root, {
       onRedshift: (z) => this.#set({ z }),
@@ -635,6 +632,7 @@ export class SpectrumView {
   #defaultReadout() {
     const part = this.home && this.full.range === this.home
     const ranges = () => ({ range: plainRange(this.home), all: plainRange(this.item.spectrum.wavelength) })
+    if (!this.lowerRange) return t('No window. Hold Shift and drag to zoom in.')
     return part ? t('above: {range} of {all}', ranges()) : ''
   }
 

@@ -26,10 +26,10 @@ export const staleIn = (spans) => spans.filter((span) => span.status === 'stale'
  * Runs of a text, as `diffWords` gives them, with the spans marked; offsets count the present text, without what was
  * removed.
  * @param {{op: string, text: string}[]} runs @param {Span[]} spans @param {boolean} reachable by keyboard
+ * @param {number} from where in the present text the runs begin
  */
-export function marked(runs, spans, reachable) {
+export function marked(runs, spans, reachable, from = 0) {
   const nodes = []
-  let from = 0
   for (const { op, text } of runs) {
     if (op === '-') {
       nodes.push(h('del', {}, text))
@@ -50,6 +50,35 @@ export function marked(runs, spans, reachable) {
     from = to
   }
   return nodes
+}
+
+const LONG = 380 // characters of a text that is shown whole
+const BEGINNING = [60, 170] // of a longer one: where its first part may end
+
+/**
+ * The runs of a text in two: its first sentences, and what is folded; no second part where it is short.
+ * @param {{op: string, text: string}[]} runs @returns {{first: typeof runs, rest: typeof runs, at: number}} `at`: where
+ *   in the present text the second part begins
+ */
+export function folded(runs) {
+  const text = runs.map((run) => (run.op === '-' ? '' : run.text)).join('')
+  const [least, most] = BEGINNING
+  const part = text.slice(0, most)
+  const ends = [...part.matchAll(/[.!?。！？]\s+|\n+/g)].map((match) => match.index + match[0].length)
+  const at = text.length <= LONG ? text.length : (ends.findLast((end) => end > least) ?? part.lastIndexOf(' ') + 1)
+  const first = []
+  const rest = []
+  let from = 0
+  for (const run of runs) {
+    const inFirst = Math.max(0, Math.min(run.text.length, at - from))
+    if (run.op === '-') (from < at ? first : rest).push(run)
+    else {
+      if (inFirst > 0) first.push({ ...run, text: run.text.slice(0, inFirst) })
+      if (inFirst < run.text.length) rest.push({ ...run, text: run.text.slice(inFirst) })
+      from += run.text.length
+    }
+  }
+  return { first, rest, at }
 }
 
 function tied(span, number, text, reachable) {

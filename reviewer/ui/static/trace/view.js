@@ -1,13 +1,14 @@
 // The trace: a line per step, the selected one open as a card, editable in place, with marks and with hints measured
 // from the data. The page gives it the steps and receives what the person does.
 
+import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h, part } from '../common/dom.js'
 import { Keys, isComposing } from '../common/keys.js'
 import { languageTag, t, tn, TRACE, word } from '../common/language.js'
 import { closeOnChoice, menuButton, sheetOf } from '../common/popover.js'
 import { MARKS } from './shown.js'
 import { diffWords } from './steps.js'
-import { marked, spanList, spansOf, staleIn, textOf } from './statements.js'
+import { folded, marked, spanList, spansOf, staleIn, textOf } from './statements.js'
 import { trialBadge, trialDots } from './trial.js'
 import { drawZoom, hintList, openFields, showEdges, windowLine } from './zoom_card.js'
 
@@ -21,6 +22,8 @@ const SHOWN = 2 // marks to choose from on the card; further ones are in its men
 const BRIEF = 34 // characters of a text in its line
 /** How a thought names its window, before what it says about it. */
 const LEAD = /^(?:In|Within|Across|Over) (?:the|this) (?:[^:]{0,70}?:|[^,:.]{0,60},)\s+/
+
+const UNFOLDED = 'so-unfolded' // whether long texts are shown whole
 
 /** A number with its sign and one decimal. */
 const signed = (value) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(1)}`
@@ -262,9 +265,26 @@ export class TraceView {
     const after = textOf(step)
     const runs = before === undefined ? [{ op: '=', text: after }] : diffWords(before, after)
     const empty = !after && this.state.editable && step.kind === 'think'
+    const spans = spansOf(this.state.spans, step)
+    const { first, rest, at } = folded(runs)
+    const reachable = this.selected === step.id
+    const open = lasting.get(UNFOLDED) === 'yes' || staleIn(spans).some(({ end }) => end > at)
+    // Who wants to read one to its end wants to read all.
+    const onClick = ({ currentTarget }) => lasting.set(UNFOLDED, currentTarget.parentElement.open ? 'no' : 'yes')
+    const words = rest
+      .map((run) => run.text)
+      .join('')
+      .split(/\s+/).length
     fill(
       text,
-      marked(runs, spansOf(this.state.spans, step), this.selected === step.id),
+      marked(first, spans, reachable),
+      rest.length > 0 &&
+        h(
+          'details.rest',
+          { open },
+          h('summary', { lang: languageTag, onClick }, tn('{n} more word', '{n} more words', words)),
+          h('span', {}, marked(rest, spans, reachable, at)),
+        ),
       empty && h('span.muted', { lang: languageTag }, t('Empty: press Enter to write.')),
     )
   }
@@ -518,7 +538,7 @@ export class TraceView {
   #textInto(body, step) {
     fill(
       body,
-      h('p.text', {
+      h('div.text', {
         lang: TRACE,
         title: this.state.editable ? t('double-click or press Enter to edit') : '',
         onDblclick: () => this.edit(step.id),
@@ -597,7 +617,7 @@ export class TraceView {
       ' ',
       typeof step.score === 'number' &&
         h('span.chip.score', { title: SCORE }, t('log odds {odds}', { odds: signed(step.score) })),
-      h('p.text', { lang: TRACE, onDblclick: () => this.edit(step.id) }),
+      h('div.text', { lang: TRACE, onDblclick: () => this.edit(step.id) }),
     )
     this.#fillText(body, step)
   }
