@@ -23,6 +23,7 @@ from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError, read
 from agent.spectrum.readers import opened
 from agent.spectrum.readers.pixels import NoDataError
+from agent.spectrum.sparkline import sparkline
 from reviewer.pictures import Cache, Gallery
 from reviewer.reading import FILES
 from reviewer.store import Item, NotFound
@@ -58,7 +59,7 @@ class UploadedFile:
 @dataclass(frozen=True)
 class Row:
     """A spectrum on the bench. ``snr`` is per pixel, ``spectrum`` its SHA-256; it comes from the library item
-    ``item`` or from ``file``."""
+    ``item`` or from ``file``. ``sparkline`` is drawn when it is added, while the spectrum is in memory."""
 
     id: str
     name: str
@@ -66,6 +67,7 @@ class Row:
     snr: float | None
     spectrum: str
     simulated: bool
+    sparkline: str
     item: int | None = None
     file: UploadedFile | None = None
 
@@ -107,6 +109,11 @@ class Bench:
         """Return the spectrum with this hash, None if it is not on the bench."""
         row = self._of_hash(sha256)
         return None if row is None else self.spectrum(row)
+
+    def sparkline(self, sha256: str) -> str | None:
+        """Return the sparkline of the spectrum with this hash, None if it is not on the bench."""
+        row = self._of_hash(sha256)
+        return None if row is None else row.sparkline
 
     def add_item(self, item: Item) -> Row:
         """Add the spectrum of a library item; one that is already there keeps its place.
@@ -308,5 +315,6 @@ def _row_of(spectrum: Spectrum, file: UploadedFile | None) -> Row:
         snr=spectrum.snr_typical if math.isfinite(spectrum.snr_typical) else None,
         spectrum=spectrum.sha256,
         simulated=bool(spectrum.meta.get("simulated", False)),
+        sparkline=sparkline(spectrum),
         file=file,
     )

@@ -8,6 +8,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, Literal
 
 import numpy as np
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.spectrum.record import curves, unpack_curves
-from reviewer.store.errors import NotFound
-from reviewer.store.spectrum_files import Parts, SpectrumFiles, spectra_folder
+from agent.spectrum.sparkline import sparkline
+from reviewer.store.errors import CannotWrite, Damaged, NotFound
+from reviewer.store.spectrum_files import Parts, SpectrumFileError, SpectrumFiles, spectra_folder
 from reviewer.store.sqlite.database import Database, Transaction, stamp
 
 Width = Literal["<f4", "<f8"]
@@ -78,6 +80,11 @@ INSERT INTO spectra (sha256, grid, name, survey, medium, frame, flux_unit, redsh
 VALUES (:sha256, :grid, :name, :survey, :medium, :frame, :flux_unit, :redshift, :ra, :dec, :catalogue_class,
         :errors, :details, :flux_type, :flux, :ivar_type, :ivar, :mask, :added_at)
 """
+_SPARKLINES = """
+SELECT s.sha256, p.path FROM spectra s LEFT JOIN sparklines p ON p.sha256 = s.sha256
+WHERE s.sha256 IN (SELECT value FROM json_each(?))
+"""
+_KEEP_SPARKLINE = "INSERT INTO sparklines VALUES (:sha256, :sparkline) ON CONFLICT DO NOTHING"
 _PLAIN_FIELDS = (
     "name",
     "survey",
@@ -222,6 +229,21 @@ class Spectra:
         with self._database.decoding():
             return _decode(self.whole(row))
 
+    def sparklines(self, hashes: Sequence[str]) -> dict[str, str]:
+        """Return the sparklines of those spectra that are stored and readable. Missing ones are drawn and kept."""
+        with self._database.read() as db:
+            paths: dict[str, str | None] = dict(db.execute(_SPARKLINES, (json.dumps(hashes),)).fetchall())
+        new = []
+        for sha256 in [sha256 for sha256, path in paths.items() if path is None]:
+            with suppress(SpectrumFileError, Damaged):  # the page that opens this spectrum reports it
+                paths[sha256] = sparkline(self.get(sha256))
+                new.append({"sha256": sha256, "sparkline": paths[sha256]})
+        if new:
+            # They are drawn again where the disk is full, or another program has locked the file.
+            with suppress(CannotWrite), self._database.write() as db:
+                db.conn.executemany(_KEEP_SPARKLINE, new)
+        return {sha256: path for sha256, path in paths.items() if path is not None}
+
     def picture(self, sha256: str) -> bytes | None:
         """Return PNG bytes; None if none is stored, because it can be drawn from the spectrum."""
         with self._database.read() as db:
@@ -244,6 +266,7 @@ def insert_spectrum(db: Transaction, row: dict[str, Any]) -> None:
         return
     db.execute("INSERT INTO grids VALUES (:grid, :pixels, :wavelength_type, :wavelength) ON CONFLICT DO NOTHING", row)
     db.execute(_INSERT, row)
+    db.execute(_KEEP_SPARKLINE, row)
 
 
 def encode(spectrum: Spectrum) -> dict[str, Any]:
@@ -265,6 +288,7 @@ def encode(spectrum: Spectrum) -> dict[str, Any]:
         "ivar_type": ivar_type,
         "ivar": ivar,
         "mask": pack_mask(spectrum.mask),
+        "sparkline": sparkline(spectrum),
     }
 
 

@@ -76,11 +76,13 @@ class VerdictFirst:
 
     def require_spectrum(self, sha256: str) -> None:
         """Check that a spectrum belongs to an item that is not hidden, or to none. :raises NotAllowed: it does not"""
-        if not self.batches:
-            return
-        rows = self._store.queue.rows_of_spectrum(sha256)
-        if rows and len(self.hidden(rows)) == len(rows):
+        if self.hides_spectrum(sha256):
             raise NotAllowed(tr(FIRST))
+
+    def hides_spectrum(self, sha256: str) -> bool:
+        """Return whether a spectrum belongs to hidden items only."""
+        rows = self._store.queue.rows_of_spectrum(sha256) if self.batches else []
+        return bool(rows) and len(self.hidden(rows)) == len(rows)
 
     def searched(self, query: QueueFilter) -> QueueFilter:
         """Return a filter that finds no item by what is hidden: without the batches with the rule if it could, and with

@@ -48,6 +48,20 @@ class VisibleItems:
             self.verdict_first.require_verdict(item.row)
         return item
 
+    def spectra(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the hashes of those spectra, named by hash or alias, that the person may see."""
+        aliases = {name: item for name in names if (item := item_of_alias(name)) is not None}
+        rows = {row.item_id: row.spectrum_sha256 for row in self._store.queue.rows([*aliases.values()])}
+        hashes = {name: rows.get(aliases[name]) if name in aliases else name for name in names}
+        withheld = self._store.blind.scoring.hidden_hashes(self._person)
+        return {
+            name: sha256
+            for name, sha256 in hashes.items()
+            if sha256 is not None
+            and sha256 not in withheld
+            and (name in aliases or not self.verdict_first.hides_spectrum(sha256))
+        }
+
     def unreadable(self) -> frozenset[int]:
         """Return the items whose texts this person may not see: what is like them would tell something of these."""
         return frozenset(self.items) | self.verdict_first.hidden_items()

@@ -174,6 +174,13 @@ def plant_migration(patch: pytest.MonkeyPatch, run: Callable[[Transaction], None
     return number
 
 
+def to_schema_9(path: Path) -> None:
+    """Turn a database of the present schema into one from before the first release."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DROP TABLE sparklines")
+    set_migrations(path, *range(1, 10))
+
+
 def set_migrations(path: Path, *numbers: int) -> None:
     """Record these migrations in a database, in place of those that it has had."""
     with closing(sqlite3.connect(path)) as db:

@@ -54,7 +54,18 @@ def _refuse_changes(table: str) -> str:
     )
 
 
+def add_sparklines(db: Transaction) -> None:
+    """Create the table of sparklines: derived, and filled when a spectrum is stored or its sparkline is asked for."""
+    db.execute(
+        "CREATE TABLE sparklines (sha256 TEXT PRIMARY KEY REFERENCES spectra (sha256), path TEXT NOT NULL) "
+        "WITHOUT ROWID"
+    )
+
+
 # Before the first release there were migrations 1 to 9. Files of number 9 have this very schema and stay in use, so the
 # numbers do not begin again.
-MIGRATIONS: tuple[Migration, ...] = (Migration(9, "first schema", first_schema),)
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(9, "first schema", first_schema),
+    Migration(10, "sparklines", add_sparklines),
+)
 """In order. One that a database has had is never edited: add the next."""

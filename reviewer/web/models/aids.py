@@ -165,3 +165,12 @@ class Loci(Answer):
     """The planes of a class."""
 
     plots: list[LocusPlot]
+
+
+class Sparklines(Answer):
+    """Spectra as lines of 120 × 24 units, for rows of lists."""
+
+    sparklines: dict[str, str] = Field(
+        description="the attribute ``d`` of an SVG path, by key; empty for a spectrum without data. What does not "
+        "exist, or may not be seen, is left out"
+    )

@@ -18,21 +18,25 @@ from agent.loci import Place, Plane, Point, place, planes, points
 from agent.measure import Measured, rest
 from agent.measure.two_points import between_points, in_frame
 from agent.spectrum import Spectrum
+from agent.spectrum.sparkline import sparkline
 from agent.templates import Library, Match, TemplateError, rank
 from agent.templates.rank import STELLAR
 from reviewer.rules.campaign import known_templates
 from reviewer.store import NotFound
-from reviewer.web.context import NOT_STORED, Context, ContextDep
-from reviewer.web.live import QueriedSpectrumDep, SpectrumDep
+from reviewer.web.context import FOREVER, NOT_STORED, Context, ContextDep, PersonDep
+from reviewer.web.live import LiveDep, QueriedSpectrumDep, SpectrumDep
 from reviewer.web.models import aids as answers
 from reviewer.web.payload import digits
 from reviewer.web.verdict_first import HIDDEN, item_of_alias
-from reviewer.web.visibility import require_visible
+from reviewer.web.visibility import VisibleDep, require_visible
 
 BEST = 10
 """Templates in the ranking that the page gets."""
 KIND_OF_TASK = {"cv": "CV", "cc": "carbon", "ss": "S", "gm": "M giant", "wd": "WD", "o": "O", "b": "B", "a": "A"}
 """Class of templates that a task is about."""
+
+OF_TEMPLATE = "template:"
+"""How the key of a template's sparkline begins."""
 
 FloatArray = NDArray[np.float64]
 
@@ -270,6 +274,41 @@ def _notes(
         notes.append(tr("The file does not state air or vacuum: if air is wrong, velocities are 80 km/s off."))
     notes += [str(problem) for problem in problems]
     return notes
+
+
+# ---- sparklines
+
+
+@router.get("/sparklines")
+def sparklines(
+    person: PersonDep,
+    context: ContextDep,
+    live: LiveDep,
+    visible: VisibleDep,
+    response: Response,
+    of: Annotated[str, Query(pattern="^[^,]+(,[^,]+){0,199}$", max_length=20_000)],
+) -> answers.Sparklines:
+    """Up to 200 spectra as SVG paths. ``of``: their hashes or aliases, as ``spectrum`` of the rows, or "template:" with
+    the id of a template, separated by commas."""
+    keys = dict.fromkeys(of.split(","))
+    templates = {key: key.removeprefix(OF_TEMPLATE) for key in keys if key.startswith(OF_TEMPLATE)}
+    hashes = visible.spectra([key for key in keys if key not in templates])
+    paths: dict[str, str | None] = dict(context.store.spectra.sparklines([*hashes.values()]))
+    bench = live.benches.of(person.initials)
+    drawn = {key: paths[sha256] if sha256 in paths else bench.sparkline(sha256) for key, sha256 in hashes.items()}
+    drawn |= {key: _sparkline_of_template(context, name) for key, name in templates.items()}
+    known = {key: path for key, path in drawn.items() if path is not None}
+    lasting = len(known) == len(keys) and all(item_of_alias(key) is None and key not in templates for key in keys)
+    response.headers.update(FOREVER if lasting else NOT_STORED)
+    return answers.Sparklines(sparklines=known)
+
+
+def _sparkline_of_template(context: Context, template_id: str) -> str | None:
+    library, _ = _library(context)
+    if template_id not in library:
+        return None
+    path: str = context.aids.get(("sparkline", template_id), lambda: sparkline(library[template_id].spectrum()))
+    return path
 
 
 # ---- loci

@@ -270,6 +270,9 @@ def test_items_scored_blind_are_withheld_from_their_scorers_everywhere_else(app:
     ):
         assert client.post(path, json=body).status_code == 403, path
         assert other.post(path, json=body).status_code == 200, path
+    of = {"of": f"{sha256},item-1"}
+    assert client.get("/api/v1/sparklines", params=of).json()["sparklines"] == {}
+    assert set(other.get("/api/v1/sparklines", params=of).json()["sparklines"]) == {sha256, "item-1"}
     assert client.get("/api/v1/first").json() == {"id": None, "from_start": False}
     assert other.get("/api/v1/first").json() == {"id": 1, "from_start": False}
     assert client.get("/api/v1/live/library").json() == []

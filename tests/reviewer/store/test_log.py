@@ -285,6 +285,7 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
         lambda s: s.items.add_part([Draft(a_trajectory(think="A part."))], "CO", lambda db, added: None),
         "items added",
     ),
+    "spectra.sparklines": (lambda s: s.spectra.sparklines([s.items.get(1).row.spectrum_sha256]), None),
     "spectra.move_to_files": (lambda s: s.spectra.move_to_files(), None),
     "leases.renew": (lambda s: s.leases.renew(s.leases.take("RE", 2).token), None),
     "leases.release": (lambda s: s.leases.release(s.leases.take("RE", 2).token), None),

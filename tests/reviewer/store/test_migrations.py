@@ -19,7 +19,7 @@ from reviewer.store.sqlite.database import Transaction, helpers
 from reviewer.store.sqlite.migrations import migrate
 from reviewer.store.sqlite.schema import MIGRATIONS
 from tests.support.campaign import Desk
-from tests.support.kept_campaign import add_urgency, fill, plant_migration, set_migrations
+from tests.support.kept_campaign import add_urgency, fill, plant_migration, set_migrations, to_schema_9
 
 PRESENT = MIGRATIONS[-1].number
 SCHEMA_9 = "4c4b0e296cce6680dfa4f1244bf36352ed6b84bfc5fab72e7813d1d17f9fabda"
@@ -64,11 +64,15 @@ def test_the_first_schema_is_never_edited() -> None:
 
 
 def test_a_file_of_schema_9_from_before_the_first_release_stays_in_use(database: Path) -> None:
-    set_migrations(database, *range(1, 10))
+    kept = dict(rows(database)["sparklines"])
+    to_schema_9(database)
     before = rows(database)
     with Store.open(database) as store:
-        assert rows(database) == before
+        changed = {name for name, upgraded in rows(database).items() if upgraded != before.get(name)}
+        assert changed == {"migrations", "log", "sparklines"}
         assert store.upkeep.verify() == []
+        assert store.spectra.sparklines([*kept]) == kept, "drawn when they are asked for"
+        assert dict(rows(database)["sparklines"]) == kept
         Desk(store).decide("RE", 3, "keep")
 
 
@@ -82,7 +86,10 @@ def test_an_upgrade_keeps_every_row_and_is_recorded(database: Path, monkeypatch:
         assert entry.details == {"from": PRESENT, "to": number, "copy": f"annotations.db.schema-{PRESENT}"}
         upgraded = rows(database)
         Desk(store).decide("RE", 3, "keep")
-    assert {row[:2] for row in upgraded["migrations"]} == {(PRESENT, "first schema"), (number, "planted")}
+    assert {row[:2] for row in upgraded["migrations"]} == {
+        *((migration.number, migration.name) for migration in MIGRATIONS),
+        (number, "planted"),
+    }
     assert upgraded.pop("items") == [(*row, 0) for row in before.pop("items")]
     for table, kept in before.items():
         added = 1 if table in ("migrations", "log") else 0

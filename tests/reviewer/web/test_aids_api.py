@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -250,3 +252,53 @@ def test_similar_is_refused_for_an_item_withheld_in_a_blind_session(
     window = {"spectrum": sha256, "lo": 6480, "hi": 6640}
     assert client.get("/api/v1/measure", params=window).status_code == 403
     assert client.get("/api/v1/templates/calspec-vega", params={"spectrum": sha256}).status_code == 403
+
+
+# ---- sparklines
+
+
+def test_sparklines_are_sent_by_hash_and_by_template(
+    get: Callable[..., Any], kept: tuple[Store, dict[str, str]]
+) -> None:
+    one, other = kept[1]["cv"], kept[1]["gm"]
+    paths = get("sparklines", of=f"{one},{other},{one},{'0' * 64}")["sparklines"]
+    assert set(paths) == {one, other}
+    assert all(path.startswith("M") and 150 < len(path) < 700 for path in paths.values())
+    assert paths[one] != paths[other]
+    templates = get("sparklines", of=f"template:calspec-vega,{one},template:none")["sparklines"]
+    assert set(templates) == {"template:calspec-vega", one}
+    assert get("sparklines", of=",".join([one] * 200))["sparklines"] == {one: paths[one]}
+    for wrong in ("", ",", ",".join([one] * 201)):
+        assert get("sparklines", status=422, of=wrong)["kind"] == "bad_request", wrong
+
+
+def test_the_browser_keeps_sparklines_that_can_never_change(client: TestClient, store: Store) -> None:
+    item, sha256 = an_item(store, "cv", "cv", 1)
+
+    def kept_by_browser(of: str) -> bool:
+        header = client.get("/api/v1/sparklines", params={"of": of}).headers["cache-control"]
+        assert header == "no-store" or "immutable" in header
+        return header != "no-store"
+
+    assert kept_by_browser(sha256)
+    assert not kept_by_browser(f"item-{item}")
+    assert not kept_by_browser("template:calspec-vega")
+    assert not kept_by_browser(f"{sha256},{'0' * 64}"), "it may be stored tomorrow"
+
+
+def test_a_sparkline_that_cannot_be_drawn_is_left_out(client: TestClient, store: Store) -> None:
+    hashes = [an_item(store, "cv", "cv", seed)[1] for seed in (1, 2)]
+    store.spectra.move_to_files()
+    with closing(sqlite3.connect(store.path)) as db:
+        db.execute("DELETE FROM sparklines")
+        db.commit()
+    store.spectra.files.path(hashes[0]).unlink()
+    assert set(client.get("/api/v1/sparklines", params={"of": ",".join(hashes)}).json()["sparklines"]) == {hashes[1]}
+
+
+def test_sparklines_of_the_bench_are_ones_own(app: FastAPI, client: TestClient) -> None:
+    text = "".join(f"{4000 + 2 * n} {1 + n / 1000}\n" for n in range(1000))
+    added = client.post("/api/v1/live/files", files={"files": ("a.txt", text.encode())}).json()["added"]
+    query = {"of": added[0]["spectrum"]}
+    assert client.get("/api/v1/sparklines", params=query).json()["sparklines"][query["of"]].startswith("M")
+    assert client_of(app, "AU").get("/api/v1/sparklines", params=query).json()["sparklines"] == {}

@@ -146,6 +146,8 @@ def test_the_rule_of_a_batch_hides_the_spectrum_under_its_hash_too(client: TestC
     assert client.get(f"/api/v1/spectrum/{sha256[1]}").status_code == 403
     assert client.get("/api/v1/measure", params={"spectrum": sha256[1], "lo": 6500, "hi": 6630}).status_code == 403
     assert client.get(f"/api/v1/spectrum/{sha256[3]}").status_code == 200
+    of = {"of": f"{sha256[1]},{sha256[3]},item-1"}
+    assert set(client.get("/api/v1/sparklines", params=of).json()["sparklines"]) == {sha256[3], "item-1"}
     store.marks.commit_verdict(person="RV", item_id=1, version_id=store.items.get(1).version.id, verdict="cannot tell")
     assert client.get(f"/api/v1/spectrum/{sha256[1]}").status_code == 200
 
