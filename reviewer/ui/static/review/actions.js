@@ -5,7 +5,6 @@ import { DECIDES, Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
 import * as panels from '../common/panels.js'
 import { toggleTheme } from '../common/theme.js'
-import { openRounds } from '../help/menu.js'
 import { verbFor } from './decision_bar.js'
 import * as dialogs from './dialogs.js'
 
@@ -204,7 +203,6 @@ function ofViews(parts) {
       lease.want()
     },
     'see-round': () => state.seeRound(),
-    rounds: () => openRounds(state.me.rules),
     disagreement: () => view.select(statements.disagreements[0].step),
     medium: (medium) => decisions.setMedium(medium),
     'confirm-answer': (id) => decisions.confirmAnswer(id),

@@ -229,16 +229,11 @@ export class DecisionBar {
     ]
   }
 
-  /** The button that names the round. @param {Item['standing']} standing */
+  /** Where the item stands. @param {Item['standing']} standing */
   #round({ state, done, needed }) {
     const name = word(state)
     const progress = needed > 1 ? t('{state} {done} of {wanted}', { state: name, done, wanted: needed }) : name
-    const title = t('what each round is for')
-    return h(
-      'button.round',
-      { type: 'button', 'data-action': 'rounds', title, onClick: () => this.act('rounds') },
-      progress,
-    )
+    return h('span.round', {}, progress)
   }
 
   /** @param {string} state of a decided item */

@@ -358,7 +358,7 @@ export class Queue {
         title: [row.name, row.snr !== null && `S/N ${Math.round(row.snr)}`, state].filter(Boolean).join(' · '),
         onClick: () => this.act('open', row.id),
       },
-      h('span.spark', {}, row.spectrum && sparkline(row.spectrum)),
+      h('span.spark', {}, sparkline(row.spectrum)),
       h(`span.round${tone === 'amber' ? '.amber' : ''}`, {}, disagree ? t('disagreement') : name),
       h('div.name', {}, nameInQueue(row.name), row.snr !== null && h('span.snr', {}, `S/N ${Math.round(row.snr)}`)),
       h(
