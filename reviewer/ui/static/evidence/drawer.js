@@ -102,7 +102,7 @@ export class Evidence {
     if (this.isOpen && this.pane === name) return this.toggle()
     if (!this.isOpen) this.toggle()
     await this.choose(name)
-    const first = this.body.querySelector('input:checked, input, select')
+    const first = this.body.querySelector('input:checked') ?? this.body.querySelector('input, select')
     if (first instanceof HTMLElement) first.focus()
     else this.body.focus()
   }

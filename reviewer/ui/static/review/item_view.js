@@ -109,7 +109,7 @@ export class ItemView {
       panes: ['lines', 'loci', 'templates', 'similar'],
       own: {
         guide: { title: t('Guide'), draw: () => this.#guide() },
-        inspection: { title: t('Inspection'), draw: () => this.inspecting.draw() },
+        inspection: { title: t('Inspect'), draw: () => this.inspecting.draw() },
       },
     })
     const onSaved = () => {
