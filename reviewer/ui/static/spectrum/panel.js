@@ -49,6 +49,7 @@ export class Panel {
     /** @type {any} [low, high] as drawn; null: from most of the data */
     this.yRange = null
     this.revision = 0
+    this.alone = false // whether no other panel has the titles of the axes
     this.hatch = `so-hatch-${(panels += 1)}`
     this.under = marks.svg('svg', { class: 'so-under', 'aria-hidden': 'true' })
     this.plot = h('div.so-plot', { 'aria-hidden': 'true' })
@@ -282,7 +283,8 @@ export class Panel {
     const { scene } = this
     const isFull = this.name === 'full'
     const top = TOP
-    const bottom = this.height - FOOT[this.name]
+    const titled = !isFull || this.alone
+    const bottom = this.height - FOOT[titled ? 'step' : 'full']
     const range = this.range ?? extent(scene.wavelength)
     const digits = (range[1] * scene.factor).toFixed(0).length
     const width = this.width - LEFT - Math.max(RIGHT, Math.ceil((digits * DIGIT) / 2) + 3)
@@ -296,7 +298,7 @@ export class Panel {
       bottom,
       height: bottom - top,
       axisHeight: !isFull && scene.otherAxis ? OTHER_AXIS : 0,
-      titled: !isFull,
+      titled,
       rows: isFull ? 1 : 2, // of names
       range,
       perPixel,

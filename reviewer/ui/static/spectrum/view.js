@@ -383,6 +383,7 @@ export class SpectrumView {
     this.lowerRange = aimed
     this.step.setRange(withContext(aimed))
     this.step.host.classList.toggle('so-idle', !aimed)
+    this.full.alone = !aimed
   }
 
   /** Draw everything once, after the caller has finished: showing an item and selecting its step is one drawing. */
@@ -632,8 +633,8 @@ export class SpectrumView {
   #defaultReadout() {
     const part = this.home && this.full.range === this.home
     const ranges = () => ({ range: plainRange(this.home), all: plainRange(this.item.spectrum.wavelength) })
-    if (!this.lowerRange) return t('No window. Hold Shift and drag to zoom in.')
-    return part ? t('above: {range} of {all}', ranges()) : ''
+    if (part) return t('above: {range} of {all}', ranges())
+    return this.lowerRange ? '' : t('No window. Hold Shift and drag to zoom in.')
   }
 
   #setReadout(text) {
