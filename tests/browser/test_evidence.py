@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, Request, expect
 from tests.browser.page.test_layout import faults
 from tests.browser.support.kept_page import KeptPage, kept_page
 from tests.browser.support.review_app import (
+    choose_more,
     drag,
     picture,
     serving,
@@ -140,13 +141,15 @@ def test_the_open_panel_and_its_tab_are_remembered_and_tabs_work_by_keys(desk: P
 
 
 def test_model_and_exposures_are_drawn_where_the_file_has_them(desk: Page) -> None:
-    toolbar = desk.get_by_role("toolbar", name="Spectrum").first
-    expect(toolbar.get_by_role("button", name="model")).to_be_hidden()
+    desk.locator(".so-review .so-more").click()
+    expect(desk.locator(".so-review .so-menu .entry", has_text="template")).to_be_visible()
+    expect(desk.locator(".so-review .so-menu .entry", has_text="model")).to_be_hidden()
+    desk.keyboard.press("Escape")
     desk.keyboard.press("Shift+M")
     expect(desk.locator(".toasts")).to_contain_text("no pipeline model")
     show_item(desk, M_DWARF)
     requested = requests_of(desk)
-    toolbar.get_by_role("button", name="model").click()
+    choose_more(desk, "model")
     expect(desk.locator(".so-review .so-legend li")).to_have_text(["pipeline model · SDSS"])
     desk.keyboard.press("Shift+O")
     expect(desk.locator(".so-review .so-legend li")).to_have_count(13)
@@ -162,7 +165,7 @@ def test_three_real_stars_with_all_their_evidence(desk: Page) -> None:
     desk.keyboard.press("Shift+E")
     panel = desk.locator(".so-review aside.evidence")
     expect(panel.locator("tbody").first).to_be_visible()
-    desk.get_by_role("button", name="EW", exact=True).click()
+    choose_more(desk, "equivalent width")
     drag(desk, "step", 6525, 6600)
     expect(desk.locator(".so-review .so-width-text")).to_contain_text(
         re.compile(r"EW −\d+(\.\d)? ± [\d.]+ Å \(absorption > 0\) · centroid 65[56]\d[\d.]* ± [\d.]+ Å")
@@ -250,7 +253,7 @@ def test_what_the_panel_adds_can_be_reached_and_hit_and_the_bar_stays(desk: Page
         )
         assert width < 500 or small == [], pane
         assert panel.locator(".pane").evaluate("(pane) => pane.scrollWidth <= pane.clientWidth"), pane
-    for name in ("Keep", "Reject", "Undo", "Next"):
+    for name in ("Keep", "Reject", "Next"):
         button = desk.locator(".decision-bar").get_by_role("button", name=name)
         expect(button).to_be_in_viewport(ratio=0.99)
     desk.keyboard.press("Shift+E")

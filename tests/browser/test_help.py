@@ -74,14 +74,16 @@ def test_the_help_menu_opens_keys_guide_and_rounds_and_names_the_version(desk: P
         expect(panel.locator("h2")).to_have_text(title)
         desk.keyboard.press("Escape")
         expect(panel).to_have_count(0)
-    desk.locator(".decision-bar .round").click()
+    button.click()
+    menu.get_by_role("menuitem", name="The five rounds").click()
     assert [name.lower() for name in panel.locator("li strong").all_inner_texts()] == list(ROUNDS)
     expect(panel).to_contain_text("2 people check the submitted version")
     desk.keyboard.press("Escape")
     button.click()
     expect(menu).to_contain_text(f"Spec-o3 {version('spec-o3')}")
     menu.get_by_role("menuitem", name="Class guide").click()
-    expect(panel.locator(".guide")).to_be_visible()
+    expect(desk.locator(".so-review .evidence .guide-text")).to_be_visible()
+    desk.get_by_role("button", name="Close the evidence").click()
 
 
 OVERLAP = """() => {

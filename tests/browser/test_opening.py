@@ -170,7 +170,7 @@ def test_the_controls_of_the_plot_are_the_same_with_and_without_gradios_styleshe
         assert styles["count"] > 0
         assert styles["differences"] == []
     opened.keyboard.press("/")
-    for place in (".so-list", ".so-controls input[type=checkbox]", ".filter select"):
+    for place in (".so-controls select", ".filter select"):
         expect(opened.locator(f".so-review {place}").first).to_have_css("appearance", "auto")
 
 

@@ -94,6 +94,8 @@ def test_each_active_filter_is_shown_and_can_be_removed(chromium: Browser, app: 
         expect(page.locator(".queue .pinned .row")).to_have_attribute("data-item", "4")
         page.reload()
         expect(chips).to_have_text(["waiting for me", "batch odd"])
+        expect(page.locator(".queue .short.filtered")).to_be_visible()
+        page.keyboard.press("q")
         page.get_by_role("button", name="remove the filter batch odd").click()
         expect(chips).to_have_text(["waiting for me"])
         expect(page.locator(".queue-title")).to_contain_text("5 waiting")

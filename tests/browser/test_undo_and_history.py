@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from agent.simulate import simulate
 from reviewer.store import Draft, Store
-from tests.browser.support.review_app import serving, working_alone
+from tests.browser.support.review_app import open_fields, serving, working_alone
 from tests.support.campaign import a_trajectory
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,7 @@ STEPS = "window.specO3.review.drafting.steps"
 def written_thought(page: Page, text: str) -> Locator:
     """Add a thought after the first step and write it; return its card."""
     page.locator(".card .number").first.click()
-    page.keyboard.press("Shift+A")
+    page.keyboard.press("Shift+J")
     expect(page.locator(".card textarea")).to_be_focused()
     page.keyboard.type(text)
     page.keyboard.press("Escape")
@@ -80,6 +80,7 @@ def test_both_edges_of_a_window_are_one_undo_step_although_the_first_was_drawn(r
     zoom = revising.locator(".card.zoom").first
     window = f"{STEPS}.find((s) => s.kind === 'zoom').arguments.wavelength_range"
     before = revising.evaluate(window)
+    open_fields(revising, zoom)
     zoom.locator("[name=lo]").fill("6420")
     zoom.locator("[name=lo]").press("Tab")
     revising.wait_for_function(f"{window}[0] === 6420")

@@ -53,7 +53,7 @@ STORED = {
     *("between the thresholds", "not certified", "trial failed", "trial untested", "trial not made", "not made"),
     *("assumed random", "not known"),
     # Kinds of hints, claims, lines and templates.
-    *("two maxima", "no band", "cannot be told", "absorption, hot stars' line", "arm join", "hot subdwarf"),
+    *("two maxima", "no band", "cannot be told", "absorption, hot stars' line", "arm join", "sky line", "hot subdwarf"),
     *("calcium triplet", "ca ii triplet"),
     # Settings of a trace.
     *("left out: not taken by the server", "described in words", "local model", "transformers, in process"),

@@ -46,7 +46,5 @@ def test_the_weights_that_came_with_the_program_zoom_and_answer(
         growing = page.evaluate("window.seen")
         assert any("The continuum is blue" in text for text in growing)
         assert any("drawing the picture" in text and "6400 – 6720" in text for text in growing)
-        page.wait_for_function(
-            "[...document.querySelectorAll('.so-live .card img')].filter((one) => one.naturalWidth > 100).length >= 3"
-        )
+        page.wait_for_function("document.querySelectorAll('.so-live .card.zoom:not(.growing)').length >= 3")
         expect(page.locator(".so-live")).to_contain_text("YES")

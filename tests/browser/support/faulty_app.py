@@ -167,7 +167,7 @@ def write(page: Page, text: str) -> Locator:
     """Type at the end of the first thought; return its card."""
     card = page.locator(".so-review .card.think").first
     if not card.locator("textarea").count():
-        card.locator(".text").dblclick()
+        card.locator(".brief").dblclick()
     card.locator("textarea").press("End")
     card.locator("textarea").press_sequentially(text)
     return card

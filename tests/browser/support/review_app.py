@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from reviewer.store import Store
 from tests.support import cli
@@ -146,6 +146,19 @@ def settled(page: Page) -> None:
     """Wait until the current item is painted, its place in the queue is known, and it is measured."""
     page.wait_for_function("window.specO3?.review.current?.place")
     expect(page.locator(".trace .hints .waiting")).to_have_count(0)
+
+
+def choose_more(page: Page, entry: str, desk: str = "review") -> None:
+    """Choose an entry of the menu of the toolbar."""
+    page.locator(f".so-{desk} .so-more").click()
+    page.locator(f".so-{desk} .so-menu:popover-open .entry", has_text=entry).click()
+
+
+def open_fields(page: Page, zoom: Locator) -> None:
+    """Open the fields of a zoom in the revision round."""
+    zoom.locator(".number").click()
+    page.keyboard.press("Enter")
+    expect(zoom.locator("[name=lo]")).to_be_focused()
 
 
 def open_tab(page: Page, name: str) -> None:

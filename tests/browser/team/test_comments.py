@@ -94,7 +94,8 @@ def test_two_people_talk_about_a_step(chromium: Browser, app: tuple[str, Path]) 
     with desk(chromium, url, "AB") as ab, desk(chromium, url, "CD", item=2) as cd:
         # AB writes about step 2, and names CD from the list that @ opens.
         ab.locator(".card .number").nth(1).click()
-        ab.locator(".card.selected .talk button").click()
+        ab.locator(".card.selected .step-more").click()
+        ab.get_by_role("button", name="comment on this step").click()
         field = ab.locator(".comments .composer textarea")
         expect(field).to_be_focused()
         expect(ab.locator(".comments .composer select")).to_have_value("s2")
@@ -107,7 +108,7 @@ def test_two_people_talk_about_a_step(chromium: Browser, app: tuple[str, Path]) 
         expect(ab.locator(".comments .thread .text")).to_have_text("Is this Hα, @CD ?")
         expect(ab.locator(".comments .mention")).to_have_text("@CD")
         expect(field).to_have_value("")
-        expect(ab.locator(".card").nth(1).locator(".talk button")).to_have_text("1 comment")
+        expect(ab.locator(".card").nth(1).locator("button.comment")).to_have_text("1 comment")
 
         # CD sees that something is unread, and opens it.
         expect(cd.locator(".so-unread")).to_be_hidden()
@@ -296,7 +297,7 @@ def test_a_judge_sees_only_the_number_until_the_decision(chromium: Browser, app:
         expect(page.locator(".comments .thread .text")).to_have_text(["SECRET to @CD", "SECRET to nobody", "Mine."])
         expect(page.locator(".comments .scrolled > .note")).to_be_hidden()
         expect(page.locator(".so-unread")).to_be_hidden()
-        expect(page.locator(".card").nth(1).locator(".talk button")).to_have_text("1 comment · 1 new")
+        expect(page.locator(".card").nth(1).locator("button.comment")).to_have_text("1 comment · 1 new")
 
 
 def test_text_is_text_and_addresses_are_links(chromium: Browser, app: tuple[str, Path]) -> None:

@@ -19,7 +19,16 @@ from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, Store
 from tests.browser.page.test_layout import faults
 from tests.browser.support.kept_page import KeptPage, kept_page
-from tests.browser.support.review_app import PASSWORD, serving, show_anew, show_item, signed_in, working_alone
+from tests.browser.support.review_app import (
+    PASSWORD,
+    choose_more,
+    open_fields,
+    serving,
+    show_anew,
+    show_item,
+    signed_in,
+    working_alone,
+)
 from tests.support.chromium import profile
 from tests.support.drawn_traces import decide, revise
 
@@ -115,7 +124,7 @@ def copied(page: Page) -> str:
         "Object.defineProperty(navigator, 'clipboard', {configurable: true, value: "
         "{writeText: (text) => { window.copied = text; return Promise.resolve() }}})"
     )
-    page.locator(".item .link", has_text="Copy link").click()
+    choose_more(page, "copy the link")
     expect(page.locator(".so-review .toasts")).to_contain_text("Link copied.")
     link: str = page.evaluate("window.copied")
     return link.removeprefix(page.evaluate("location.origin + location.pathname"))
@@ -152,7 +161,7 @@ def test_an_earlier_version_can_be_read_but_not_decided_or_edited(desk: Page) ->
     desk.get_by_role("button", name="Show the current version").click()
     expect(desk.locator(".version-line")).to_be_hidden()
     expect(card(desk, "s1")).to_contain_text("third-version")
-    expect(card(desk, "s2").locator("input[name=lo]")).to_be_visible()
+    open_fields(desk, card(desk, "s2"))
     expect(desk.locator(".decision-bar button.primary")).to_be_enabled()
     assert desk.evaluate("location.hash") == "#item=1"
     desk.keyboard.press("h")
@@ -163,7 +172,7 @@ def test_an_earlier_version_can_be_read_but_not_decided_or_edited(desk: Page) ->
 
 def test_what_is_being_written_stays_while_an_earlier_version_is_read(desk: Page) -> None:
     show_item(desk, 1)
-    card(desk, "s1").locator(".text").dblclick()
+    card(desk, "s1").locator(".brief").dblclick()
     desk.keyboard.type(" unsent-word")
     desk.keyboard.press("Escape")
     follow(desk, "#item=1&version=2&step=s3")
@@ -216,7 +225,7 @@ def test_the_link_that_is_copied_opens_what_was_in_front(desk: Page) -> None:
 def test_without_a_clipboard_the_link_is_shown_to_copy(desk: Page) -> None:
     show_item(desk, 1)
     desk.evaluate("Object.defineProperty(navigator, 'clipboard', {configurable: true, value: undefined})")
-    desk.locator(".item .link", has_text="Copy link").click()
+    choose_more(desk, "copy the link")
     expect(desk.get_by_role("textbox", name="Link")).to_have_value(re.compile(r"^http.*#item=1&step=s\d$"))
 
 
@@ -251,23 +260,21 @@ def test_another_trace_is_shown_next_to_the_first(desk: Page) -> None:
     expect(second.locator(".differences")).to_contain_text("Windows: 1 in both,")
     expect(second.locator(".differences")).to_contain_text("1 only in #2.")
     # The second is to read only, the first can be edited.
-    expect(second.locator("input, textarea, select, .tools, .mark")).to_have_count(0)
-    expect(card(desk, "s2").locator("input[name=lo]")).to_be_visible()
+    expect(second.locator("input, textarea, select, .step-more, .mark")).to_have_count(0)
+    open_fields(desk, card(desk, "s2"))
 
 
-def test_windows_of_both_are_on_the_spectrum_in_two_colours_with_a_legend(desk: Page) -> None:
+def test_windows_of_both_are_on_the_spectrum_in_the_colours_of_their_heads(desk: Page) -> None:
     follow(desk, "#item=1&beside=2")
     at(desk, 1)
-    expect(desk.locator(".beside-legend")).to_have_text("L: windows of #1R: windows of #2")
     full = desk.locator(".so-full")
     expect(full.locator(".so-window.so-right")).to_have_count(2)
     left, right = full.locator(".so-window.so-left"), full.locator(".so-window.so-right")
     assert left.count() == desk.locator(".so-review .steps:not(.second) .card.zoom").count()
     stroke = "(e) => getComputedStyle(e).stroke"
     assert left.first.evaluate(stroke) != right.first.evaluate(stroke)
-    # The same colours on the legend and on the heads.
-    swatch = desk.locator(".beside-legend .swatch.so-right")
-    assert swatch.evaluate("(e) => getComputedStyle(e).borderTopColor") == right.first.evaluate(stroke)
+    head = desk.locator(".side.so-right")
+    assert head.evaluate("(e) => getComputedStyle(e).borderBottomColor") == right.first.evaluate(stroke)
 
 
 def test_a_window_that_both_opened_leads_from_one_trace_to_the_other(desk: Page) -> None:
@@ -278,12 +285,12 @@ def test_a_window_that_both_opened_leads_from_one_trace_to_the_other(desk: Page)
     shared.click()
     other = desk.locator('.second .card[data-step="beside s2"]')
     expect(other).to_have_class(re.compile("selected"))
-    expect(desk.locator(".so-readout")).to_contain_text("right step R2")
+    expect(desk.locator(".so-full .so-badge.so-selected")).to_have_text("R2")
     # A window of the second trace has no handles to drag.
     expect(desk.locator(".so-step .so-edge:visible")).to_have_count(0)
     other.locator(".shared").click()
     expect(card(desk, "s2")).to_have_class(re.compile("selected"))
-    expect(desk.locator(".so-readout")).to_contain_text("left step L2")
+    expect(desk.locator(".so-full .so-badge.so-selected")).to_have_text("L2")
     expect(desk.locator(".so-step .so-edge:visible")).to_have_count(2)
     own = desk.locator('.second .card[data-step="beside s4"]')
     expect(own.locator(".shared")).to_have_count(0)
@@ -345,7 +352,7 @@ def team_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_no_second_trace_and_no_version_before_ones_own_verdict(chromium: Browser, team_url: str) -> None:
     with signed_in(chromium, team_url, "BB", PASSWORD) as page:
         page.wait_for_function("window.specO3?.review?.current")
-        page.get_by_role("button", name="verdict first: off").click()
+        page.keyboard.press("p")
         show_item(page, 2)
         expect(page.locator(".decision-bar .ask")).to_be_visible()
         expect(page.locator("button.others")).to_have_count(0)

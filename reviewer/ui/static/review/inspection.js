@@ -73,7 +73,7 @@ function formOf({ inspection }, { qualities, issues, spectypes }, plotted, unsen
     type: 'text',
     inputMode: 'decimal',
     autocomplete: 'off',
-    'aria-label': t('Redshift'),
+    'aria-label': t('Redshift found'),
     placeholder: t('none'),
     value: start.z,
   })

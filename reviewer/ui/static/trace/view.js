@@ -400,7 +400,13 @@ export class TraceView {
         onMousedown: () => this.selected !== step.id && this.on.onSelect(step.id),
         onFocusin: () => this.selected !== step.id && this.on.onSelect(step.id),
       },
-      h('header', {}, h('span.number', {}, String(number)), h('span.brief', { lang: TRACE }), h('span.about')),
+      h(
+        'header',
+        { onDblclick: () => this.edit(step.id) },
+        h('span.number', {}, String(number)),
+        h('span.brief', { lang: TRACE }),
+        h('span.about'),
+      ),
     )
     this.cards.set(step.id, card)
     this.#drawLine(card, step)
