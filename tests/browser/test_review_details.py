@@ -144,12 +144,12 @@ def test_a_thought_shows_the_window_of_the_nearest_zoom_before_it(desk: Page) ->
         assert desk.evaluate(window) == max((zoom for zoom in zooms if zoom <= number), default=zooms[0])
     # The same for what the agent saw, first of all the whole spectrum.
     desk.keyboard.press("a")
-    caption = desk.locator(".so-agent figcaption")
+    caption = desk.locator(".so-step .so-agent figcaption")
     expect(caption).to_have_text(f"What the agent saw in step {zooms[-1]}")
     desk.locator(".card .number").first.click()
     expect(caption).to_have_text("What the agent saw first")
     desk.keyboard.press("a")
-    expect(desk.locator(".so-agent")).to_be_hidden()
+    expect(desk.locator(".so-step .so-agent")).to_be_hidden()
 
 
 def test_reversed_edges_wait_for_the_other_edge(desk: Page) -> None:

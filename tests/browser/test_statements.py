@@ -65,7 +65,7 @@ def test_a_draft_of_the_baseline_agrees_with_its_tool_calls_and_names_what_can_b
 def test_a_moved_window_is_amber_until_r_writes_the_texts_anew(revising: Page) -> None:
     moved(revising)
     expect(revising.locator(".card.zoom").first.locator("li.disagrees")).to_have_count(2)
-    expect(revising.locator(".card.disagrees")).to_have_count(3)
+    expect(revising.locator(".card.disagrees")).to_have_count(2)
     first = revising.locator(".card.think").first
     first.locator(".number").click()
     expect(first.locator(".tied.stale")).to_have_count(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,9 +98,10 @@ def test_the_history_numbers_steps_as_their_cards_do(revising: Page) -> None:
     last = revising.locator(".card").count()
     written_thought(revising, "An added thought.")
     revising.locator(".card .number").nth(1).click()
-    revising.keyboard.press("a")
+    revising.keyboard.press("Shift+A")
     added = revising.locator(".card.zoom").first
-    expect(added.locator("img")).to_be_visible()
+    expect(added).to_have_class(re.compile("selected"))
+    revising.wait_for_function(f"{STEPS}.find((step) => step.kind === 'zoom')?.picture")
     expect(added.locator(".number")).to_have_text("3")
     version = revising.evaluate("window.specO3.review.current.item.version.number")
     revising.keyboard.press("Control+s")
@@ -123,6 +125,8 @@ def test_the_history_names_who_wrote_a_text_before_its_import(chromium: Browser,
     with Store.open(tmp_path / "annotations.db") as store:
         store.items.add_all([Draft(imported, spectrum)])
     with serving(tmp_path / "annotations.db") as address, working_alone(chromium, address, 1) as page:
-        expect(page.locator(".decision-bar .info")).to_contain_text("written by AA, QQ before the import")
+        expect(page.locator(".trace-head span").first).to_have_attribute(
+            "title", re.compile("written by AA, QQ before the import")
+        )
         page.keyboard.press("h")
         expect(page.locator("dialog .version")).to_contain_text("v1 · written by AA, QQ before the import · ")

@@ -164,6 +164,7 @@ def test_an_earlier_version_can_be_read_but_not_decided_or_edited(desk: Page) ->
     open_fields(desk, card(desk, "s2"))
     expect(desk.locator(".decision-bar button.primary")).to_be_enabled()
     assert desk.evaluate("location.hash") == "#item=1"
+    desk.keyboard.press("Escape")
     desk.keyboard.press("h")
     desk.locator("dialog .timeline a", has_text="read").nth(1).click()
     expect(desk.locator("dialog.panel")).to_have_count(0)

@@ -19,6 +19,7 @@ import { nearestZoom, pictureAt, windowOf, windowsOf } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
 import { Inspecting } from './inspection.js'
 import { inspectionButton, keepTried, ownRedshift } from './own_inspection.js'
+import { beforeImport } from './dialogs.js'
 import { choicesOf, comparedItem, pictureURL } from './items.js'
 
 const nothingLeft = () =>
@@ -225,6 +226,7 @@ export class ItemView {
       meta: current.spectrum?.meta,
       trial: reading ? null : item.trial,
       drafter: row.drafter.name,
+      ...(reading || item.hidden ? {} : aboutVersion(item)),
       tried: trajectory.steps,
       trialURL: ({ number }, what) =>
         address(`/api/v1/item/${item.id}/trial/${/** @type {Trial} */ (item.trial).key}/${number}/${what}`),
@@ -232,6 +234,7 @@ export class ItemView {
     if (reading) return
     if (marks.others.length) this.tracePane.prepend(this.#marksByOthers(marks.others))
     if (item.request) this.tracePane.prepend(requestBanner(item.request))
+    else if (!item.hidden) this.tracePane.prepend(...lastComment(item))
     if (item.draft_cannot_tell) this.tracePane.prepend(this.#cannotTellBanner(item, steps))
   }
 
@@ -346,6 +349,9 @@ export class ItemView {
     }
     if (this.state.reading) return
     this.trace.setSteps(steps)
+    // A step that is brought back is seen.
+    const back = steps.length > before.length && steps.find(({ id }) => !before.some((step) => step.id === id))
+    if (back) this.select(back.id)
     if (selected && !steps.some((step) => step.id === selected)) {
       const instead = steps[before.findIndex((step) => step.id === selected)] ?? steps.at(-1)
       if (instead) this.select(instead.id)
@@ -496,6 +502,20 @@ export class ItemView {
   visibleRange() {
     return this.spectrum.visibleRange()
   }
+}
+
+/** Who wrote the version shown. @param {Item} item */
+function aboutVersion({ row, trajectory, version: { author, number, reason } }) {
+  const draft = [t('draft by {name}', { name: row.drafter.name }), beforeImport(trajectory.authors)]
+  const own = [t('v{number} by {author}', { number, author: author ?? '?' }), reason && `“${reason}”`]
+  const by = (number > 1 ? own : draft).filter(Boolean).join(', ')
+  return { by, version: number > 1 ? `v${number}` : '' }
+}
+
+/** What was written with the last decision. @param {Item} item */
+function lastComment({ standing }) {
+  const { person, comment } = standing.decisions.at(-1) ?? {}
+  return comment ? [h('p.note', {}, `${person}: “${comment}”`)] : []
 }
 
 /**

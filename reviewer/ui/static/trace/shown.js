@@ -47,6 +47,8 @@ import { t } from '../common/language.js'
  * @property {any} [meta] of the spectrum: whether its medium is assumed
  * @property {Trial | OtherTrial | null} [trial] the evidence on trial
  * @property {string} [drafter] name of the policy that wrote the first version
+ * @property {string} [by] who wrote this version, and the last decision on it
+ * @property {string} [version] which version it is, if it is not the first
  * @property {Step[]} [tried] the steps of the version that was tried; undefined: `steps`
  * @property {(outcome: TrialOutcome, what: 'texts' | 'picture') => string} [trialURL] of what the policy wrote, or of
  *   the picture of the edited window

@@ -117,13 +117,17 @@ export class TraceView {
 
   /** How long the trace is, what was drafted, whether its evidence was tried. */
   #drawHead() {
-    const { drafter, hidden, originals, steps, trial } = this.state
+    const { by, drafter, hidden, originals, steps, trial, version } = this.state
     const draft = [...originals.values()].find((step) => step.kind === 'answer')
     const count = tn('{n} step', '{n} steps', steps.length)
     const drafted = t('{count}, drafted: {verdict}', { count, verdict: draft?.verdict ?? t('none') })
     fill(
       /** @type {HTMLElement} */ (this.head),
-      h('span', { title: drafter ?? '' }, draft && !hidden ? drafted : count),
+      h(
+        'span',
+        { title: by ?? drafter ?? '' },
+        [draft && !hidden ? drafted : count, version].filter(Boolean).join(' · '),
+      ),
       trialBadge(trial, drafter),
       h('span.spring'),
       this.on.onHistory &&
@@ -437,7 +441,7 @@ export class TraceView {
       ...staleIn(spansOf(spans, step)).map(() => 'look'),
     ]
     part(card, '.brief').textContent = this.#brief(step)
-    card.classList.toggle('disagrees', levels.includes('look'))
+    card.classList.toggle('disagrees', staleIn(spansOf(spans, step)).length > 0)
     fill(
       part(card, '.about'),
       edited && h('span.edited', { title: editedBy(edited) }, edited),
