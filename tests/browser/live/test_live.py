@@ -90,6 +90,7 @@ def test_a_real_file_is_dropped_run_stopped_run_again_and_sent_to_review(
         expect(page.locator(".so-live .welcome")).to_contain_text("Add a spectrum")
         drop(page, file)
         expect(row(page, file.name)).to_have_class("row current")
+        expect(row(page, file.name).locator(".sparkline path[d^='M']")).to_have_count(1)
         expect(page.locator(".so-live .item .facts-line")).to_contain_text("LAMOST")
         choose(page, "slow")
         expect(page.locator(".so-live .health.well")).to_contain_text("spec-o3")
