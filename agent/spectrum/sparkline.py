@@ -33,7 +33,7 @@ def sparkline(spectrum: Spectrum) -> str:
     if not good.any():
         return ""
     noisy = (errors > _NOISY * np.median(errors[good])) & (np.abs(flux) < _NOISY * errors)
-    x = (np.arange(flux.size) + 0.5) * (WIDTH / flux.size)
+    x = np.arange(0.5, flux.size) * (WIDTH / flux.size)
     return _path(x, _heights(flux, good & ~noisy), good)
 
 

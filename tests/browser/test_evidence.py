@@ -209,6 +209,8 @@ def test_the_best_template_is_drawn_and_others_are_chosen_by_keys(desk: Page) ->
     desk.get_by_role("tab", name="Templates").click()
     chosen = desk.locator(".so-review .match :checked")
     expect(chosen).to_have_count(1)
+    matches = desk.locator(".so-review label.match")
+    expect(matches.locator(".sparkline path[d^='M']")).to_have_count(matches.count())
     label = chosen.evaluate("(one) => one.closest('label').innerText")
     assert label.startswith(legend(desk)[0].split(" · ")[1])
     chosen.focus()

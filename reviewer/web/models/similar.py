@@ -42,6 +42,7 @@ class ApprovedItem(Answer):
     state: State
     simulated: bool
     distance: float
+    spectrum: str | None
 
 
 class SimilarApproved(Answer):

@@ -140,6 +140,7 @@ def _approved_item(item: Item, distance: float) -> answers.ApprovedItem:
         state=item.row.state,
         simulated=item.row.simulated,
         distance=round(distance, 4),
+        spectrum=item.row.spectrum_sha256,
     )
 
 

@@ -87,6 +87,24 @@ def test_further_rows_come_while_one_scrolls(page: Page) -> None:
     assert numbers == list(range(1, 151))
 
 
+def test_rows_show_their_spectra_which_are_loaded_together_and_once(page: Page) -> None:
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url) if "/api/v1/sparklines" in request.url else None)
+    reload_find(page)
+    lines = page.locator(".so-find tbody.hit .sparkline path[d^='M']")
+    expect(lines).to_have_count(100)
+    box = row(page, 1).locator(".sparkline").bounding_box()
+    assert box is not None
+    assert (box["width"], box["height"]) == (120, 24)
+    search(page, "sky line")
+    total(page, 50)
+    expect(lines).to_have_count(50)
+    search(page, "")
+    total(page, 150)
+    expect(lines).to_have_count(100)
+    assert len(set(requests)) == len(requests) <= 2, "a search may bring rows that were not loaded before"
+
+
 @pytest.mark.smoke
 def test_the_keyboard_searches_selects_and_opens(page: Page) -> None:
     page.keyboard.press("/")

@@ -92,6 +92,7 @@ def test_a_real_file_is_dropped_run_stopped_run_again_and_sent_to_review(
         drop(page, file)
         expect(row(page, file.name)).to_have_class("row current")
         expect(page.locator(".so-live .item .facts")).to_contain_text("LAMOST")
+        expect(row(page, file.name).locator(".sparkline path[d^='M']")).to_have_count(1)
         choose(page, "slow")
         expect(page.locator(".so-live .health.well")).to_contain_text("spec-o3")
         page.keyboard.press("r")

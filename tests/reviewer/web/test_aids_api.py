@@ -223,6 +223,8 @@ def test_the_most_similar_approved_spectra_come_first(app: FastAPI, client: Test
         assert (shown["compared"], shown["note"]) == (6, "")
         assert {row["id"] for row in shown["items"][:3]} == set(known[task])
         distance = [row["distance"] for row in shown["items"]]
+        hashes = [store.items.get(row["id"]).row.spectrum_sha256 for row in shown["items"]]
+        assert [row["spectrum"] for row in shown["items"]] == hashes
         assert distance == sorted(distance)
         assert {(row["verdict"], row["state"]) for row in shown["items"]} == {("YES", "approved")}
     same, _ = an_item(store, "gm", "ss", 2)

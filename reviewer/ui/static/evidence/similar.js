@@ -3,6 +3,7 @@
 import { h } from '../common/dom.js'
 import { significant } from '../common/format.js'
 import { t, tn } from '../common/language.js'
+import { sparkline } from '../common/sparklines.js'
 
 /** @param {import('./aids.js').Aids} aids */
 export async function draw(aids) {
@@ -19,7 +20,7 @@ export async function draw(aids) {
   return { element }
 }
 
-const entry = ({ id, name, task, verdict, simulated, distance }) =>
+const entry = ({ id, name, task, verdict, simulated, distance, spectrum }) =>
   h(
     'li',
     {},
@@ -31,6 +32,7 @@ const entry = ({ id, name, task, verdict, simulated, distance }) =>
         .filter(Boolean)
         .join(' · '),
     ),
+    sparkline(spectrum),
   )
 
 const about = () =>

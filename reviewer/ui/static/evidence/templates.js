@@ -3,6 +3,7 @@
 import { h } from '../common/dom.js'
 import { redshift } from '../common/format.js'
 import { t } from '../common/language.js'
+import { sparkline } from '../common/sparklines.js'
 import { chi2Text, velocityText } from './aids.js'
 
 /** @param {import('./aids.js').Aids} aids */
@@ -70,6 +71,7 @@ function list(title, matches, radio) {
         h('span', {}, match.name, h('span.class', {}, [match.class, match.subtype].filter(Boolean).join(' · '))),
         h('span.number', {}, chi2Text(match)),
         h('span.number', {}, velocityText(match, '')),
+        sparkline(`template:${match.id}`),
       ),
     ),
   )

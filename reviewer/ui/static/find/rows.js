@@ -8,6 +8,7 @@ import { nameInQueue } from '../common/item_header.js'
 import { Keys } from '../common/keys.js'
 import { t, tn, TRACE, withCommas } from '../common/language.js'
 import { linkTo } from '../common/links.js'
+import { sparkline } from '../common/sparklines.js'
 
 /**
  * @typedef {ListedRow & {
@@ -34,7 +35,7 @@ export class Rows {
     this.scored = scored
     this.ranking = ranking
     this.options = options
-    this.columns = 11 + Number(scored) - 2 * Number(ranking)
+    this.columns = 12 + Number(scored) - 2 * Number(ranking)
   }
 
   /** @param {HTMLInputElement} all the box that selects all rows */
@@ -51,6 +52,7 @@ export class Rows {
         column('no', t('No.')),
         this.scored && column('score', t('Similarity')),
         column('name', t('Name')),
+        column('shape', t('Spectrum')),
         column('task', t('Class')),
         column('state', t('State')),
         column('drafter', t('Drafted by')),
@@ -99,6 +101,7 @@ export class Rows {
         h('a.open-item', { href: `#item=${row.id}`, title: row.name }, nameInQueue(row.name)),
         row.mark === 'like' && h('span.pill.green', {}, t('example')),
       ),
+      cell('shape', {}, sparkline(row.spectrum)),
       this.#about(row),
       !this.ranking && this.#teamwork(row),
       this.#buttons(row),

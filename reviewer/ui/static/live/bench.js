@@ -6,6 +6,7 @@ import { Keys, isComposing } from '../common/keys.js'
 import { t, tn, word } from '../common/language.js'
 import { confirmed, openPanel } from '../common/panels.js'
 import { nameInQueue, surveyOf } from '../common/item_header.js'
+import { sparkline } from '../common/sparklines.js'
 import { TONES, resultLabel } from './labels.js'
 
 export class Bench {
@@ -153,6 +154,7 @@ export class Bench {
           onClick: () => this.on.onSelect(row.id),
         },
         h('div.name', {}, nameInQueue(row.name)),
+        sparkline(row.spectrum),
         h(
           'div.sub',
           {},
@@ -412,6 +414,7 @@ function option(row, tasks, pick) {
     'button.option',
     { type: 'button', role: 'option', onClick: () => pick(row) },
     h('span.name', {}, row.name),
+    sparkline(row.spectrum),
     h(
       'span.muted',
       {},
