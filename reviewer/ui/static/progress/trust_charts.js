@@ -3,6 +3,7 @@
 import { t, tn } from '../common/language.js'
 import { h } from '../common/dom.js'
 import { number } from '../common/format.js'
+import { axis, frame } from './charts.js'
 
 /**
  * The reliability diagram: the share of YES among the labels in each bin of P(YES), with its interval.
@@ -11,15 +12,7 @@ import { number } from '../common/format.js'
 export function reliabilityDiagram({ reliability }, colours) {
   const { bins } = reliability
   if (!bins.length) return { none: t('Undefined: no spectrum with a label has a P(YES).') }
-  const axis = {
-    range: [-0.02, 1.02],
-    fixedrange: true,
-    gridcolor: colours.line,
-    zeroline: false,
-    linecolor: colours.line,
-    tickfont: { color: colours.muted },
-    tickvals: [0, 0.2, 0.4, 0.6, 0.8, 1],
-  }
+  const share = { ...axis(colours), range: [-0.02, 1.02], tickvals: [0, 0.2, 0.4, 0.6, 0.8, 1] }
   const title = (/** @type {string} */ text) => ({ text, font: { color: colours.muted, size: 12 }, standoff: 6 })
   return {
     traces: [
@@ -63,19 +56,11 @@ export function reliabilityDiagram({ reliability }, colours) {
       },
     ],
     layout: {
-      showlegend: false,
-      paper_bgcolor: 'rgba(0,0,0,0)',
-      plot_bgcolor: 'rgba(0,0,0,0)',
-      separators: '.\u202f',
-      font: { family: colours.font, size: 12.5, color: colours.ink },
-      hoverlabel: {
-        bgcolor: colours.ink,
-        font: { color: colours.card, family: colours.font },
-        bordercolor: colours.ink,
-      },
+      ...frame(colours),
+      height: 300,
       margin: { l: 52, r: 14, t: 8, b: 42 },
-      xaxis: { ...axis, title: title(t('P(YES), mean of the bin')) },
-      yaxis: { ...axis, title: title(t('share of YES among the labels')) },
+      xaxis: { ...share, title: title(t('P(YES), mean of the bin')) },
+      yaxis: { ...share, title: title(t('share of YES among the labels')) },
     },
     legend: [
       { name: t('labels, with 95 % intervals'), colour: colours.approved },
