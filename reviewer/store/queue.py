@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from reviewer.rules.workflow import Rules, State
 from reviewer.store.accounts import find_person
-from reviewer.store.audit.chain import Head, head
 from reviewer.store.history import History
 from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.team.search import Search
@@ -34,7 +33,6 @@ SELECT state, item, number, count FROM (
 ) WHERE number <= max(1, :listed) ORDER BY state, item
 """
 
-_CACHED = 500  # people, tasks and batches of which it is known how many items wait
 _FACETS = ("task", "survey", "drafter", "batch", "state")
 
 _ROWS = """
@@ -50,7 +48,6 @@ class Queue:
     def __init__(self, database: Database, history: History) -> None:
         self._database = database
         self._history = history
-        self._waiting: dict[tuple[str, str | None, str | None], tuple[Head, dict[State, int]]] = {}
 
     def page(self, filter: QueueFilter, person: str, after: int | None = None, limit: int = 50) -> QueuePage:
         """Return the first ``limit`` items of the filter whose number is above ``after``.
@@ -67,22 +64,10 @@ class Queue:
             return QueuePage(tuple(read_rows(db, ids, self._history.current_rules(db)[1], now)), total)
 
     def waiting(self, person: str, task: str | None = None, batch: str | None = None) -> dict[State, int]:
-        """Return how many items wait for a person in each state, counted again after each entry of the audit log.
-
-        Every open page asks for it every few seconds. What others hold counts as of the last entry.
-        """
-        key = person, task, batch
+        """Return how many items wait for a person in each state. Every open page asks for it every few seconds."""
+        mine = QueueFilter(task=task, batch=batch, mine=True)
         with self._database.read() as db:
-            now = head(db)
-            known = self._waiting.get(key)
-            if known is not None and known[0] == now:
-                return known[1]
-            mine = QueueFilter(task=task, batch=batch, mine=True)
-            counts = self._search(db, mine, person, stamp(self._database.steady())).count_by_state()
-        if len(self._waiting) >= _CACHED:
-            self._waiting.clear()
-        self._waiting[key] = now, counts
-        return counts
+            return self._search(db, mine, person, stamp(self._database.steady())).count_by_state()
 
     def rows(self, items: Sequence[int]) -> list[QueueRow]:
         """Return the rows of these items in the given order; items that do not exist are left out."""
