@@ -81,7 +81,7 @@ def enter(page: Page, address: str, initials: str, password: str | None = None) 
 
 
 def open_tab(page: Page, name: str) -> None:
-    page.get_by_role("tab", name=name, exact=True).click()
+    page.get_by_role("tab", name=name).click()
     if name == "Library":
         # This text comes from the server: Gradio handles the file fields from then on.
         expect(page.get_by_text("None yet.")).to_be_visible()
@@ -523,7 +523,7 @@ def test_a_file_dropped_outside_a_box_never_replaces_the_page(campaign_address: 
     enter(page, campaign_address, "AA", PASSWORD)
     expect(page.locator(".so-top")).to_be_visible()
     for tab in ("Review", "Live", "Blind", "Progress", "Library", "People"):
-        page.get_by_role("tab", name=tab, exact=True).click()
+        page.get_by_role("tab", name=tab).click()
         assert page.evaluate(DROP_A_FILE, "#so-tabs") == [True, True]
         assert page.evaluate(DROP_A_FILE, None) == [True, True]
         expect(page.locator(".so-drop-hint")).to_contain_text("Drop files into a box of the Library tab")

@@ -149,7 +149,7 @@ def settled(page: Page) -> None:
 
 
 def open_tab(page: Page, name: str) -> None:
-    page.get_by_role("tab", name=name, exact=True).click()
+    page.get_by_role("tab", name=name).click()
     sign = {
         "Review": ".so-review .card",
         "Find": ".so-find tbody.hit",
