@@ -63,6 +63,12 @@ class Queue:
             ids = search.walk(after, limit)
             return QueuePage(tuple(read_rows(db, ids, self._history.current_rules(db)[1], now)), total)
 
+    def waiting(self, person: str, task: str | None = None, batch: str | None = None) -> dict[State, int]:
+        """Return how many items wait for a person in each state. Every open page asks for it every few seconds."""
+        mine = QueueFilter(task=task, batch=batch, mine=True)
+        with self._database.read() as db:
+            return self._search(db, mine, person, stamp(self._database.steady())).count_by_state()
+
     def rows(self, items: Sequence[int]) -> list[QueueRow]:
         """Return the rows of these items in the given order; items that do not exist are left out."""
         now = stamp(self._database.steady())

@@ -84,6 +84,7 @@ class Statistics:
         return Progress(
             by_task=by_task,
             by_person=_table(decisions, "person", "round", "decisions"),
+            days_of=_table(decisions, "person", "day", "decisions"),
             versions_by={row[0]: row[1] for row in written},
             disagreed=disagreed,
             compared=compared,

@@ -287,6 +287,7 @@ class Progress:
     :param by_task: items by task and state, without withdrawn items
     :param by_person: decisions in force by person and round (without undone ones, undos and withdrawals,
         with stale ones)
+    :param days_of: the same by person and UTC date (ISO)
     :param versions_by: versions written, by person
     :param disagreed: items on whose current version two people decided differently
     :param compared: items on whose current version two or more people decided in one round of audit or vote
@@ -299,6 +300,7 @@ class Progress:
 
     by_task: Mapping[str, Mapping[State, int]]
     by_person: Mapping[str, Mapping[Round, int]]
+    days_of: Mapping[str, Mapping[str, int]]
     versions_by: Mapping[str, int]
     disagreed: int
     compared: int

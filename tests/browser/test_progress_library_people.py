@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import threading
 import zipfile
@@ -80,7 +81,7 @@ def enter(page: Page, address: str, initials: str, password: str | None = None) 
 
 
 def open_tab(page: Page, name: str) -> None:
-    page.get_by_role("tab", name=name, exact=True).click()
+    page.get_by_role("tab", name=name).click()
     if name == "Library":
         # This text comes from the server: Gradio handles the file fields from then on.
         expect(page.get_by_text("None yet.")).to_be_visible()
@@ -407,7 +408,7 @@ def test_importing_what_is_here_already_adds_nothing_and_links_to_it(
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_text("1 new item in the queue. 1 row of spectra")).to_be_visible()
     page.get_by_role("link", name="Open this batch in Review").click()
-    expect(page.get_by_role("tab", name="Review", exact=True)).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="Review")).to_have_attribute("aria-selected", "true")
     expect(page.locator(".so-review .queue .rows").get_by_role("option")).to_have_count(1)
     expect(page).to_have_url(f"{campaign_address}/#item=5")
 
@@ -423,21 +424,59 @@ def test_progress_draws_charts_and_defines_every_number(campaign: Store, campaig
     )
     expect(progress.locator(".chart").nth(0)).to_contain_text("4 items")
     expect(progress.locator(".chart").nth(1)).to_contain_text("2 versions")
+    expect(progress.locator(".mine section")).to_have_text(
+        [re.compile(r"^What you did\d+ decisions? today"), re.compile("^What waits for you"), re.compile("^When it is")]
+    )
     tiles = progress.locator(".tiles")
     tiles.get_by_text("Disagreement").hover()
     expect(tiles.get_by_text("which they disagreed")).to_be_visible()
-    agreement = progress.locator(".agreement")
-    expect(agreement.nth(0).get_by_role("row")).to_have_count(3)
-    expect(agreement.nth(0)).to_contain_text("undefined: every decision is approve")
-    agreement.nth(0).locator("th .defined").first.hover()
-    expect(agreement.nth(0).get_by_text("the chance that they decided alike")).to_be_visible()
-    expect(agreement.nth(1)).to_contain_text("People disagree on no item so far.")
-    expect(agreement.nth(3)).to_contain_text("Undefined: nobody has committed a verdict")
+    agreement = progress.get_by_role("region", name="Agreement of reviewers")
+    expect(agreement.get_by_role("row")).to_have_count(3)
+    expect(agreement).to_contain_text("undefined: every decision is approve")
+    agreement.locator("th .defined").first.hover()
+    expect(agreement.get_by_text("the chance that they decided alike")).to_be_visible()
+    # A card with nothing in it is one line, and a single bar is no thicker than one of many.
+    nothing = progress.locator(".chart.line")
+    expect(nothing.filter(has_text="People disagree on no item so far.")).to_be_visible()
+    expect(nothing.filter(has_text="Undefined: nobody has committed a verdict")).to_be_visible()
+    assert max(line.bounding_box()["height"] for line in nothing.all()) < 60
+    bars = progress.locator(".chart").nth(0).locator(".barlayer .point path")
+    assert max(bar.bounding_box()["height"] for bar in bars.all()) < 30
     progress.get_by_label("Batch").select_option("second")
     expect(progress.get_by_role("definition").nth(5)).to_have_text("0\u202f% 0 of 1")
     undefined = progress.get_by_role("definition").nth(6)
     expect(undefined).to_have_text("undefined: no item was judged by two people yet")
     assert "NaN" not in progress.inner_text()
+
+
+@pytest.mark.smoke
+def test_tabs_show_what_waits_keep_their_place_and_have_keys(
+    campaign: Store, campaign_address: str, page: Page
+) -> None:
+    enter(page, campaign_address, "AA", PASSWORD)
+    tabs = page.locator("#so-tabs").first.get_by_role("tab")
+    expect(page.get_by_role("tab", name="Review 1 waiting", exact=True)).to_be_visible()
+    places = [tab.bounding_box() for tab in tabs.all()]
+    open_tab(page, "Progress")
+    waiting = page.locator(".so-progress .mine")
+    expect(waiting).to_contain_text("1 item")
+    # Others add items: the number grows in any tab with the next look at the server.
+    campaign.items.add_all([Draft(a_trace(s), s) for s in (a_spectrum(f"{n}.fits") for n in range(9))])
+    page.evaluate("window.specO3.review.queue.check()")
+    expect(page.get_by_role("tab", name="Review 10 waiting", exact=True)).to_be_visible()
+    assert [tab.bounding_box() for tab in tabs.all()] == places
+    # The keys of the page.
+    theme = page.locator("html").get_attribute("data-theme")
+    page.keyboard.press("Shift+D")
+    expect(page.locator("html")).not_to_have_attribute("data-theme", theme or "")
+    page.keyboard.press("?")
+    expect(page.locator("dialog.panel .key-sheet dd")).to_have_text(["dark or light", "this sheet"])
+    page.keyboard.press("Escape")
+    # A link of what waits opens Review with that filter.
+    page.get_by_role("button", name="Refresh").click()
+    waiting.get_by_role("button", name="screening").click()
+    expect(page.locator(".so-review .queue .chips")).to_contain_text("screening")
+    expect(page.locator(".so-review .queue-title")).to_contain_text("10 waiting")
 
 
 @pytest.mark.smoke
@@ -467,7 +506,7 @@ def test_a_batch_is_withdrawn_and_restored_in_the_library(campaign: Store, campa
     expect(page.get_by_text("2 items restored: in screening again.")).to_be_visible()
     assert [campaign.items.standing(item).state for item in items] == ["screening"] * 3
     page.get_by_role("link", name=f"#{items[0]}", exact=True).first.click()
-    expect(page.get_by_role("tab", name="Review", exact=True)).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="Review")).to_have_attribute("aria-selected", "true")
     expect(page).to_have_url(f"{campaign_address}/#item={items[0]}")
 
 
@@ -484,7 +523,7 @@ def test_a_file_dropped_outside_a_box_never_replaces_the_page(campaign_address: 
     enter(page, campaign_address, "AA", PASSWORD)
     expect(page.locator(".so-top")).to_be_visible()
     for tab in ("Review", "Live", "Blind", "Progress", "Library", "People"):
-        page.get_by_role("tab", name=tab, exact=True).click()
+        page.get_by_role("tab", name=tab).click()
         assert page.evaluate(DROP_A_FILE, "#so-tabs") == [True, True]
         assert page.evaluate(DROP_A_FILE, None) == [True, True]
         expect(page.locator(".so-drop-hint")).to_contain_text("Drop files into a box of the Library tab")

@@ -12,7 +12,7 @@ from reviewer.blind.plan import CANNOT_TELL, PREFERENCES, SCORES, Preference, Sc
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import PreferenceAnswer, Question, ScoreAnswer, Sheet, trace_of
 from reviewer.store.blind.texts import shown_trajectory
-from reviewer.store.blind.turns import open_work, order_of, require_in_turn, training_items
+from reviewer.store.blind.turns import OPEN_PLACES, open_work, order_of, require_in_turn, training_items
 from reviewer.store.blind.values import BlindWork, SheetSource
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
@@ -35,6 +35,8 @@ WHERE o.session = :session AND o.state = 'open'
       AND EXISTS (SELECT 1 FROM blind_assignments WHERE session = :session AND scorer = :person)
       AND NOT EXISTS (SELECT 1 FROM blind_states WHERE session = :session AND state = 'closed')
 """
+
+_SESSIONS_WAITING = f"SELECT count(DISTINCT session) FROM ({OPEN_PLACES}) WHERE NOT answered"
 
 _HIDDEN = """
 WITH mine AS (
@@ -103,6 +105,11 @@ class Scoring:
         """Return the person's assignments in open sessions, in their order."""
         with self._database.read() as db:
             return open_work(db, person)
+
+    def sessions_waiting(self, person: str) -> int:
+        """Return in how many open sessions the person has something to score."""
+        with self._database.read() as db:
+            return int(db.execute(_SESSIONS_WAITING, {"person": person}).fetchone()[0])
 
     def hidden_items(self, person: str) -> frozenset[int]:
         """Return the items that this person may see on their sheets only."""

@@ -6,6 +6,7 @@ import json
 import sqlite3
 import unicodedata
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby, islice
@@ -159,6 +160,21 @@ class Search:
             index = "standings_snr" if self._by_snr else "standings_walk"
             total = self._scalar(f"count(*) FROM standings s INDEXED BY {index}", conditions)
         return total - self._excluded_of(conditions)
+
+    def count_by_state(self) -> dict[State, int]:
+        """Return the number of matching items in each state; the filter names nothing that the tallies have not."""
+        assert self._tallied
+        if not self._states:
+            return {}
+        where = " AND ".join([_state_in(self._states), *self._conditions])
+        tallied = f"SELECT s.state, sum(items) FROM tallies s WHERE {where} GROUP BY 1"
+        total = Counter[State](dict(self._db.execute(tallied, self._values).fetchall()))
+        if self._excluded:
+            excluded = (
+                f"SELECT s.state, count(*) FROM standings s WHERE {where} AND s.item IN {self._excluded} GROUP BY 1"
+            )
+            total.subtract(dict(self._db.execute(excluded, self._values).fetchall()))
+        return {state: total[state] for state in self._states if total[state] > 0}
 
     def before(self, item_id: int) -> int:
         """Return how many matching items have a lower number than ``item_id``."""

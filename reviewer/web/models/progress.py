@@ -36,9 +36,28 @@ class DecidedItems(Answer):
     fraction: float | None
 
 
+class OwnWork(Answer):
+    """What the person did, and what waits for them, in the filter."""
+
+    today: int = Field(description="decisions of the present UTC day")
+    rounds: Mapping[Round, int] = Field(description="all their decisions in force")
+    waiting: Mapping[State, int]
+
+
+class Pace(Answer):
+    """When the campaign will be done at the pace of the last days; null: too few decisions to say."""
+
+    missing: int = Field(description="decisions that the open items need if each passes every round at once")
+    per_day: float | None
+    days: int | None = Field(description="until all of them are made")
+    over: int = Field(description="the days, today included, whose decisions give the pace")
+
+
 class ProgressFigures(Answer):
     """The numbers of the Progress tab; days are UTC dates."""
 
+    mine: OwnWork
+    pace: Pace
     by_task: Mapping[str, Mapping[State, int]]
     by_person: Mapping[str, Mapping[Round, int]]
     time_meaning: Message

@@ -101,9 +101,11 @@ class QueuePage(Answer):
 
 
 class QueueStamp(Answer):
-    """A number that grows with every change of an item."""
+    """A number that grows with every change of an item, and what waits for the person."""
 
     stamp: int
+    waiting: int = Field(description="items on which the person may decide, as the queue counts them")
+    sessions: int = Field(description="blind sessions in which the person has something to score")
 
 
 class Facets(Answer):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 from threading import Lock
 from typing import Any
 
@@ -14,7 +17,7 @@ from agent.statistics import DEFAULT, Resampling
 from agent.tasks import Task
 from reviewer.agreement.reliability import gold_agreement, round_agreement
 from reviewer.agreement.values import Estimate
-from reviewer.rules.workflow import Round
+from reviewer.rules.workflow import Round, Rules, State
 from reviewer.store import TIME_DEFINITION, Store
 from reviewer.store.statistics import COMPARED, Disagreement, GoldVerdict, SharedDecision
 from reviewer.web.context import ContextDep, PersonDep
@@ -29,7 +32,16 @@ def progress(
 ) -> answers.ProgressFigures:
     """The numbers of the Progress tab, of a task and batch or of all."""
     facets, counts = context.store.queue.facets(), context.store.statistics.counts(task or None, batch)
+    now, me = context.store.database.now(), person.initials
+    states = sum((Counter(states) for states in counts.by_task.values()), Counter[State]())
+    decisions = {day: sum(rounds.values()) for day, rounds in counts.per_day.items()}
     return answers.ProgressFigures(
+        mine=answers.OwnWork(
+            today=counts.days_of.get(me, {}).get(now.date().isoformat(), 0),
+            rounds=counts.by_person.get(me, {}),
+            waiting=context.store.queue.waiting(me, task or None, batch),
+        ),
+        pace=pace_of(states, decisions, now.date(), context.store.settings.rules()),
         by_task=counts.by_task,
         by_person=counts.by_person,
         time_meaning=TIME_DEFINITION,
@@ -51,8 +63,25 @@ def progress(
         },
         tasks={key: _title(context.tasks, key) for key in facets.get("task", ())},
         batches=tuple(facets.get("batch", ())),
-        at=context.store.database.now(),
+        at=now,
     )
+
+
+def pace_of(states: Mapping[State, int], decisions: Mapping[str, int], today: date, rules: Rules) -> answers.Pace:
+    """Return when a campaign with these items by state and decisions by UTC date will be done."""
+    rounds: tuple[State, ...] = ("vote", "audit", "revision", "screening")
+    needed: dict[State, int] = {"adjudication": 1}
+    for at, state in enumerate(rounds):
+        needed[state] = sum(rules.people_needed(later) for later in rounds[: at + 1])
+    needed["returned"] = needed["revision"]
+    missing = sum(number * needed.get(state, 0) for state, number in states.items())
+    last = [decisions.get((today - timedelta(days=back)).isoformat(), 0) for back in range(_PACE_DAYS)]
+    worked = [back for back, number in enumerate(last) if number]
+    over = worked[-1] + 1 if worked else 0  # a younger campaign has fewer days
+    if len(worked) < 2 or sum(last) < _FEWEST_DECISIONS:
+        return answers.Pace(missing=missing, per_day=None, days=None, over=over)
+    days = math.ceil(missing * over / sum(last))
+    return answers.Pace(missing=missing, per_day=sum(last) / over, days=days, over=over)
 
 
 def _title(tasks: Mapping[str, Any], key: str) -> str:
@@ -68,6 +97,7 @@ GOLD = deferred(
 JUDGED: tuple[Round, ...] = ("audit", "vote")
 """The rounds in which several people decide on the same version without seeing each other's decisions."""
 
+_PACE_DAYS, _FEWEST_DECISIONS = 7, 10  # decisions of fewer than two days, or fewer than these, are no pace
 _NOBODY = deferred("no version was decided by two people in a finished round")
 _CANNOT_TELL = "cannot tell"
 _ENOUGH = 10_000_000  # resampled items in all; with more, the interval no longer changes

@@ -87,8 +87,13 @@ def queue(
 
 @router.get("/queue/stamp")
 def queue_stamp(person: PersonDep, context: ContextDep) -> queue_answers.QueueStamp:
-    """A number that grows with every change of an item, so that pages load their list only then."""
-    return queue_answers.QueueStamp(stamp=context.store.log.head().number)
+    """A number that grows with every change of an item, so that pages load their list only then, and the numbers on
+    the page's tabs."""
+    return queue_answers.QueueStamp(
+        stamp=context.store.log.head().number,  # before the rest, so that a change meanwhile is noticed
+        waiting=sum(context.store.queue.waiting(person.initials).values()),
+        sessions=context.store.blind.scoring.sessions_waiting(person.initials),
+    )
 
 
 @router.get("/facets")

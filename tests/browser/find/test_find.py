@@ -212,7 +212,7 @@ def test_items_are_assigned_found_by_assignee_and_put_into_a_batch(page: Page, s
     page.keyboard.press("Escape")
     open_tab(page, "Progress")
     card = page.locator(".so-progress section", has=page.get_by_role("heading", name="Assigned"))
-    expect(card.locator("tbody tr").first).to_have_text(re.compile("AU50Screening.50"))
+    expect(card.locator("tbody tr").first).to_have_text(re.compile("AU50screening.50"))
     page.get_by_role("tab", name="Find", exact=True).click()
     search(page, "")
     filter_by(page, "assigned", "RE")

@@ -129,7 +129,7 @@ def show_item(page: Page, item: int) -> None:
 
 def show_anew(page: Page, item: int, other: int) -> None:
     """Show an item of the Review tab as it is first shown, which it is after another one."""
-    page.get_by_role("tab", name="Review", exact=True).click()
+    page.get_by_role("tab", name="Review").click()
     show_item(page, other)
     show_item(page, item)
 
@@ -162,7 +162,7 @@ def open_fields(page: Page, zoom: Locator) -> None:
 
 
 def open_tab(page: Page, name: str) -> None:
-    page.get_by_role("tab", name=name, exact=True).click()
+    page.get_by_role("tab", name=name).click()
     sign = {
         "Review": ".so-review .card",
         "Find": ".so-find tbody.hit",

@@ -6,6 +6,7 @@ import json
 import logging
 import zipfile
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,7 +32,7 @@ from reviewer.agreement.reliability import gold_agreement, round_agreement
 from reviewer.cli.exchange import _import_summary
 from reviewer.exchange import uploads
 from reviewer.exchange.imports import Findings, ImportFileError, import_file, own_row
-from reviewer.rules.campaign import Rules, RulesError
+from reviewer.rules.campaign import STATES, Rules, RulesError
 from reviewer.store import ImportJob, NotAllowed, Store
 from reviewer.ui import exports, widgets
 from reviewer.ui.drafts import Outcome, draft_file
@@ -40,9 +41,9 @@ from reviewer.ui.people import role_in_words
 from reviewer.ui.rules import in_words
 from reviewer.web import auth
 from reviewer.web.payload import links, sexagesimal
-from reviewer.web.routes.progress import GOLD
+from reviewer.web.routes.progress import GOLD, pace_of
 from tests.reviewer.web.conftest import client_of
-from tests.support.blind_campaign import GPT, SPEC, a_store, key, opened
+from tests.support.blind_campaign import GPT, SPEC, a_store, answer_one, key, opened
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, a_spectrum, a_trajectory, an_item, people
 
 pytestmark = pytest.mark.usefixtures("without_page")
@@ -323,6 +324,49 @@ def test_rounds_are_compared_and_disagreements_listed_once_they_are_over(voted_s
     assert (item["id"], item["state"]) == (3, "adjudication")
     assert item["decisions"]["vote"] == {"approve": 1, "reject": 1, "abstain": 1}
     assert agreement(client_of(voted_store, "CO"), task="carbon")["disagreements"] == {"total": 0, "items": []}
+
+
+def test_progress_begins_with_what_the_person_did_and_what_waits_for_them(voted_store: Store) -> None:
+    for person, rounds in (("VO", {"vote": 4}), ("AU", {"audit": 5})):
+        client = client_of(voted_store, person)
+        mine = client.get("/api/v1/progress").json()["mine"]
+        assert (mine["today"], mine["rounds"]) == (sum(rounds.values()), rounds)
+        waiting = {
+            state: client.get("/api/v1/queue", params={"mine": True, "state": state}).json()["total"]
+            for state in STATES
+        }
+        assert mine["waiting"] == {state: number for state, number in waiting.items() if number}
+        assert client.get("/api/v1/queue/stamp").json()["waiting"] == sum(waiting.values())
+        assert client.get("/api/v1/progress?task=carbon").json()["mine"] == {"today": 0, "rounds": {}, "waiting": {}}
+
+
+def test_sessions_to_score_are_counted_until_every_sheet_has_an_answer(tmp_path: Path) -> None:
+    with a_store(tmp_path / "annotations.db") as store:
+        opened(store, scorers=("ED", "JU"), sources=(GPT, SPEC))
+        client = client_of(store, "ED")
+        assert client.get("/api/v1/queue/stamp").json()["sessions"] == 1
+        for work in store.blind.scoring.assignments("ED"):
+            answer_one(store, "ED", work)
+        assert client.get("/api/v1/queue/stamp").json()["sessions"] == 0
+        assert client_of(store, "JU").get("/api/v1/queue/stamp").json()["sessions"] == 1
+        assert client_of(store, "CO").get("/api/v1/queue/stamp").json()["sessions"] == 0
+
+
+@pytest.mark.parametrize(
+    ("decisions", "per_day", "days"),
+    [
+        ({}, None, None),
+        ({"2026-11-28": 500}, None, None),  # of one day only
+        ({"2026-11-27": 4, "2026-11-28": 5}, None, None),  # too few
+        ({"2026-11-21": 400, "2026-11-28": 10}, None, None),  # too long ago
+        ({"2026-11-27": 4, "2026-11-28": 6}, 5.0, 6),  # a young campaign
+        ({"2026-11-20": 900, "2026-11-22": 7, "2026-11-28": 7}, 2.0, 14),
+    ],
+)
+def test_the_pace_is_that_of_the_last_days(decisions: dict[str, int], per_day: float | None, days: int | None) -> None:
+    states = {"screening": 1, "revision": 1, "returned": 1, "audit": 2, "vote": 1, "adjudication": 1, "approved": 9}
+    pace = pace_of(states, decisions, date(2026, 11, 28), Rules(auditors=2, votes=2, approve_at=2, reject_at=1))
+    assert (pace.missing, pace.per_day, pace.days) == (6 + 5 + 5 + 2 * 4 + 2 + 1, per_day, days)
 
 
 def test_an_undone_decision_is_not_counted(voted_store: Store) -> None:

@@ -321,6 +321,9 @@ def test_the_next_waiting_item_follows_the_one_shown_and_a_decision_changes_the_
         first = client.get("/api/v1/first", params={"mine": True, **after}).json()
         assert first == {"id": item, "from_start": after == {"after": 2}}
     before = client.get("/api/v1/queue").json()["stamp"]
-    assert client.get("/api/v1/queue/stamp").json() == {"stamp": before}
-    assert decide(client, 1, "keep").status_code == 200
-    assert client.get("/api/v1/queue/stamp").json()["stamp"] > before
+    waiting = client.get("/api/v1/queue", params={"mine": True}).json()["total"]
+    assert client.get("/api/v1/queue/stamp").json() == {"stamp": before, "waiting": waiting, "sessions": 0}
+    assert decide(client, 1, "reject", reason="bad_data").status_code == 200
+    after = client.get("/api/v1/queue/stamp").json()
+    assert after["stamp"] > before
+    assert after["waiting"] == client.get("/api/v1/queue", params={"mine": True}).json()["total"] == waiting - 1

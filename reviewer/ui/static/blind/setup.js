@@ -69,7 +69,9 @@ export class SetupForm {
       group(
         t('Classes'),
         t('none chosen: all classes'),
-        [...this.#counted('task')].map(([key, n]) => check('tasks', key, tasks[key], t('{n} items', { n }))),
+        [...this.#counted('task')].map(([key, n]) =>
+          check('tasks', key, tasks[key], tn('{n} item', '{n} items', n, { n })),
+        ),
       ),
       radios(t('Questions'), 'mode', [
         ['scores', t('scores, 0 to 5')],

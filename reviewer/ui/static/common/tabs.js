@@ -3,8 +3,10 @@
 import { thisTab } from './browser_storage.js'
 import { getJSON } from './http.js'
 import { isTyping } from './keys.js'
+import { t } from './language.js'
 
 const KEPT_TAB = 'so-tab'
+const MOST_SHOWN = 999 // on a tab
 
 /** @type {string | null} the tab of which the history knows that it is in front */
 let noted = null
@@ -18,6 +20,22 @@ export function openTab(id, { byAddress = false } = {}) {
   if (byAddress) noted = id
   document.getElementById(`so-tab-${id}-button`)?.click()
 }
+
+/**
+ * Write beside the name of a tab how much waits there; 0: nothing. The style sheet draws it (theme.css): an element in
+ * Gradio's row of tabs would be lost when it is drawn anew. What follows "/" is read out.
+ * @param {string} id @param {number} n
+ */
+export function showCount(id, n) {
+  const content = n ? `"${n > MOST_SHOWN ? `${MOST_SHOWN}+` : n}" / ${JSON.stringify(t('{n} waiting', { n }))}` : null
+  const { style } = document.documentElement
+  style.setProperty(`--so-count-${id}`, content)
+  style.setProperty(`--so-room-${id}`, content && '18px')
+}
+
+/** Whether a tab with keys of its own is in front. */
+export const deskInFront = () =>
+  [...document.querySelectorAll('.so-desk')].some((element) => element.getClientRects().length > 0)
 
 /** Whether there is such a tab. @param {string} id */
 export const hasTab = (id) => document.getElementById(`so-tab-${id}-button`) !== null
@@ -64,7 +82,7 @@ export function comeBack(linked, onOpen) {
 export function reloadForGradio() {
   new PerformanceObserver((list) => {
     if (!list.getEntries().some((entry) => entry.name.endsWith('/gradio_api/app_id'))) return
-    const desk = [...document.querySelectorAll('.so-desk')].some((element) => element.getClientRects().length > 0)
+    const desk = deskInFront()
     // Gradio's "Connection Lost" covers our desk, which reconnects by itself and has a connection strip of its own.
     document.documentElement.classList.toggle('so-at-desk', desk)
     if (!desk && !isTyping(document.activeElement))

@@ -6,6 +6,7 @@ import { dateAndTime, number, timeWithSeconds } from '../common/format.js'
 import { getJSON, postJSON } from '../common/http.js'
 import { openPanel } from '../common/panels.js'
 import { openTab } from '../common/tabs.js'
+import { options } from './tables.js'
 
 const ABOUT = t(
   'Every change of the database, newest first. What was decided, marked or answered is not ' +
@@ -16,6 +17,9 @@ const ABOUT = t(
 export const mayReadLog = (me) => me.rules.solo || me.roles.includes('coordinator')
 
 export const openAuditLog = () => openPanel(t('Audit log'), (close) => new LogPanel(close).root, { wide: true })
+
+/** @param {HTMLSelectElement} field @param {string} all @param {string[]} values */
+const choices = (field, all, values) => options(field, [['', all], ...values.map((name) => [name, name])], field.value)
 
 class LogPanel {
   /** Ends of the pages before the present one. @type {(number | null)[]} */
@@ -66,8 +70,8 @@ class LogPanel {
       ),
       h('footer', {}, this.state, this.newer, this.older),
     )
-    this.#options(this.who, t('everyone'), [])
-    this.#options(this.what, t('everything'), [])
+    choices(this.who, t('everyone'), [])
+    choices(this.what, t('everything'), [])
     this.#load()
   }
 
@@ -92,8 +96,8 @@ class LogPanel {
       const page = await getJSON(`/api/v1/log?${query}`)
       if (request !== this.#lastRequest) return
       this.#next = page.next
-      this.#options(this.who, t('everyone'), page.people)
-      this.#options(this.what, t('everything'), page.kinds)
+      choices(this.who, t('everyone'), page.people)
+      choices(this.what, t('everything'), page.kinds)
       fill(
         this.rows,
         page.entries.map((entry) => this.#row(entry)),
@@ -107,17 +111,6 @@ class LogPanel {
     } catch (/** @type {any} */ error) {
       if (request === this.#lastRequest) this.state.textContent = error.message
     }
-  }
-
-  /** @param {HTMLSelectElement} field @param {string} all @param {string[]} values */
-  #options(field, all, values) {
-    const { value } = field
-    fill(
-      field,
-      h('option', { value: '' }, all),
-      values.map((name) => h('option', { value: name }, name)),
-    )
-    field.value = values.includes(value) ? value : ''
   }
 
   /** @param {any} entry */

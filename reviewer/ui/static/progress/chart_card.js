@@ -3,86 +3,62 @@
 import { fill, h } from '../common/dom.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { STATES } from './charts.js'
-import { defined } from './tables.js'
+import { Card } from './tables.js'
 
-/** A card with a heading, a legend, and a chart or the reason why there is none. */
-export class Chart {
+/** A card with a legend and a chart, or one line with the reason why there is none. */
+export class Chart extends Card {
+  /** @param {string} title @param {string} meaning @param {(figures: any, colours: any) => any} figureOf */
   constructor(title, meaning, figureOf) {
+    super(title, meaning)
     this.figureOf = figureOf
+    this.drawn = null
+    this.width = 0
     this.legend = h('div.legend')
+    this.header.append(this.legend)
     this.plot = h('div.plot')
-    this.none = h('p.none', { hidden: true })
-    this.scroll = h('div.scroll', {}, this.plot)
-    this.card = h(
-      'section.chart',
-      { 'aria-label': title },
-      h('header', {}, h('h3', {}, defined(title, meaning)), this.legend),
-      this.scroll,
-      this.none,
-    )
-    new ResizeObserver(() => this.drawn && this.draw(this.drawn)).observe(this.scroll)
+    new ResizeObserver(() => {
+      if (this.drawn && this.body.clientWidth !== this.width) this.draw(this.drawn)
+    }).observe(this.body)
   }
 
   async draw(figures) {
     this.drawn = figures
-    const figure = this.figureOf(figures, colours(this.card))
-    this.#showMessage(figure.none)
-    if (figure.none) return
+    const { none, legend = [], traces, layout } = this.figureOf(figures, colours(this.root))
     fill(
       this.legend,
-      figure.legend.map((entry) =>
-        h(
-          'span',
-          {},
-          h(entry.line ? 'i.line' : 'i', { style: entry.line ? '' : `background:${entry.colour}` }),
-          entry.name,
-        ),
+      legend.map(({ name, line, colour }) =>
+        h('span', {}, h(line ? 'i.line' : 'i', { style: line ? '' : `background:${colour}` }), name),
       ),
     )
-    const { clientWidth: width, clientHeight: height } = this.scroll
-    if (!width) return
-    const layout = { ...figure.layout, width: width - 2, height: Math.max(height - 4, figure.least ?? 0) }
+    if (none || this.plot.parentElement !== this.body) this.show(none ?? this.plot)
+    this.width = this.body.clientWidth
+    if (none || !this.width) return
     try {
       const plotly = await plotlyReady()
-      await plotly.react(this.plot, figure.traces, layout, { displayModeBar: false })
+      await plotly.react(this.plot, traces, { ...layout, width: this.width }, { displayModeBar: false })
     } catch (error) {
-      this.#showMessage(error.message)
+      this.show(error.message)
     }
-  }
-
-  /** Show a message in place of the chart; empty: the chart. */
-  #showMessage(words) {
-    this.none.hidden = !words
-    this.scroll.hidden = Boolean(words)
-    this.none.textContent = words ?? ''
-    if (words) fill(this.legend)
   }
 }
 
 /** The theme's colours as rgb for plotly: each CSS colour is painted once and read back. */
-export function colours(element) {
-  const style = getComputedStyle(element)
+function colours(element) {
   const brush = /** @type {CanvasRenderingContext2D} */ (
     document.createElement('canvas').getContext('2d', { willReadFrequently: true })
   )
   const probe = h('span', { hidden: true })
   element.append(probe)
   const read = (variable) => {
-    probe.style.color = `var(${variable})`
+    probe.style.color = `var(--so-${variable})`
     brush.clearRect(0, 0, 1, 1)
     brush.fillStyle = getComputedStyle(probe).color
     brush.fillRect(0, 0, 1, 1)
     const [r, g, b] = brush.getImageData(0, 0, 1, 1).data
     return `rgb(${r}, ${g}, ${b})`
   }
-  const theme = {
-    ink: read('--so-ink'),
-    muted: read('--so-muted'),
-    line: read('--so-line'),
-    card: read('--so-card'),
-    font: style.fontFamily,
-  }
-  for (const state of STATES) theme[state] = read(`--so-state-${state.replace(' ', '-')}`)
+  const theme = Object.fromEntries(['ink', 'muted', 'line', 'card'].map((name) => [name, read(name)]))
+  for (const state of STATES) theme[state] = read(`state-${state.replace(' ', '-')}`)
   probe.remove()
-  return theme
+  return { ...theme, font: getComputedStyle(element).fontFamily }
 }

@@ -1,15 +1,16 @@
 // The Progress tab: its numbers are fetched whenever the tab becomes visible, and drawn with plotly.js.
 
-import { t, word } from '../common/language.js'
+import { t, withCommas, word } from '../common/language.js'
 import { fill, h } from '../common/dom.js'
-import { number, redshift } from '../common/format.js'
+import { number, redshift, timeWithSeconds } from '../common/format.js'
 import { getJSON } from '../common/http.js'
-import { openTab } from '../common/tabs.js'
-import { assigned, assignedMeaning, assignedTitle } from './assigned.js'
+import { onTheme } from '../common/theme.js'
+import { assigned, assignedMeaning } from './assigned.js'
 import { mayReadLog, openAuditLog } from './audit_log.js'
 import { Chart } from './chart_card.js'
 import { byPerson, byTask, decidedPerDay, perDay } from './charts.js'
-import { card, defined, table } from './tables.js'
+import { mineElements } from './mine.js'
+import { Card, defined, estimate, options, queueLink, table } from './tables.js'
 
 const TASKS_MEANING = t(
   'Every item is in exactly one state. Open states are rounds still to be done; the others are ' + 'final.',
@@ -31,9 +32,7 @@ export function mountProgress(root) {
   const page = new ProgressPage(root)
   // The tab intersects when it is opened, and each time it is shown again.
   new IntersectionObserver((entries) => entries.some((e) => e.isIntersecting) && page.refresh()).observe(root)
-  new MutationObserver(() => page.draw()).observe(document.documentElement, {
-    attributeFilter: ['data-theme', 'class'],
-  })
+  onTheme(() => page.draw())
 }
 
 class ProgressPage {
@@ -48,6 +47,7 @@ class ProgressPage {
       () => {},
     )
     this.asof = h('span.asof', { role: 'status' })
+    this.mine = h('div.mine')
     this.tiles = h('dl.tiles')
     this.empty = h('div.empty', { hidden: true })
     this.charts = [
@@ -56,56 +56,51 @@ class ProgressPage {
       new Chart(t('Decisions per day'), DAYS_MEANING, perDay),
       new Chart(t('Approved and rejected per day'), DECIDED_MEANING, decidedPerDay),
     ]
-    this.time = h('div.words')
-    this.timeTitle = h('span', {}, t('Time per item'))
-    this.assigned = h('div.words')
+    this.time = new Card(t('Time per item'))
+    this.assigned = new Card(t('Assigned'), assignedMeaning())
     this.agreement = new AgreementCards()
+    const cards = [...this.charts, ...this.agreement.cards, this.time, this.assigned]
     this.grid = h(
       'div.charts',
       {},
-      this.charts.map((chart) => chart.card),
-      this.agreement.cards,
-      card(this.timeTitle, this.time),
-      card(defined(assignedTitle(), assignedMeaning()), this.assigned),
+      cards.map((card) => card.root),
     )
     // Below the charts, so it can load after them.
     this.trustPlace = h('div')
     /** @type {import('./trust.js').TrustSection | null} */
     this.trust = null
-    fill(
-      root,
-      h(
-        'div.bar',
-        {},
-        h('label', {}, t('Task'), this.task),
-        h('label', {}, t('Batch'), this.batch),
-        h('button', { type: 'button', onclick: () => this.refresh() }, t('Refresh')),
-        this.log,
-        this.asof,
-      ),
-      this.tiles,
-      this.empty,
-      this.grid,
-      this.trustPlace,
+    const bar = h(
+      'div.bar',
+      {},
+      h('label', {}, t('Task'), this.task),
+      h('label', {}, t('Batch'), this.batch),
+      h('button', { type: 'button', onclick: () => this.refresh() }, t('Refresh')),
+      this.log,
+      this.asof,
     )
-    this.#options({}, [])
+    fill(root, bar, this.mine, this.tiles, this.empty, this.grid, this.trustPlace)
+    this.#choices({}, [])
+  }
+
+  /** The filter, as the server and the queue have it. @returns {Record<string, string>} */
+  get #filter() {
+    return {
+      ...(this.task.value && { task: this.task.value }),
+      ...(this.batch.value !== '*' && { batch: this.batch.value }),
+    }
   }
 
   /** Fetch and draw. Of two requests in progress the later one counts, whichever is answered first. */
   async refresh() {
     const request = ++this.lastRequest
-    const query = new URLSearchParams()
-    if (this.task.value) query.set('task', this.task.value)
-    if (this.batch.value !== '*') query.set('batch', this.batch.value)
+    const query = new URLSearchParams(this.#filter)
     try {
       const figures = await getJSON(`/api/v1/progress?${query}`)
       if (request !== this.lastRequest) return
       this.figures = figures
-      this.#options(figures.tasks, figures.batches)
+      this.#choices(figures.tasks, figures.batches)
       this.asof.classList.remove('late')
-      this.asof.textContent = t('as of {toLocaleTimeString}', {
-        toLocaleTimeString: new Date(figures.at).toLocaleTimeString('en-GB'),
-      })
+      this.asof.textContent = t('as of {toLocaleTimeString}', { toLocaleTimeString: timeWithSeconds(figures.at) })
       this.draw()
       await this.#refreshAgreement(query, request)
       if (request === this.lastRequest) await this.#refreshTrust()
@@ -118,12 +113,11 @@ class ProgressPage {
 
   /** Fetch the agreement. Its intervals can take seconds; the charts do not wait for them. */
   async #refreshAgreement(query, request) {
-    this.agreement.wait()
     try {
       const figures = await getJSON(`/api/v1/progress/agreement?${query}`)
       if (request === this.lastRequest) this.agreement.show(figures)
     } catch (error) {
-      if (request === this.lastRequest) this.agreement.fail(error.message)
+      if (request === this.lastRequest) this.agreement.say(error.message)
     }
   }
 
@@ -140,67 +134,54 @@ class ProgressPage {
 
   draw() {
     this.trust?.draw()
-    if (!this.figures) return
-    const items = total(this.figures.by_task)
-    fill(this.tiles, tiles(this.figures, items))
-    this.grid.hidden = this.tiles.hidden = items === 0
+    const { figures } = this
+    if (!figures) return
+    const items = total(figures.by_task)
+    this.mine.hidden = this.grid.hidden = this.tiles.hidden = items === 0
     this.empty.hidden = items > 0
-    if (items > 0) {
-      for (const chart of this.charts) chart.draw(this.figures)
-      fill(this.timeTitle, defined(t('Time per item'), this.figures.time_meaning))
-      fill(this.time, times(this.figures.time_by_person))
-      fill(this.assigned, assigned(this.figures.assigned))
-    } else fill(this.empty, emptyWords(this.task.value || this.batch.value !== '*'))
+    if (items === 0) {
+      fill(this.empty, emptyWords(Object.keys(this.#filter).length > 0))
+      return
+    }
+    fill(this.mine, mineElements(figures, this.#filter))
+    fill(this.tiles, tiles(figures, items))
+    for (const chart of this.charts) chart.draw(figures)
+    this.time.name(t('Time per item'), figures.time_meaning)
+    this.time.show(times(figures.time_by_person))
+    this.assigned.show(assigned(figures.assigned))
   }
 
-  #options(tasks, batches) {
-    const [task, batch] = [this.task.value, this.batch.value]
-    fill(
-      this.task,
-      h('option', { value: '' }, t('all tasks')),
-      Object.entries(tasks).map(([key, title]) => h('option', { value: key }, title)),
-    )
-    fill(
-      this.batch,
-      h('option', { value: '*' }, t('all batches')),
-      batches.map((name) => h('option', { value: name }, name || t('without a name'))),
-    )
-    this.task.value = task in tasks ? task : ''
-    this.batch.value = batches.includes(batch) ? batch : '*'
+  #choices(tasks, batches) {
+    options(this.task, [['', t('all tasks')], ...Object.entries(tasks)], this.task.value)
+    const names = batches.map((name) => [name, name || t('without a name')])
+    options(this.batch, [['*', t('all batches')], ...names], this.batch.value)
   }
 }
 
-function tiles(figures, items) {
-  const { yielded, disagreement } = figures
+/** @param {ProgressFigures} figures @param {number} items */
+function tiles({ yielded, disagreement }, items) {
   const judged = yielded.approved + yielded.rejected
   const decided = judged + yielded.cannot_tell
-  return [
-    tile(
-      t('Items'),
-      t('Everything in the filter: one spectrum with one drafted trajectory is one item.'),
-      number(items),
-    ),
-    tile(t('Still open'), t('Items that are not decided yet.'), number(items - decided)),
-    tile(
-      t('Approved'),
-      t('Items approved by vote or adjudication. An export contains these.'),
-      number(yielded.approved),
-    ),
-    tile(t('Rejected'), t('Items rejected in any round.'), number(yielded.rejected)),
-    tile(
+  /** @type {any[][]} */
+  const rows = [
+    [t('Items'), t('Everything in the filter: one spectrum with one drafted trajectory is one item.'), number(items)],
+    [t('Still open'), t('Items that are not decided yet.'), number(items - decided)],
+    [t('Approved'), t('Items approved by vote or adjudication. An export contains these.'), number(yielded.approved)],
+    [t('Rejected'), t('Items rejected in any round.'), number(yielded.rejected)],
+    [
       t('Cannot tell'),
       t(
         'Items of which people decided that nobody can tell from these data. No export for training ' +
           'contains them.',
       ),
       number(yielded.cannot_tell),
-    ),
-    tile(
+    ],
+    [
       t('Yield'),
       t('Approved / (approved + rejected). Open items and “cannot tell” are not counted.'),
       ...share(yielded.fraction, yielded.approved, judged, t('no item is approved or rejected yet')),
-    ),
-    tile(
+    ],
+    [
       t('Disagreement'),
       t(
         'Of the items on whose current version two or more people decided in one round of audit or ' +
@@ -212,25 +193,21 @@ function tiles(figures, items) {
         disagreement.compared,
         t('no item was judged by two people yet'),
       ),
-    ),
+    ],
   ]
-}
-
-function tile(name, meaning, value, of = '', isUndefined = false) {
-  return h(
-    'div.tile',
-    {},
-    h('dt', {}, defined(name, meaning)),
+  return rows.map(([name, meaning, value, of]) =>
     h(
-      isUndefined ? 'dd.undefined' : 'dd',
-      { title: isUndefined ? value : '' },
-      isUndefined ? value : [value, of && [' ', h('span.of', {}, of)]],
+      'div.tile',
+      {},
+      h('dt', {}, defined(name, meaning)),
+      h(of === null ? 'dd.undefined' : 'dd', {}, value, of && [' ', h('span.of', {}, of)]),
     ),
   )
 }
 
+/** @returns {[string, string | null]} */
 function share(fraction, part, whole, why) {
-  if (fraction === null) return [t('undefined: {reason}', { reason: why }), '', true]
+  if (fraction === null) return [t('undefined: {reason}', { reason: why }), null]
   const counts = t('{part} of {whole}', { part: number(part), whole: number(whole) })
   return [`${number(100 * fraction, whole >= 1000 ? 1 : 0)}\u202f%`, counts]
 }
@@ -249,32 +226,28 @@ function times(people) {
     Object.entries(rounds).map(([round, { decisions, median_seconds: seconds }]) => [
       person,
       word(round),
-      h('strong', {}, t('{seconds} s', { seconds: number(seconds, seconds < 10 ? 1 : 0) })),
+      h('strong', {}, t('{seconds} s', { seconds: number(seconds, seconds < 10 ? 1 : 0) })),
       number(decisions),
     ]),
   )
-  if (!rows.length) return h('p.none', {}, t('Undefined: no decision has a measured time.'))
-  return table([t('Reviewer'), t('Round'), t('Median'), t('Decisions')], [2, 3], null, rows)
+  if (!rows.length) return t('Undefined: no decision has a measured time.')
+  return table([t('Reviewer'), t('Round'), t('Median'), t('Decisions')], null, rows)
 }
 
-function emptyWords(filtered) {
-  if (filtered)
-    return [
-      h('h3', {}, t('No item matches this filter')),
-      h('p', {}, t('Choose all tasks and all batches to see the whole campaign.')),
-    ]
-  return [
-    h('h3', {}, t('Nothing to review yet')),
-    h(
-      'p',
-      {},
-      t(
-        'Open the Library tab to draft from survey files or to import trajectories. The charts ' +
-          'appear with the first item.',
-      ),
-    ),
-  ]
-}
+/** @param {boolean} filtered */
+const emptyWords = (filtered) => [
+  h('h3', {}, filtered ? t('No item matches this filter') : t('Nothing to review yet')),
+  h(
+    'p',
+    {},
+    filtered
+      ? t('Choose all tasks and all batches to see the whole campaign.')
+      : t(
+          'Open the Library tab to draft from survey files or to import trajectories. The charts ' +
+            'appear with the first item.',
+        ),
+  ),
+]
 
 const ROUNDS_MEANING = t(
   'Audits and votes on the same version by two or more people, in closed rounds. Decisions of ' +
@@ -291,161 +264,101 @@ const CONFLICTS_MEANING = t(
     'Inspections of open rounds are not counted.',
 )
 
-/** The four cards about agreement. `show` draws the server's numbers, `fail` shows an error. */
-export class AgreementCards {
+/** The four cards about agreement. `show` draws the server's numbers, `say` a sentence instead. */
+class AgreementCards {
   constructor() {
-    this.rounds = h('div.words')
-    this.apart = h('div.words')
-    this.conflicts = h('div.words')
-    this.gold = h('div.words')
-    this.goldTitle = h('span')
-    this.cards = [
-      card(defined(t('Agreement of reviewers'), ROUNDS_MEANING), this.rounds),
-      card(defined(t('Disagreements'), APART_MEANING), this.apart),
-      card(defined(t('Inspections that differ'), CONFLICTS_MEANING), this.conflicts),
-      card(this.goldTitle, this.gold),
-    ]
-    fill(this.goldTitle, t('Reviewers on gold'))
-    this.wait()
+    this.rounds = new Card(t('Agreement of reviewers'), ROUNDS_MEANING)
+    this.apart = new Card(t('Disagreements'), APART_MEANING)
+    this.conflicts = new Card(t('Inspections that differ'), CONFLICTS_MEANING)
+    this.gold = new Card(t('Reviewers on gold'))
+    this.cards = [this.rounds, this.apart, this.conflicts, this.gold]
+    this.say(t('Calculating …'))
   }
 
-  wait() {
-    for (const part of [this.rounds, this.apart, this.conflicts, this.gold])
-      if (!part.childElementCount) fill(part, h('p.none', {}, t('Calculating …')))
+  /** @param {string} message */
+  say(message) {
+    for (const card of this.cards) card.show(message)
   }
 
-  fail(message) {
-    for (const part of [this.rounds, this.apart, this.conflicts, this.gold]) fill(part, h('p.none', {}, message))
-  }
-
-  show(figures) {
-    fill(
-      this.rounds,
-      table(
-        [t('Round'), t('Task'), t('Raw agreement'), t('Alpha')],
-        [2, 3],
-        figures.rounds[0] && ['', '', figures.rounds[0].raw.definition, figures.rounds[0].alpha.definition],
-        figures.rounds.map((row) => [word(row.round), row.title, estimate(row.raw, 'percent'), estimate(row.alpha)]),
-      ),
-      figures.rounds_of_last &&
-        h(
-          'p.none',
-          {},
-          t('Of the last {toLocaleString} decisions of all rounds.', {
-            toLocaleString: figures.rounds_of_last.toLocaleString('en'),
-          }),
-        ),
+  /** @param {Agreement} figures */
+  show({ rounds, disagreements, conflicts, gold, ...figures }) {
+    this.rounds.show(
+      rounds.some(({ raw }) => raw.n)
+        ? roundTable(rounds, figures.rounds_of_last)
+        : t('No decision can be compared yet.'),
     )
-    fill(
-      this.apart,
-      figures.disagreements.total
-        ? differing(figures.disagreements)
-        : h('p.none', {}, t('People disagree on no item so far.')),
+    this.apart.show(disagreements.total ? differing(disagreements) : t('People disagree on no item so far.'))
+    this.conflicts.show(
+      conflicts.total ? conflicting(conflicts) : t('No two people have given inspections that differ.'),
     )
-    fill(
-      this.conflicts,
-      figures.conflicts.total
-        ? conflicting(figures.conflicts)
-        : h('p.none', {}, t('No two people have given inspections that differ.')),
-      figures.conflicts.of_last &&
-        h(
-          'p.none',
-          {},
-          t('Of the last {toLocaleString} inspections.', {
-            toLocaleString: figures.conflicts.of_last.toLocaleString('en'),
-          }),
-        ),
-    )
-    fill(this.goldTitle, defined(t('Reviewers on gold'), figures.gold_meaning))
-    fill(
-      this.gold,
-      figures.gold.length
-        ? table(
-            [t('Reviewer'), t('Agrees with the label'), t('“Cannot tell”')],
-            [1],
-            [
-              '',
-              figures.gold[0].right.definition,
-              t('Verdicts “cannot tell from these data”, which count in no other number here.'),
-            ],
-            figures.gold.map((row) => [row.person, estimate(row.right, 'percent'), number(row.cannot_tell)]),
-          )
-        : h(
-            'p.none',
-            {},
-            t('Undefined: nobody has committed a verdict on an item that has a known label and is decided.'),
-          ),
+    this.gold.name(t('Reviewers on gold'), figures.gold_meaning)
+    this.gold.show(
+      gold.length
+        ? goldTable(gold)
+        : t('Undefined: nobody has committed a verdict on an item that has a known label and is decided.'),
     )
   }
 }
 
+/** @param {Agreement['rounds']} rounds @param {number | null} last */
+const roundTable = (rounds, last) => [
+  table(
+    [t('Round'), t('Task'), t('Raw agreement'), t('Alpha')],
+    ['', '', rounds[0].raw.definition, rounds[0].alpha.definition],
+    rounds.map((row) => [word(row.round), row.title, estimate(row.raw), estimate(row.alpha, 'number')]),
+  ),
+  last && h('p.more', {}, t('Of the last {n} decisions of all rounds.', { n: number(last) })),
+]
+
+/** @param {Agreement['gold']} gold */
+const goldTable = (gold) =>
+  table(
+    [t('Reviewer'), t('Agrees with the label'), t('“Cannot tell”')],
+    ['', gold[0].right.definition, t('Verdicts “cannot tell from these data”, which count in no other number here.')],
+    gold.map((row) => [row.person, estimate(row.right), number(row.cannot_tell)]),
+  )
+
+/** @param {Agreement['disagreements']} apart */
 function differing({ total: count, items }) {
-  const more =
-    count > items.length ? t('The latest {n} of {count}. ', { n: number(items.length), count: number(count) }) : ''
+  const rounds = (decisions) =>
+    Object.entries(decisions).map(([round, verbs]) => {
+      const counts = Object.entries(verbs).map(([verb, n]) => `${n} ${word(verb)}`)
+      return `${word(round)}: ${withCommas(counts)}`
+    })
   return [
-    h('p.more', {}, more, h('button.link', { type: 'button', onClick: showQueue }, t('Show them in the queue'))),
-    table(
-      [t('Item'), t('Task'), t('State'), t('Decisions')],
-      [],
-      null,
-      items.map((item) => [
-        h('a', { href: `#item=${item.id}`, title: item.name }, item.name),
-        item.title,
-        word(item.state),
-        Object.entries(item.decisions)
-          .map(
-            ([round, verbs]) =>
-              `${word(round)}: ${Object.entries(verbs)
-                .map(([verb, n]) => `${n} ${word(verb)}`)
-                .join(', ')}`,
-          )
-          .join('; '),
-      ]),
-    ),
+    h('p.more', {}, latest(count, items), queueLink(t('Show them in the queue'), { disagreement: 'true' })),
+    itemTable([t('State'), t('Decisions')], items, (item) => [word(item.state), rounds(item.decisions).join('; ')]),
   ]
 }
 
 /** @param {InspectionConflicts} conflicts */
-function conflicting({ total: count, items }) {
+function conflicting({ total: count, items, of_last: last }) {
   /** @param {InspectionResult} inspection */
   const inWords = ({ person, z, quality, type }) =>
     [person, z !== null && `z ${redshift(z)}`, quality !== null && t('quality {quality}', { quality }), type]
       .filter(Boolean)
       .join(' ')
-  const more =
-    count > items.length ? t('The latest {n} of {count}.', { n: number(items.length), count: number(count) }) : ''
   return [
-    more && h('p.more', {}, more),
-    table(
-      [t('Item'), t('Task'), t('What differs'), t('Inspections')],
-      [],
-      null,
-      items.map((item) => [
-        h('a', { href: `#item=${item.id}`, title: item.name }, item.name),
-        item.title,
-        item.conflict.map(word).join(', '),
-        item.inspections.map(inWords).join('; '),
-      ]),
-    ),
+    h('p.more', {}, latest(count, items), last && t('Of the last {n} inspections.', { n: number(last) })),
+    itemTable([t('What differs'), t('Inspections')], items, (item) => [
+      withCommas(item.conflict.map(word)),
+      item.inspections.map(inWords).join('; '),
+    ]),
   ]
 }
 
-function showQueue() {
-  openTab('review')
-  window.specO3?.review?.queue.use({ disagreement: 'true' })
-}
+/** @param {number} count @param {unknown[]} items */
+const latest = (count, items) =>
+  count > items.length && t('The latest {n} of {count}. ', { n: number(items.length), count: number(count) })
 
-/** A value with its interval below it, or the reason why there is none. */
-function estimate(given, as) {
-  if (given.value === null) return h('span.why', {}, t('undefined: {reason}', { reason: given.reason }))
-  const format = (value) => (as === 'percent' ? number(100 * value, 0) : value.toFixed(2).replace('-', '−'))
-  const unit = as === 'percent' ? '\u202f%' : ''
-  const between =
-    given.low === null
-      ? t('no interval: {reason}', { reason: given.reason })
-      : t('{low} to {high}', { low: format(given.low), high: `${format(given.high)}${unit}` })
-  return [
-    h('strong', {}, `${format(given.value)}${unit}`),
-    h('span.why', {}, t('{between}; n = {n}', { between, n: number(given.n) })),
-  ]
-}
+/** Items, each with a link, its task and further cells. */
+const itemTable = (heads, items, cellsOf) =>
+  table(
+    [t('Item'), t('Task'), ...heads],
+    null,
+    items.map((item) => [
+      h('a', { href: `#item=${item.id}`, title: item.name }, item.name),
+      item.title,
+      ...cellsOf(item),
+    ]),
+  )

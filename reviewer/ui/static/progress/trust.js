@@ -7,7 +7,7 @@ import { fill, h, withCommands } from '../common/dom.js'
 import { number } from '../common/format.js'
 import { getJSON } from '../common/http.js'
 import { Chart } from './chart_card.js'
-import { defined, table } from './tables.js'
+import { Card, defined, estimate, options, table } from './tables.js'
 import { reliabilityDiagram, verdictBar } from './trust_charts.js'
 
 const RELIABILITY_MEANING = t(
@@ -48,46 +48,33 @@ export class TrustSection {
     this.simulated = h('p.simulated', { hidden: true, role: 'note' })
     this.limits = new Limits(() => this.#later())
     this.reliability = new Chart(t('How well P(YES) is calibrated'), RELIABILITY_MEANING, reliabilityDiagram)
-    this.reliability.card.classList.add('reliability')
+    this.reliability.root.classList.add('reliability')
     this.calibration = h('p.more')
-    this.reliability.card.append(this.calibration)
+    this.reliability.root.append(this.calibration)
     this.sides = h('div.sides', { role: 'status' })
     this.rates = h('dl.rates')
-    this.skill = h('div')
-    this.suspects = h('div')
-    this.certificates = h('div')
-    this.skillCard = block(t('Skill of the annotators'), '', this.skill)
-    this.suspectsCard = block(t('Labels that may be wrong'), '', this.suspects)
-    this.certificateCard = block(t('Certificates'), '', this.certificates)
-    const thresholds = block(t('Certified thresholds'), LIMITS_MEANING, [this.limits.root, this.sides])
-    thresholds.classList.add('thresholds')
+    this.skill = new Card(t('Skill of the annotators'))
+    this.suspects = new Card(t('Labels that may be wrong'))
+    this.certificates = new Card(t('Certificates'))
+    const thresholds = new Card(t('Certified thresholds'), LIMITS_MEANING)
+    thresholds.show([this.limits.root, this.sides])
+    const rates = new Card(t('Rates'))
+    rates.show(this.rates)
+    const cards = [this.reliability, thresholds, rates, this.certificates, this.skill, this.suspects]
     this.grid = h(
       'div.charts',
       { hidden: true },
-      this.reliability.card,
-      thresholds,
-      block(t('Rates'), '', this.rates),
-      this.certificateCard,
-      this.skillCard,
-      this.suspectsCard,
+      cards.map((card) => card.root),
     )
+    const promise = h('a', { href: address('/docs/trust.md'), target: '_blank' }, t('What is promised, and how'))
+    // Hidden until there is something to choose from.
+    this.choice = [this.task, this.policy].map((field) => h('label', { hidden: true }, field.ariaLabel, field))
+    this.purpose = h('p.purpose', { hidden: true }, PURPOSE, promise)
     this.root = h(
       'section.trust',
       { 'aria-label': t('Trust') },
-      h(
-        'div.bar',
-        {},
-        h('h2', {}, t('Trust')),
-        h('label', {}, t('Class'), this.task),
-        h('label', {}, t('Policy'), this.policy),
-        this.state,
-      ),
-      h(
-        'p.purpose',
-        {},
-        PURPOSE,
-        h('a', { href: address('/docs/trust.md'), target: '_blank' }, t('What is promised, and how')),
-      ),
+      h('div.bar', {}, h('h2', {}, t('Trust')), this.choice, this.state),
+      this.purpose,
       this.simulated,
       this.message,
       this.grid,
@@ -171,7 +158,7 @@ export class TrustSection {
   /** @param {Choice} choice @param {number} request */
   async #findLabelErrors({ task, policy }, request) {
     const answer = await getJSON(`/api/v1/progress/trust/suspects?${new URLSearchParams({ task, policy })}`)
-    if (request === this.#lastRequest) fill(this.suspects, suspects(answer))
+    if (request === this.#lastRequest) this.suspects.show(suspects(answer))
   }
 
   #query() {
@@ -197,6 +184,8 @@ export class TrustSection {
       figures.policies.map(({ name, items }) => [name, `${name} (${number(items)})`]),
       figures.policy,
     )
+    for (const label of this.choice) label.hidden = !figures.policies.length
+    this.purpose.hidden = !figures.scored
     this.grid.hidden = !figures.scored
     this.message.hidden = Boolean(figures.scored)
     if (!figures.scored) {
@@ -206,12 +195,11 @@ export class TrustSection {
     this.reliability.draw(figures)
     fill(this.calibration, calibrationText(figures))
     fill(this.rates, figures.rates.map(rate))
-    this.skillCard.hidden = figures.skill === null
-    if (figures.skill) fill(this.skill, skills(figures.skill))
-    if (!this.suspects.childElementCount) fill(this.suspects, h('p.none', {}, t('Calculating …')))
-    this.certificateCard.hidden = !figures.certificates.length
-    this.suspectsCard.classList.toggle('wide', this.skillCard.hidden !== this.certificateCard.hidden)
-    fill(this.certificates, figures.certificates.map(certificate))
+    this.skill.root.hidden = figures.skill === null
+    if (figures.skill) this.skill.show(skills(figures.skill))
+    if (!this.suspects.body.childElementCount) this.suspects.show(t('Calculating …'))
+    this.certificates.root.hidden = !figures.certificates.length
+    this.certificates.show(figures.certificates.map(certificate))
   }
 }
 
@@ -256,53 +244,22 @@ class Limits {
 
 /** @param {string} name @param {string} meaning @param {number} start @param {() => void} onChange */
 function limit(name, meaning, start, onChange) {
-  const field = h('input', {
+  const input = (/** @type {Record<string, string>} */ props) =>
+    h('input', { ...props, value: String(start), onInput: ({ target }) => set(target.value) })
+  const field = input({
     type: 'number',
     min: '0.1',
     max: '50',
     step: '0.1',
-    value: String(start),
     'aria-label': t('{name} in per cent', { name }),
   })
-  const slider = h('input', {
-    type: 'range',
-    min: '0.5',
-    max: '20',
-    step: '0.5',
-    value: String(start),
-    'aria-label': name,
-  })
-  const typed = () => {
-    slider.value = field.value
+  const slider = input({ type: 'range', min: '0.5', max: '20', step: '0.5', 'aria-label': name })
+  const set = (/** @type {string} */ value) => {
+    for (const control of [field, slider]) if (control.value !== value) control.value = value
     onChange()
   }
-  const moved = () => {
-    field.value = slider.value
-    onChange()
-  }
-  field.addEventListener('input', typed)
-  slider.addEventListener('input', moved)
   const root = h('div.limit', {}, defined(name, meaning), slider, h('span.field', {}, field, '\u202f%'))
   return { root, value: () => field.valueAsNumber }
-}
-
-/** @param {string} title @param {string} meaning @param {any} content */
-const block = (title, meaning, content) =>
-  h(
-    'section.chart.block',
-    { 'aria-label': title },
-    h('header', {}, h('h3', {}, meaning ? defined(title, meaning) : title)),
-    h('div.content', {}, content),
-  )
-
-/** @param {HTMLSelectElement} field @param {[string, string][]} pairs @param {string} chosen */
-function options(field, pairs, chosen) {
-  fill(
-    field,
-    pairs.map(([value, words]) => h('option', { value }, words)),
-  )
-  field.value = chosen
-  field.disabled = !pairs.length
 }
 
 /** @param {TrustFigures} figures */
@@ -359,31 +316,17 @@ const rate = ({ name, meaning, value, note }) => [
 
 /** @param {Skills} skill */
 function skills({ rows, reason, meanings }) {
-  if (reason) return h('p.none', {}, t('Undefined: {reason}.', { reason }))
+  if (reason) return t('Undefined: {reason}.', { reason })
   return table(
     [t('Person'), t('Votes'), t('Sensitivity'), t('Specificity')],
-    [1, 2, 3],
     ['', meanings.votes, meanings.sensitivity, meanings.specificity],
     rows.map((row) => [row.person, number(row.votes), estimate(row.sensitivity), estimate(row.specificity)]),
   )
 }
 
-/** @param {PersonSkill['sensitivity']} share */
-function estimate({ value, low, high, reason }) {
-  if (value === null) return h('span.why', {}, t('undefined: {reason}', { reason }))
-  const between =
-    low === null || high === null
-      ? t('no interval: {reason}', { reason })
-      : t('{low} to {high}', { low: percent(low), high: `${percent(high)}\u202f%` })
-  return [h('strong', {}, `${percent(value)}\u202f%`), h('span.why', {}, between)]
-}
-
-/** @param {number} share */
-const percent = (share) => number(100 * share, 0)
-
 /** @param {LabelSuspects} labels */
 function suspects({ total, items, reason, meaning, hidden }) {
-  if (!total) return h('p.none', {}, reason)
+  if (!total) return reason
   return [
     h(
       'p.more',
@@ -396,7 +339,6 @@ function suspects({ total, items, reason, meaning, hidden }) {
     items.length
       ? table(
           [t('Item'), t('Label'), 'P(YES)', t('From')],
-          [2],
           null,
           items.map((item) => [
             h('a', { href: `#item=${item.item}`, title: item.reason }, item.name),

@@ -3,6 +3,7 @@
 import { t, tn } from '../common/language.js'
 import { h } from '../common/dom.js'
 import { number } from '../common/format.js'
+import { axis, frame } from './charts.js'
 
 /**
  * The reliability diagram: the share of YES among the labels in each bin of P(YES), with its interval.
@@ -11,71 +12,41 @@ import { number } from '../common/format.js'
 export function reliabilityDiagram({ reliability }, colours) {
   const { bins } = reliability
   if (!bins.length) return { none: t('Undefined: no spectrum with a label has a P(YES).') }
-  const axis = {
-    range: [-0.02, 1.02],
-    fixedrange: true,
-    gridcolor: colours.line,
-    zeroline: false,
-    linecolor: colours.line,
-    tickfont: { color: colours.muted },
-    tickvals: [0, 0.2, 0.4, 0.6, 0.8, 1],
-  }
+  const share = { ...axis(colours), range: [-0.02, 1.02], tickvals: [0, 0.2, 0.4, 0.6, 0.8, 1] }
   const title = (/** @type {string} */ text) => ({ text, font: { color: colours.muted, size: 12 }, standoff: 6 })
+  const diagonal = { color: colours.muted, width: 1, dash: 'dash' }
+  const interval = { type: 'data', symmetric: false, color: colours.approved, thickness: 1.5, width: 4 }
+  const values = { share: '%{y:.2f}', low: '%{customdata[1]}', high: '%{customdata[2]}' }
+  const words = t('share of YES {share} ({low} to {high})', values)
   return {
     traces: [
-      {
-        type: 'scatter',
-        mode: 'lines',
-        x: [0, 1],
-        y: [0, 1],
-        line: { color: colours.muted, width: 1, dash: 'dash' },
-        hoverinfo: 'skip',
-      },
+      { type: 'scatter', mode: 'lines', x: [0, 1], y: [0, 1], line: diagonal, hoverinfo: 'skip' },
       {
         type: 'scatter',
         mode: 'lines+markers',
         x: bins.map((bin) => bin.mean),
         y: bins.map((bin) => bin.share),
         error_y: {
-          type: 'data',
-          symmetric: false,
+          ...interval,
           array: bins.map((bin) => bin.high - bin.share),
           arrayminus: bins.map((bin) => bin.share - bin.low),
-          color: colours.approved,
-          thickness: 1.5,
-          width: 4,
         },
         marker: { size: 8, color: colours.approved },
         line: { color: colours.approved, width: 1.5 },
-        customdata: bins.map((bin) => [
-          tn('{n} label', '{n} labels', bin.n, { n: number(bin.n) }),
-          bin.low.toFixed(2),
-          bin.high.toFixed(2),
+        customdata: bins.map(({ n, low, high }) => [
+          tn('{n} label', '{n} labels', n, { n: number(n) }),
+          low.toFixed(2),
+          high.toFixed(2),
         ]),
-        hovertemplate:
-          'P(YES) %{x:.2f}<br>' +
-          t('share of YES {share} ({low} to {high})', {
-            share: '%{y:.2f}',
-            low: '%{customdata[1]}',
-            high: '%{customdata[2]}',
-          }) +
-          '<br>%{customdata[0]}<extra></extra>',
+        hovertemplate: `P(YES) %{x:.2f}<br>${words}<br>%{customdata[0]}<extra></extra>`,
       },
     ],
     layout: {
-      showlegend: false,
-      paper_bgcolor: 'rgba(0,0,0,0)',
-      plot_bgcolor: 'rgba(0,0,0,0)',
-      separators: '.\u202f',
-      font: { family: colours.font, size: 12.5, color: colours.ink },
-      hoverlabel: {
-        bgcolor: colours.ink,
-        font: { color: colours.card, family: colours.font },
-        bordercolor: colours.ink,
-      },
+      ...frame(colours),
+      height: 300,
       margin: { l: 52, r: 14, t: 8, b: 42 },
-      xaxis: { ...axis, title: title(t('P(YES), mean of the bin')) },
-      yaxis: { ...axis, title: title(t('share of YES among the labels')) },
+      xaxis: { ...share, title: title(t('P(YES), mean of the bin')) },
+      yaxis: { ...share, title: title(t('share of YES among the labels')) },
     },
     legend: [
       { name: t('labels, with 95 % intervals'), colour: colours.approved },

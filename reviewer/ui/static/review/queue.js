@@ -3,12 +3,13 @@
 
 import { number } from '../common/format.js'
 import { cap, fill, h } from '../common/dom.js'
-import { FilterChips, FilterForm, STATE_TONES } from '../common/filters.js'
+import { FilterChips, FilterForm, STATE_TONES, queryOf } from '../common/filters.js'
 import { getJSON } from '../common/http.js'
 import { Keys } from '../common/keys.js'
 import { nameInQueue } from '../common/item_header.js'
 import { sparkline } from '../common/sparklines.js'
 import { t, tn, withCommas, withParts, word } from '../common/language.js'
+import { showCount } from '../common/tabs.js'
 
 const CHECK_EVERY = 10_000 // ms
 const PAGE = 60
@@ -134,12 +135,12 @@ export class Queue {
     }
   }
 
-  /** Load the list again if anything has changed on the server since. */
+  /** Load the list again if anything has changed on the server since, and show what waits in each tab: in all tabs. */
   async check() {
-    // Also while the list is a closed drawer: comments are shown in the header.
-    const shown = this.root.parentElement?.getClientRects().length
-    if (document.hidden || this.#loading || this.stamp === null || !shown) return
-    const { stamp } = await getJSON('/api/v1/queue/stamp')
+    if (document.hidden || this.#loading || this.stamp === null) return
+    const { stamp, waiting, sessions } = await getJSON('/api/v1/queue/stamp')
+    showCount('review', waiting)
+    showCount('blind', sessions)
     this.state.dispatch('stamp', { stamp })
     await this.#compare(stamp)
   }
@@ -322,6 +323,7 @@ export class Queue {
     // Of a text that very many items have, the server counts the first.
     const first = (this.filter.text || this.filter.words) && this.total === MOST_COUNTED
     const n = first ? t('{n} or more', { n: number(this.total) }) : number(this.total)
+    if (queryOf(this.filter) === 'mine=true') showCount('review', this.total) // at once, after a decision
     const count = this.onlyMine ? t('{n} waiting', { n }) : tn('{n} item', '{n} items', this.total, { n })
     // Of the item shown: its place among the rows, which begin with the first; 0 where it is not known.
     const row = this.rows.findIndex(({ id }) => id === this.current)

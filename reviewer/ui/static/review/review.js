@@ -11,10 +11,10 @@ import { t } from '../common/language.js'
 import { openItem, tabOfFirstLink, tabOpened } from '../common/links.js'
 import { Notices } from '../common/notices.js'
 import { TopBar } from '../status/page_status.js'
-import { panelIsOpen } from '../common/panels.js'
+import { openPanel, panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { SidePane } from '../common/side_pane.js'
-import { comeBack, openTab, reloadForGradio } from '../common/tabs.js'
+import { comeBack, deskInFront, openTab, reloadForGradio } from '../common/tabs.js'
 import { toggleTheme } from '../common/theme.js'
 import { Comments } from '../comments/comments.js'
 import { Unread } from '../comments/unread.js'
@@ -91,6 +91,7 @@ function buildReview(root, me, keymap) {
   const actions = new Actions()
   const { act } = actions
   const keys = new Keys(keymap, actions.press, isActive, (text) => notices.toast(text))
+  keysOfOtherTabs(keymap, act, (text) => notices.toast(text))
   const topBar = buildTopBar(state, keys, actions)
   const tour = new Tour(me.initials)
 
@@ -144,6 +145,23 @@ function buildReview(root, me, keymap) {
   const parts = { root, state, notices, topBar, view, queue, lease, recovery, navigation, bar, tour, isActive }
   const handle = new ReviewHandle({ state, view, lease, queue, navigation, statements })
   return { handle, upkeep: new Upkeep(parts) }
+}
+
+/**
+ * The keys of the tabs that have none of their own.
+ * @param {Keymap} keymap @param {(action: string) => boolean | void} act @param {(text: string) => void} hint
+ */
+function keysOfOtherTabs({ groups }, act, hint) {
+  const ofPage = groups.map((group) => ({
+    ...group,
+    keys: group.keys.filter(({ action }) => /^(dark|keys)$/.test(action)),
+  }))
+  const press = (/** @type {string} */ action) => {
+    if (action === 'keys') openPanel(t('Keys'), keys.sheet())
+    else act(action)
+  }
+  const isInFront = () => !deskInFront() && !panelIsOpen()
+  const keys = new Keys({ groups: ofPage.filter((group) => group.keys.length) }, press, isInFront, hint)
 }
 
 /** @param {ReviewState} state @param {Keys} keys @param {Actions} actions */

@@ -57,10 +57,11 @@ export class Upkeep {
   }
 
   async start() {
-    const { isActive, navigation, notices, state, tour } = this.parts
+    const { isActive, navigation, notices, queue, state, tour } = this.parts
     const { backups, clock, problems } = state.me
     try {
       await navigation.start()
+      queue.check().catch(() => {}) // what waits in the other tabs
       const leftOut = problems.length ? [t('Task files left out: {problems}', { problems: problems.join(' · ') })] : []
       const warnings = [clock, backups, ...leftOut].filter(Boolean)
       if (warnings.length) notices.show(warnings.join(' · '))
