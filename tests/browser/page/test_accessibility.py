@@ -87,6 +87,10 @@ OVER_THE_PAGE = {
     **dict.fromkeys(("x", "m", "h", "?", "g", "Shift+Q"), ("Review", "dialog.panel")),
     ".decision-bar .round": ("Review", "dialog.panel"),
     "button:text('Audit log')": ("Progress", "dialog.panel"),
+    **{
+        f".so-people {button}": ("People", "dialog.panel")
+        for button in (".row-button >> nth=0", "button:text('Rules')", "button:text('Webhooks')", "button:text('API')")
+    },
     "Shift+E": ("Review", ".so-review .evidence"),
     "/": ("Review", ".so-review form.filter"),
 }
