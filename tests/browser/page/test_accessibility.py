@@ -89,7 +89,12 @@ OVER_THE_PAGE = {
     "button:text('Audit log')": ("Progress", "dialog.panel"),
     **{
         f".so-people {button}": ("People", "dialog.panel")
-        for button in (".row-button >> nth=0", "button:text('Rules')", "button:text('Webhooks')", "button:text('API')")
+        for button in (
+            "[aria-label='Change RE']",
+            "button:text('Rules')",
+            "button:text('Webhooks')",
+            "button:text('API')",
+        )
     },
     "Shift+E": ("Review", ".so-review .evidence"),
     "/": ("Review", ".so-review form.filter"),

@@ -32,7 +32,7 @@ export function form(me, fields, act, send, tag = 'button.primary', notices = ne
     event.preventDefault()
     attempt(me, notices, button, () => send(new FormData(root)))
   }
-  const root = h('form.fields', { onSubmit: submit }, fields, notices.line, h('footer', {}, button))
+  const root = h('form.fields', { onSubmit: submit }, fields, notices.line, h('footer', { role: 'none' }, button))
   return root
 }
 

@@ -153,6 +153,6 @@ class PeoplePage {
 async function setPassword(me, initials, data) {
   const password = data.get('password')
   const answer = await postJSON(`/api/v1/people/${encodeURIComponent(initials)}/password`, { password })
-  if (initials === me.initials) await window.specO3.signInAgain(initials, password)
+  if (initials === me.initials) await window.specO3?.signInAgain?.(initials, password)
   return answer
 }
