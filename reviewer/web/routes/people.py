@@ -303,9 +303,8 @@ def _notice(person: Person, everyone: list[Person], rules: Rules) -> tuple[str, 
     """Return what a person should know first, and whether a coordinator should do something."""
     if not needs_passwords(everyone):
         text = tr(
-            "You work here without a password. To start a team, set one under “My password”: you become its "
-            "coordinator, and from then on everyone, including you, signs in with initials and password. Then add the "
-            "others."
+            "You work here without a password. To start a team, set your password: you become its coordinator, and "
+            "from then on everyone, including you, signs in with initials and password. Then add the others."
         )
         return text, False
     if not person.is_any("coordinator"):

@@ -175,3 +175,25 @@ def test_no_token_changes_people_or_rules(team: Store, browser: Browser) -> None
         assert "A token cannot do this" in refused(script.post(path, json=body))
     assert team.settings.rules() == Rules()
     team.accounts.sign_in("CO", PASSWORD)
+
+
+CHANGES = {
+    "people": {"initials": "NN", "name": "N. N.", "roles": ["reviewer"], "password": PASSWORD},
+    "people/AU/account": {"name": "Another Name", "roles": ["reviewer"]},
+    "people/AU/login": {"login": "augusta@example.org"},
+    "people/AU/active": {"active": False},
+    "people/AU/password": {"password": "Paschen break"},
+    "rules": {"solo": False, "auditors": 1, "votes": 3, "approve_at": 2, "reject_at": 2},
+    "verdict-first": {"batches": []},
+}
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_only_coordinators_change_anything_of_others(team: Store, browser: Browser, path: str) -> None:
+    lead, reviewer = browser("CO"), browser("RE")
+    before = team.log.head()
+    assert TestClient(lead.app, base_url=HERE).post(path, json=CHANGES[path]).status_code == 401
+    assert "Only a coordinator can do this; RE is reviewer." in refused(reviewer.post(path, json=CHANGES[path]))
+    assert team.log.head() == before
+    assert text(lead.post(path, json=CHANGES[path]))
+    assert team.log.head() != before
