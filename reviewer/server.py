@@ -61,6 +61,7 @@ from reviewer.web.routes import (
     installing,
     live,
     opening,
+    people,
     progress,
     review,
     sign_in,
@@ -86,7 +87,7 @@ ROUTERS = (
         blind_setup.router,
     ),
     *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
-    *(trust.router, find.router, similar.router, bulk.router, comments.router, api.router),
+    *(trust.router, find.router, similar.router, bulk.router, comments.router, people.router, api.router),
     # Before the files of the page, which have the addresses that are left.
     *(language_router, assets.router),
 )
@@ -155,7 +156,7 @@ def build(
     proxies = [] if public is None else [*THIS_MACHINE, *(map(str, login.addresses) if login else ())]
     app.add_middleware(Forwarded, trusted=proxies, public=public)
     below = public if path_of(public) else None
-    return page.mount(app, store, tasks, local, app.state.importing, backups, webhooks, below)
+    return page.mount(app, store, tasks, local, app.state.importing, backups, below)
 
 
 @asynccontextmanager

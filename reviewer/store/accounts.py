@@ -221,34 +221,31 @@ class Accounts:
             return [person_from(row) for row in db.table("people").rows_where(order_by="initials")]
 
     def set_roles(self, by: str | None, initials: str, roles: Iterable[str]) -> Person:
-        """Change the roles of a person. Their earlier decisions stay.
+        """Change the roles of a person, like ``change``."""
+        return self.change(by, initials, roles=roles)
+
+    def change(
+        self, by: str | None, initials: str, name: str | None = None, roles: Iterable[str] | None = None
+    ) -> Person:
+        """Change the name that is shown for a person, their roles, or both; None: it stays. Their initials, which
+        identify them, and their earlier decisions stay.
 
         :raises NotAllowed: ``by`` is no coordinator, or no coordinator would remain
-        :raises PersonError: the roles cannot be used
+        :raises PersonError: the name is empty or too long, or the roles cannot be used
         """
-        known = clean_roles(frozenset(roles))
+        known = None if roles is None else clean_roles(frozenset(roles))
+        name = None if name is None else clean_name(name)
         with self._database.write() as db:
             require_coordinator(db, by)
-            changed = find_person(db, initials)
-            before = sorted(changed.roles)
-            db.execute("UPDATE people SET roles = ? WHERE initials = ?", (json.dumps(sorted(known)), initials))
-            self._require_remaining_coordinator(db, changed)
-            roles_were = {"before": before, "roles": sorted(known)}
-            self._database.log(db, by, "roles changed", initials, roles_were, people=(initials,))
-            return find_person(db, initials)
-
-    def set_name(self, by: str | None, initials: str, name: str) -> Person:
-        """Change the name that is shown for a person. The initials, which identify them, stay.
-
-        :raises NotAllowed: ``by`` is no coordinator
-        :raises PersonError: the name is empty or too long
-        """
-        name = clean_name(name)
-        with self._database.write() as db:
-            require_coordinator(db, by)
-            if find_person(db, initials).name != name:
+            person = find_person(db, initials)
+            if name not in (None, person.name):
                 db.execute("UPDATE people SET name = ? WHERE initials = ?", (name, initials))
                 self._database.log(db, by, "name changed", initials, people=(initials,))
+            if known not in (None, person.roles):
+                db.execute("UPDATE people SET roles = ? WHERE initials = ?", (json.dumps(sorted(known)), initials))
+                self._require_remaining_coordinator(db, person)
+                roles_were = {"before": sorted(person.roles), "roles": sorted(known)}
+                self._database.log(db, by, "roles changed", initials, roles_were, people=(initials,))
             return find_person(db, initials)
 
     def set_password(self, by: str | None, initials: str, password: str) -> None:

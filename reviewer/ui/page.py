@@ -1,7 +1,7 @@
 """The page that Gradio serves at ``/``: one tab per part of the product, built once per language. Its addresses are
 relative: a proxy may serve it below a path.
 
-Review, Find, Live, Blind and Progress are places for our own JavaScript; Library and People are Gradio forms.
+Each tab is a place for our own JavaScript, except Library, which is Gradio forms.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from reviewer.backup.backups import DailyBackups
 from reviewer.store import Store
 from reviewer.ui import annotations as annotations_form
 from reviewer.ui import backups as backups_form
-from reviewer.ui import drafts, exports, imports, people, withdrawals
+from reviewer.ui import drafts, exports, imports, withdrawals
 from reviewer.ui.languages import PageInLanguage, own_words
 from reviewer.ui.widgets import Changes, line, markup, on_show, report_errors, require_person
 from reviewer.web.access import PERSON, may_manage
 from reviewer.web.background.importing import Importing
-from reviewer.web.background.webhooks import WebhookSender
 from reviewer.web.routes.assets import PLOTLY_URL
 
 STATIC = Path(__file__).parent / "static"
@@ -47,6 +46,7 @@ STYLES = (
     "progress/progress",
     "common/sheets",
     "common/page",
+    "people/people",
     "help/help",
 )
 _IMPORTED = re.compile(r"""^(?:import|export)\b[^;'"]*?['"](\.\.?/[\w./]+)['"]""", re.MULTILINE)
@@ -59,19 +59,17 @@ def mount(
     local: bool,
     importing: Importing,
     backups: DailyBackups | None = None,
-    webhooks: WebhookSender | None = None,
     public: str | None = None,
 ) -> FastAPI:
     """Mount Gradio's page and routes at ``/`` of ``app``; routes that ``app`` has already come first.
 
     :param backups: None where the app makes none
-    :param webhooks: None where the app delivers none
     :param public: the address of a proxy that serves the app below a path; None: it is at the root of its host
     """
 
     def in_language(code: str) -> FastAPI:
         own = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-        blocks = build(store, tasks, local, importing, backups, webhooks)
+        blocks = build(store, tasks, local, importing, backups)
         if public is None:
             return _mount_at(f"/{code}", own, None, blocks)
         # Where Gradio gets the whole address, its routes are found at "/" only.
@@ -84,7 +82,7 @@ def mount(
     ]
     app.router.routes.extend(others)
     with language.speaking(language.ENGLISH):
-        mounted = _mount_at("/", app, public, build(store, tasks, local, importing, backups, webhooks))
+        mounted = _mount_at("/", app, public, build(store, tasks, local, importing, backups))
     lifespan = mounted.router.lifespan_context
 
     @asynccontextmanager
@@ -134,7 +132,6 @@ def build(
     local: bool,
     importing: Importing,
     backups: DailyBackups | None = None,
-    webhooks: WebhookSender | None = None,
 ) -> gr.Blocks:
     """Return the whole page: our styles, then the tabs."""
     with gr.Blocks(
@@ -162,7 +159,7 @@ def build(
             with _tab("library", tr("Library")):
                 library(store, local, tasks, importing, backups)
             with _tab("people", tr("People")):
-                people.build(store, local, webhooks)
+                desk_place("people")
     return blocks
 
 

@@ -39,7 +39,12 @@ TAGS: Mapping[str, str] = {
     "api": "API",
 }
 """The desk of each module of routes; other modules are named after themselves."""
-SESSION_ONLY = (("post", f"{API}tokens"), ("delete", f"{API}tokens/{{token_id}}"))
+SESSION_ONLY = (
+    *(("post", f"{API}tokens"), ("delete", f"{API}tokens/{{token_id}}")),
+    *(("post", f"{API}people{path}") for path in ("", "/password")),
+    *(("post", f"{API}people/{{initials}}/{change}") for change in ("account", "login", "active", "password")),
+    *(("post", f"{API}{path}") for path in ("rules", "rules/preview", "verdict-first")),
+)
 """Routes that a token does not open."""
 
 

@@ -118,61 +118,127 @@ def test_a_team_signs_in_with_passwords_and_a_wrong_one_is_refused(
 def test_a_person_who_works_alone_starts_a_team_and_adds_a_person(store: Store, address: str, page: Page) -> None:
     enter(page, address, "ab")
     open_tab(page, "People")
-    expect(page.get_by_text("You work here without a password")).to_be_visible()
-    add_person(page, "CD", "Cyril Dune", "another password")
-    expect(page.get_by_text("Set your own password first")).to_be_visible()
-    page.get_by_placeholder("New password, 8").fill(PASSWORD)
-    page.get_by_placeholder("Repeat the password").fill(PASSWORD)
-    page.get_by_role("button", name="Set my password").click()
-    expect(page.get_by_text("This is a team now")).to_be_visible()
-    # The person goes on where they are, with what they typed.
-    expect(page.get_by_label("Initials", exact=True)).to_have_value("CD")
-    expect(page.get_by_text("adding the second person sets the rules of a team")).to_be_visible()
+    people, dialog = page.locator(".so-people"), page.locator("dialog.panel")
+    expect(people.get_by_text("You work here without a password")).to_be_visible()
+    expect(people.get_by_role("row", name="AB")).to_contain_text("with initials alone")
+    # Whoever has no password sets their own first.
+    people.get_by_role("button", name="Add a person").click()
+    dialog.get_by_label("New password").fill(PASSWORD)
+    dialog.get_by_label("Repeat the password").fill("another password")
+    dialog.get_by_role("button", name="Set my password").click()
+    expect(dialog.get_by_text("The two passwords differ; nothing was changed.")).to_be_visible()
+    dialog.get_by_label("Repeat the password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(people.get_by_text("This is a team now")).to_be_visible()
+    expect(dialog).to_be_hidden()
+    # The person goes on where they are.
+    expect(people.get_by_text("adding the second person sets the rules of a team")).to_be_visible()
     expect(page.locator("#so-person .who")).to_have_text("AB · auditor, coordinator, reviewer")
-    page.get_by_role("button", name="Generate a password").click()
-    expect(page.get_by_text("Copy this password now")).to_be_visible()
-    first = page.get_by_label("First password")
-    expect(first).not_to_have_attribute("type", "password")
+    people.get_by_role("button", name="Add a person").click()
+    dialog.get_by_role("button", name="Generate a password").click()
+    expect(dialog.get_by_text("Copy this password now")).to_be_visible()
+    first = dialog.get_by_label("First password")
+    expect(first).to_have_attribute("type", "text")
     generated = first.input_value()
-    page.get_by_label("Initials", exact=True).fill("CD")
-    page.get_by_label("Full name").fill("Cyril Dune")
-    expect(page.get_by_label("Set the rules of a team: 2 audits, 2 votes")).to_be_checked()
-    page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.get_by_text("CD can sign in now as reviewer. The rules of a team apply: 2 people")).to_be_visible()
+    dialog.get_by_label("Show the password").uncheck()
+    expect(first).to_have_attribute("type", "password")
+    dialog.get_by_label("Initials").fill("CD")
+    dialog.get_by_label("Full name").fill("Cyril Dune")
+    expect(dialog.get_by_label("Set the rules of a team: 2 audits, 2 votes")).to_be_checked()
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(people.get_by_text("CD can sign in now as reviewer. The rules of a team apply: 2 people")).to_be_visible()
     expect(page.get_by_text("let one person do every round")).to_be_hidden()
     assert store.settings.rules() == Rules()
     assert store.accounts.sign_in("CD", generated).person == "CD"
-    page.get_by_placeholder("Name shown").fill("Cyril van Dune")
-    page.get_by_role("button", name="Change name").click()
-    expect(page.get_by_text("CD is shown as Cyril van Dune now.")).to_be_visible()
-    assert store.accounts.person("CD").name == "Cyril van Dune"
-    page.get_by_label("To approve", exact=True).fill("3")
-    refused = page.get_by_text("“To approve” cannot exceed the number of votes (2).")
-    expect(refused).to_be_visible()
-    page.get_by_role("button", name="Save rules").click()
-    expect(page.get_by_text("Not saved: correct the numbers first.")).to_be_visible()
-    expect(refused).to_have_count(1)
-    page.get_by_label("Votes", exact=True).fill("3")
-    expect(page.get_by_text("3 people vote: 3 to approve make it approved")).to_be_visible()
-    page.get_by_role("button", name="Save rules").click()
-    expect(page.get_by_text("Saved. The new rules apply to open rounds")).to_be_visible()
-    assert store.settings.rules() == Rules(auditors=2, votes=3, approve_at=3, reject_at=2)
     assert [(p.initials, p.has_password) for p in store.accounts.people()] == [("AB", True), ("CD", True)]
+
+
+@pytest.mark.smoke
+def test_a_row_opens_the_sheet_of_a_person(campaign: Store, campaign_address: str, page: Page) -> None:
+    enter(page, campaign_address, "AA", PASSWORD)
+    open_tab(page, "People")
+    people, dialog = page.locator(".so-people"), page.locator("dialog.panel")
+    row = people.get_by_role("row", name="BB")
+    expect(row).to_contain_text("no password yet")
+    row.click()
+    dialog.get_by_label("Name shown").fill("Berta van Dune")
+    dialog.get_by_label("auditor").uncheck()
+    dialog.get_by_label("coordinator").uncheck()
+    dialog.get_by_role("button", name="Save", exact=True).click()
+    expect(people.get_by_text("BB is shown as Berta van Dune now. BB is now reviewer.")).to_be_visible()
+    expect(row).to_contain_text("Berta van Dune")
+    expect(row.locator(".pill")).to_have_text(["reviewer", "no password yet"])
+    # The same by keyboard.
+    row.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    dialog.locator("summary", has_text="New password").click()
+    dialog.get_by_label("New password").fill("short")
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_text("password: found 5 characters, expected 8 to 200")).to_be_visible()
+    dialog.get_by_label("New password").fill("Paschen break")
+    page.keyboard.press("Enter")
+    expect(people.get_by_text("BB has a new password and is signed out everywhere.")).to_be_visible()
+    expect(row).to_contain_text("with a password")
+    assert campaign.accounts.sign_in("BB", "Paschen break").person == "BB"
+    row.click()
+    dialog.get_by_role("button", name="Deactivate").click()
+    expect(people.get_by_text("BB is no longer active.")).to_be_visible()
+    expect(row).to_contain_text("not active")
+    row.click()
+    dialog.get_by_role("button", name="Reactivate").click()
+    expect(people.get_by_text("BB is active again.")).to_be_visible()
+    assert (campaign.accounts.person("BB").name, campaign.accounts.person("BB").active) == ("Berta van Dune", True)
+
+
+@pytest.mark.smoke
+def test_rules_are_described_while_they_are_changed_and_then_saved(
+    campaign: Store, campaign_address: str, page: Page
+) -> None:
+    enter(page, campaign_address, "AA", PASSWORD)
+    open_tab(page, "People")
+    dialog = page.locator("dialog.panel")
+    page.get_by_role("button", name="Rules").click()
+    alone = dialog.get_by_label("One person may do every round")
+    votes = dialog.get_by_label("Votes")
+    alone.check()
+    expect(dialog.get_by_text("One person may screen, revise")).to_be_visible()
+    expect(votes).to_be_disabled()
+    alone.uncheck()
+    expect(votes).to_be_enabled()
+    expect(votes).to_have_value("2")
+    dialog.get_by_label("To approve").fill("3")
+    refused = dialog.get_by_text("“To approve” cannot exceed the number of votes (2).")
+    expect(refused).to_be_visible()
+    dialog.get_by_role("button", name="Save rules").click()
+    expect(refused).to_have_count(1)
+    votes.fill("3")
+    expect(dialog.get_by_text("3 people vote: 3 to approve make it approved")).to_be_visible()
+    expect(refused).to_be_hidden()
+    dialog.get_by_role("button", name="Save rules").click()
+    expect(page.get_by_text("Saved. The new rules apply to open rounds")).to_be_visible()
+    assert campaign.settings.rules() == Rules(auditors=2, votes=3, approve_at=3, reject_at=2)
+    page.get_by_role("button", name="Verdict first", exact=True).click()
+    dialog.get_by_label("second").check()
+    dialog.get_by_role("button", name="Save batches").click()
+    expect(page.get_by_text("Saved. The rule applies at once.")).to_be_visible()
+    assert campaign.settings.get("verdict_first") == ["second"]
 
 
 @pytest.mark.smoke
 def test_a_session_that_ended_is_renewed_where_the_person_is(
     campaign: Store, campaign_address: str, page: Page
 ) -> None:
-    """Only Gradio's own requests are refused here; what was typed into its form stays."""
+    """What was typed in a dialog stays below the one for the password."""
     enter(page, campaign_address, "AA", PASSWORD)
     open_tab(page, "People")
-    expect(page.get_by_role("button", name="Save rules")).to_be_visible()
-    with suppress(TimeoutError):
-        page.wait_for_load_state("networkidle", timeout=5_000)
+    page.get_by_role("button", name="Add a person").click()
+    adding = page.get_by_role("dialog", name="Add a person")
+    adding.get_by_label("Initials").fill("ZZ")
+    adding.get_by_label("Full name").fill("Zoe Zenith")
+    adding.get_by_label("First password").fill("another password")
     with_session = page.context.cookies()
     page.context.clear_cookies()
-    add_person(page, "ZZ", "Zoe Zenith", "another password")
+    adding.get_by_role("button", name="Add", exact=True).click()
     form = page.locator("form.sign-in")
     expect(form.get_by_label("Initials")).to_have_value("AA")
     form.get_by_label("Password").fill("not the password")
@@ -183,16 +249,9 @@ def test_a_session_that_ended_is_renewed_where_the_person_is(
     expect(form).to_be_hidden()
     expect(page.locator(".so-away")).to_be_hidden()
     assert page.context.cookies() != with_session
-    expect(page.get_by_label("Full name")).to_have_value("Zoe Zenith")
-    page.get_by_role("button", name="Add", exact=True).click()
+    adding.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_text("ZZ can sign in now as reviewer")).to_be_visible()
-
-
-def add_person(page: Page, initials: str, name: str, password: str) -> None:
-    page.get_by_label("Initials", exact=True).fill(initials)
-    page.get_by_label("Full name").fill(name)
-    page.get_by_label("First password").fill(password)
-    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".so-people").get_by_role("row", name="ZZ")).to_contain_text("Zoe Zenith")
 
 
 @pytest.mark.smoke
@@ -204,8 +263,13 @@ def test_a_reviewer_sees_people_and_exports_but_changes_neither(
     open_tab(page, "People")
     expect(page.get_by_text("Only coordinators change people and rules")).to_be_visible()
     expect(page.get_by_role("cell", name="Rosa Eder")).to_be_visible()
+    for name in ("Add a person", "Webhooks", "Change RE"):
+        expect(page.locator(".so-people").get_by_role("button", name=name)).to_be_hidden()
+    page.get_by_role("button", name="Rules").click()
+    expect(page.get_by_text("2 people audit each revised item")).to_be_visible()
+    expect(page.get_by_label("Votes")).to_be_disabled()
     expect(page.get_by_role("button", name="Save rules")).to_be_hidden()
-    expect(page.get_by_role("button", name="Add", exact=True)).to_be_hidden()
+    page.keyboard.press("Escape")
     open_tab(page, "Library")
     expect(page.get_by_text("Only coordinators can import and export")).to_be_visible()
     expect(page.get_by_role("heading", name="Past exports")).to_be_visible()

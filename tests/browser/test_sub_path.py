@@ -175,8 +175,10 @@ def test_the_page_works_below_a_path(chromium: Browser, host: str, path: str, tm
         page.context.add_cookies([{"name": "so-language", "value": "zh", "url": url + "x", "secure": True}])
         page.goto(url)
         expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
-        page.locator("#so-tabs button[role=tab]").nth(6).click()  # an event of Gradio's page in that language
-        expect(page.locator("#so-tab-people")).to_have_attribute("data-filled", "yes")
+        page.locator("#so-tabs button[role=tab]").nth(5).click()  # an event of Gradio's page in that language
+        expect(page.locator("#so-tab-library")).to_have_attribute("data-filled", "yes")
+        page.locator("#so-tabs button[role=tab]").nth(6).click()
+        expect(page.locator(".so-people tbody tr").first).to_be_visible()
 
 
 def test_two_apps_of_one_host_keep_their_sessions_and_unsent_text_apart(chromium: Browser, host: str) -> None:

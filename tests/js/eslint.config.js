@@ -14,6 +14,7 @@ const CONVERTED = [
   'find',
   'help',
   'live',
+  'people',
   'progress',
   'review',
   'spectrum',

@@ -135,7 +135,6 @@ NO_MESSAGES: dict[str, set[str]] = {
     "reviewer/rules/workflow.py": {"a history begins with a version"},
     "reviewer/ui/page.py": {">; rel=preload; as=script", "<api/v1/me>; rel=preload; as=fetch; crossorigin"},
     "reviewer/ui/annotations.py": {"ann@example.org=AB"},
-    "reviewer/ui/webhooks.py": {"https://"},
     "reviewer/ui/exports.py": {'" download aria-label="'},
     # Errors of this program, not of a person.
     "reviewer/agreement/values.py": {

@@ -60,8 +60,8 @@ class WebhookList(Answer):
     webhooks: list[WebhookListed]
 
 
-def _of_event(name: str) -> Any:
-    return Field(validation_alias=AliasPath("event", name))
+def _of_event(name: str, description: str | None = None) -> Any:
+    return Field(validation_alias=AliasPath("event", name), description=description)
 
 
 class WebhookDelivery(Answer):
@@ -71,6 +71,7 @@ class WebhookDelivery(Answer):
     at: Time = _of_event("at")
     item: int | None = _of_event("item")
     export: int | None = _of_event("export")
+    name: str | None = _of_event("name", "of the export")
     attempts: int
     delivered_at: Time | None
     next_at: Time | None = Field(description="when the next attempt is due; null: delivered, or given up")

@@ -90,6 +90,15 @@ OVER_THE_PAGE = {
     **dict.fromkeys(("g", "Shift+Q"), ("Review", ".so-review .evidence")),
     ".so-review .so-more": ("Review", ".so-review .so-menu:popover-open"),
     "button:text('Audit log')": ("Progress", "dialog.panel"),
+    **{
+        f".so-people {button}": ("People", "dialog.panel")
+        for button in (
+            "[aria-label='Change RE']",
+            "button:text('Rules')",
+            "button:text('Webhooks')",
+            "button:text('API')",
+        )
+    },
     "Shift+E": ("Review", ".so-review .evidence"),
     "/": ("Review", ".so-review form.filter"),
 }

@@ -170,7 +170,7 @@ def open_tab(page: Page, name: str) -> None:
         "Blind": ".so-blind button:visible",
         "Progress": ".so-progress .tile",
         "Library": "#so-tabs button:has-text('Export')",
-        "People": "#so-tabs button:has-text('Save rules')",
+        "People": ".so-people tbody tr",
     }[name]
     expect(page.locator(sign).first).to_be_visible()
 

@@ -1,4 +1,4 @@
-"""The forms of tokens, sign-in names and webhooks in the People tab, and the page of the API."""
+"""The dialogs of tokens, sign-in names and webhooks in the People tab, and the page of the API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from reviewer.store import Store
 from reviewer.web.background.webhooks import WebhookSender
@@ -64,45 +64,46 @@ def receiving() -> Iterator[str]:
         http.shutdown()
 
 
-def open_people(page: Page, address: str, initials: str) -> None:
+def open_people(page: Page, address: str, initials: str, dialog: str = "API tokens") -> Locator:
+    """Open a dialog of the People tab."""
     page.goto(f"{address}/sign-in")
     page.fill("input[name=initials]", initials)
     page.fill("input[name=password]", PASSWORD)
     page.keyboard.press("Enter")
     page.wait_for_url(lambda url: "/sign-in" not in url)
     page.get_by_role("tab", name="People", exact=True).click()
-    expect(page.get_by_role("button", name="Make a token")).to_be_visible()
+    return open_dialog(page, dialog)
 
 
-def shown(page: Page, label: str) -> str:
-    """What is shown once in the field with this label."""
-    field = page.locator(f"label:has(span:text-is('{label}')) :is(input, textarea)")
-    expect(field).to_be_visible()
-    return field.input_value()
+def open_dialog(page: Page, name: str) -> Locator:
+    page.locator(".so-people").get_by_role("button", name=name).click()
+    return page.get_by_role("dialog", name=name)
 
 
 @pytest.mark.smoke
 def test_a_reviewer_makes_a_token_and_revokes_it(store: Store, address: str, page: Page) -> None:
-    open_people(page, address, "RE")
-    expect(page.get_by_role("heading", name="Webhooks")).to_be_hidden()
-    expect(page.get_by_text("No tokens.")).to_be_visible()
-    page.get_by_role("button", name="Make a token").click()
-    expect(page.get_by_text("Name of the token: found ''")).to_be_visible()
-    page.get_by_label("Name of the new token").fill(HOSTILE)
-    page.get_by_label("May", exact=True).click()
-    page.get_by_role("option", name="read and write").click()
-    page.get_by_role("button", name="Make a token").click()
-    expect(page.get_by_text("now: it is not shown again.")).to_be_visible()
-    secret = shown(page, "New token")
-    assert httpx.get(f"{address}/api/v1/me", headers={"Authorization": f"Bearer {secret}"}).json()["initials"] == "RE"
+    store.tokens.make("CO", "of another person", False, 30)
+    dialog = open_people(page, address, "RE")
+    expect(dialog.get_by_text("No tokens.")).to_be_visible()
+    dialog.get_by_role("button", name="Make a token").click()
+    assert dialog.get_by_label("Name of the new token").evaluate("(field) => field.validity.valueMissing")
+    dialog.get_by_label("Name of the new token").fill(HOSTILE)
+    dialog.get_by_label("May").select_option("read and write")
+    dialog.get_by_label("Ends").select_option("in 365 days")
+    dialog.get_by_role("button", name="Make a token").click()
+    expect(dialog.get_by_text("now: it is not shown again.")).to_be_visible()
+    secret = dialog.get_by_label("New token", exact=True).input_value()
     (token,) = store.tokens.listed("RE")
     assert (token.name, token.may_write) == (HOSTILE, True)
-    page.get_by_role("tab", name="Library", exact=True).click()
-    page.get_by_role("tab", name="People", exact=True).click()
-    expect(page.get_by_text("last used")).to_be_visible()
-    expect(page.get_by_text("New token", exact=True)).to_be_hidden()
-    page.get_by_role("button", name="Revoke").click()
-    expect(page.get_by_text("The token is revoked")).to_be_visible()
+    assert token.expires_at is not None
+    assert (token.expires_at - token.made_at).days == 365
+    assert httpx.get(f"{address}/api/v1/me", headers={"Authorization": f"Bearer {secret}"}).json()["initials"] == "RE"
+    page.keyboard.press("Escape")
+    open_dialog(page, "API tokens")
+    expect(dialog.get_by_text("last used")).to_be_visible()
+    expect(dialog.get_by_label("New token", exact=True)).to_have_count(0)
+    dialog.get_by_role("button", name="Revoke").click()
+    expect(dialog.get_by_text("The token is revoked")).to_be_visible()
     assert store.tokens.listed("RE") == []
     assert page.title() != "1"
 
@@ -113,41 +114,41 @@ def test_a_second_click_revokes_no_other_token_and_deletes_no_other_webhook(
     for number in (1, 2):
         store.tokens.make("CO", f"token {number}", False, 30)
         store.webhooks.add("CO", f"https://example.org/{number}", ["approved"])
-    open_people(page, address, "CO")
-    expect(page.get_by_text("token 2").first).to_be_visible()
-    expect(page.get_by_role("button", name="Delete", exact=True)).to_be_visible()
-    for button, done, choose in (
-        ("Revoke", "The token is revoked", "Choose a token first."),
-        ("Delete", "The webhook is deleted", "Choose a webhook first."),
-    ):
-        page.get_by_role("button", name=button, exact=True).click()
-        expect(page.get_by_text(done)).to_be_visible()
-        page.get_by_role("button", name=button, exact=True).click()
-        expect(page.get_by_text(choose)).to_be_visible()
+    tokens = open_people(page, address, "CO")
+    tokens.get_by_role("button", name="Revoke").first.dblclick()
+    expect(tokens.get_by_text("The token is revoked")).to_be_visible()
+    expect(tokens.get_by_text("revoked", exact=True)).to_have_count(1)
+    page.keyboard.press("Escape")
+    webhooks = open_dialog(page, "Webhooks")
+    webhooks.get_by_role("button", name="Delete").first.dblclick()
+    expect(webhooks.get_by_text("The webhook is deleted")).to_be_visible()
+    expect(webhooks.get_by_text("deleted", exact=True)).to_have_count(1)
     assert len(store.tokens.listed("CO")) == len(store.webhooks.listed("CO")) == 1
 
 
+@pytest.mark.smoke
 def test_a_coordinator_adds_a_webhook_and_sees_what_was_delivered(store: Store, address: str, page: Page) -> None:
     item = an_item(store)
     with receiving() as url:
-        open_people(page, address, "CO")
-        page.get_by_label("Address of the new webhook").fill("http://example.org")
-        page.get_by_role("button", name="Add a webhook").click()
-        expect(page.get_by_text("found http://example.org, expected https")).to_be_visible()
-        page.get_by_label("Address of the new webhook").fill(url)
-        page.get_by_role("button", name="Add a webhook").click()
-        expect(page.get_by_text("Copy the secret now")).to_be_visible()
-        assert shown(page, "Secret that signs its messages").startswith("whsec_")
-        page.get_by_role("button", name="Send a test").click()
-        expect(page.get_by_text(f"The test message was delivered: 200 OK {HOSTILE}")).to_be_visible()
+        dialog = open_people(page, address, "CO", "Webhooks")
+        expect(dialog.get_by_text("No webhooks.")).to_be_visible()
+        dialog.get_by_label("Address of the new webhook").fill("http://example.org")
+        dialog.get_by_role("button", name="Add a webhook").click()
+        expect(dialog.get_by_text("found http://example.org, expected https")).to_be_visible()
+        dialog.get_by_label("Address of the new webhook").fill(url)
+        dialog.get_by_role("button", name="Add a webhook").click()
+        expect(dialog.get_by_text("Copy the secret now")).to_be_visible()
+        assert dialog.get_by_label("Secret that signs its messages").input_value().startswith("whsec_")
+        dialog.get_by_role("button", name="Send a test").click()
+        expect(dialog.get_by_text(f"The test message was delivered: 200 OK {HOSTILE}")).to_be_visible()
         Desk(store).until(item, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
         while store.webhooks.deliveries("CO", 1)[0].delivered_at is None:
             time.sleep(0.05)
-        page.get_by_role("tab", name="Library", exact=True).click()
-        page.get_by_role("tab", name="People", exact=True).click()
-        expect(page.get_by_role("cell", name=f"delivered 200 OK {HOSTILE}")).to_be_visible()
-        page.get_by_role("button", name="Delete", exact=True).click()
-        expect(page.get_by_text("The webhook is deleted")).to_be_visible()
+        dialog.locator("summary", has_text="Last deliveries").click()
+        expect(dialog.get_by_role("cell", name=f"delivered 200 OK {HOSTILE}")).to_be_visible()
+        expect(dialog.get_by_role("link", name=f"#{item}")).to_be_visible()
+        dialog.get_by_role("button", name="Delete").click()
+        expect(dialog.get_by_text("The webhook is deleted")).to_be_visible()
     assert store.webhooks.listed("CO") == []
     assert page.title() != "1"
 
@@ -155,38 +156,38 @@ def test_a_coordinator_adds_a_webhook_and_sees_what_was_delivered(store: Store, 
 def test_a_coordinator_starts_a_webhook_again_that_was_stopped(store: Store, address: str, page: Page) -> None:
     store.webhooks.add("CO", "https://example.org/b", ["approved"])
     number = stopped_webhook(store)
-    open_people(page, address, "CO")
-    row = page.get_by_role("row", name=f"{number} https://example.org/a")
-    expect(row).to_contain_text("stopped Nothing was delivered since 20")
-    expect(row).to_contain_text("11 were not delivered")
-    again = page.get_by_role("button", name="Start again")
-    expect(again).to_be_hidden()  # the first webhook is chosen, which is not stopped
-    page.get_by_label("Webhook", exact=True).click()
-    page.get_by_role("option", name=f"{number} · https://example.org/a").click()
-    expect(page.get_by_text("Dropped: the webhook is stopped.")).to_be_visible()
+    dialog = open_people(page, address, "CO", "Webhooks")
+    stopped = dialog.get_by_role("region", name="https://example.org/a")
+    expect(stopped).to_contain_text(f"{number} · https://example.org/a")
+    expect(stopped).to_contain_text("stopped Nothing was delivered since 20")
+    expect(stopped).to_contain_text("11 were not delivered")
+    again = dialog.get_by_role("button", name="Start again")
+    expect(again).to_have_count(1)  # the other webhook is not stopped
+    stopped.locator("summary").click()
+    expect(stopped.get_by_text("Dropped: the webhook is stopped.")).to_be_visible()
     for width in (390, 820, 1366):
         page.set_viewport_size({"width": width, "height": 900})
         again.scroll_into_view_if_needed()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert row.evaluate("(row) => row.closest('.so-table').scrollWidth <= row.closest('.so-table').clientWidth")
+        assert dialog.evaluate("(dialog) => dialog.scrollWidth <= dialog.clientWidth")
     again.click()
-    expect(page.get_by_text("The webhook is started again")).to_be_visible()
+    expect(dialog.get_by_text("The webhook is started again")).to_be_visible()
     expect(again).to_be_hidden()
-    expect(row).not_to_contain_text("stopped")
+    expect(stopped).not_to_contain_text("stopped")
     assert store.webhooks.listed("CO")[1].stopped_at is None
 
 
 def test_a_coordinator_sets_a_sign_in_name(store: Store, address: str, page: Page) -> None:
     open_people(page, address, "CO")
-    page.get_by_role("button", name="Sign-in through a proxy").click()
-    field = page.get_by_placeholder("Sign-in name at your provider")
-    expect(field).to_be_visible()
-    # Gradio (6.31) sets the value of a folded field once more in the frame in which it is first seen.
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 200)))")
-    field.fill("Cora@Example.org")
-    page.get_by_role("button", name="Set sign-in name").click()
-    expect(page.get_by_text("The proxy signs cora@example.org in as CO now.")).to_be_visible()
-    assert store.logins.of_people() == {"CO": "cora@example.org"}
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Change RE").click()
+    dialog = page.get_by_role("dialog", name="RE")
+    dialog.locator("summary", has_text="Sign-in through a proxy").click()
+    dialog.get_by_label("Sign-in name at your provider").fill("Rosa@Example.org")
+    dialog.get_by_role("button", name="Set sign-in name").click()
+    expect(page.get_by_text("The proxy signs rosa@example.org in as RE now.")).to_be_visible()
+    expect(page.locator(".so-people").get_by_role("row", name="Change RE")).to_contain_text("rosa@example.org")
+    assert store.logins.of_people() == {"RE": "rosa@example.org"}
 
 
 def test_the_page_of_the_api_fits_its_window(store: Store, address: str, page: Page) -> None:

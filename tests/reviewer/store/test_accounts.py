@@ -278,7 +278,7 @@ def test_the_list_of_exports_has_no_long_lists_and_reads_each_manifest_once(stor
 
 
 def test_a_coordinator_changes_the_name_of_a_person(store):
-    assert store.accounts.set_name("CO", "RE", "  Rosa   Eder ").name == "Rosa Eder"
+    assert store.accounts.change("CO", "RE", "  Rosa   Eder ").name == "Rosa Eder"
     assert store.log.entries()[-1].what == "name changed"
     assert store.upkeep.verify() == []
 

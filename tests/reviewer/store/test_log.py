@@ -186,8 +186,7 @@ def view(store: Store) -> int:
 WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "accounts.add_person": (lambda s: s.accounts.add_person("NE", "New", ["reviewer"], by="CO"), "person added"),
     "accounts.work_alone": (alone, None),
-    "accounts.set_roles": (lambda s: s.accounts.set_roles("CO", "ZO", ["coordinator"]), "roles changed"),
-    "accounts.set_name": (lambda s: s.accounts.set_name("CO", "ZO", "Zoë A."), "name changed"),
+    "accounts.change": (lambda s: s.accounts.change("CO", "ZO", roles=["coordinator"]), "roles changed"),
     "accounts.set_password": (lambda s: s.accounts.set_password("ZO", "ZO", "another password"), "password set"),
     "accounts.deactivate": (lambda s: s.accounts.deactivate("CO", "ZO"), "deactivated"),
     "accounts.reactivate": (lambda s: s.accounts.reactivate("CO", "OL"), "reactivated"),

@@ -138,7 +138,7 @@ COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
     "accounts.add_person": lambda s, by: s.accounts.add_person("NE", "New", ["reviewer"], by=by),
     "accounts.set_roles": lambda s, by: s.accounts.set_roles(by, "AX", ["coordinator"]),
     "accounts.set_password": lambda s, by: s.accounts.set_password(by, "AX", "a long password"),
-    "accounts.set_name": lambda s, by: s.accounts.set_name(by, "AX", "Another Name"),
+    "accounts.change": lambda s, by: s.accounts.change(by, "AX", "Another Name"),
     "accounts.deactivate": lambda s, by: s.accounts.deactivate(by, "AX"),
     "accounts.require_coordinator": lambda s, by: s.accounts.require_coordinator(by),
     "accounts.reactivate": lambda s, by: s.accounts.reactivate(by, "AX"),

@@ -52,12 +52,13 @@ WITHOUT_PARAMETERS = calls(
     """
 GET me queue facets first queue/stamp progress progress/agreement progress/trust groups live/policies live/prompts
 live/bench comments/unread blind/work bulk find views tokens openapi.json docs exports
+people verdict-first
 """,
     ALL_ROLES,
 ) | calls(
     """
 GET webhooks exports/status blind/setup blind/sessions log
-POST log/check
+POST log/check people/password
 """,
     COORDINATORS,
 )
@@ -81,6 +82,7 @@ item/{item_id}/inspection item/{item_id}/statements item/{item_id}/comments item
 item/{item_id}/comments/read similar groups zoom renew release live/files live/bench live/runs live/runs/{run}/stop
 live/runs/{run}/review live/runs/{run}/trial live/runs/{run}/trial/stop blind/sheet/{token}/score
 blind/sheet/{token}/prefer views views/{view_id} bulk/preview bulk bulk/{action}/undo find/rows tokens
+POST people/{initials}/password
 DELETE live/bench live/bench/{row} live/runs/{run} views/{view_id} tokens/{token_id}
 """,
     ALL_ROLES,
@@ -90,7 +92,8 @@ GET blind/sessions/{session}/giveaways blind/sessions/{session}/fingerprints bli
 blind/sessions/{session}/report.html blind/sessions/{session}/report.zip progress/trust/certificate
 exports/{export_id}/zip webhooks/{webhook_id}/deliveries tables/{name}.{kind}
 POST blind/preview blind/power blind/sessions blind/sessions/{session}/open blind/sessions/{session}/close exports
-webhooks webhooks/{webhook_id}/start webhooks/{webhook_id}/test
+webhooks webhooks/{webhook_id}/start webhooks/{webhook_id}/test people people/{initials}/account people/{initials}/login
+people/{initials}/active rules rules/preview verdict-first
 DELETE webhooks/{webhook_id}
 """,
     COORDINATORS,

@@ -37,10 +37,9 @@ from reviewer.store import ImportJob, NotAllowed, Store
 from reviewer.ui import exports, widgets
 from reviewer.ui.drafts import Outcome, draft_file
 from reviewer.ui.imports import _summary
-from reviewer.ui.people import role_in_words
-from reviewer.ui.rules import in_words
 from reviewer.web import auth
 from reviewer.web.payload import links, sexagesimal
+from reviewer.web.routes.people import in_words, role_in_words
 from reviewer.web.routes.progress import GOLD, pace_of
 from tests.reviewer.web.conftest import client_of
 from tests.support.blind_campaign import GPT, SPEC, a_store, answer_one, key, opened

@@ -445,16 +445,12 @@ class Event:
     """The data of an event, and whether only coordinators may call it.
 
     :param changes: sent by a coordinator it changes the database, so that a refusal of the same data counts
-    :param after: what draws the form first: Gradio refuses a choice that its session was not offered
     """
 
     data: tuple[Any, ...] = ()
     leads: bool = False
     changes: bool = False
-    after: str | None = None
 
-
-_SHOW = "people.show"
 
 EVENTS = {
     "drafts.draft": Event((None, "cv", "batch", "", None, "leave out"), leads=True),
@@ -472,29 +468,6 @@ EVENTS = {
     "exports.export_approved": Event(("first", None, None, None), leads=True),
     "backups.create_backup": Event(leads=True, changes=True),
     "page.show": Event(),
-    "rules.change_mode": Event((True,)),
-    "rules.preview": Event((2, 3, 2, 2)),
-    "rules.save_rules": Event((False, 1, 3, 2, 2), leads=True, changes=True),
-    "verdict_first.save_batches": Event(([],), leads=True, changes=True),
-    _SHOW: Event(),
-    "people.choose": Event(("RE",), leads=True, after=_SHOW),
-    "people.set_roles": Event(("TA", ["auditor"]), leads=True, changes=True, after=_SHOW),
-    "people.leave_or_return": Event(("TA",), leads=True, changes=True, after=_SHOW),
-    "people.set_name": Event(("TA", "Another Name"), leads=True, changes=True, after=_SHOW),
-    "people.generate_password": Event(leads=True),
-    "people._as_text": Event((True,)),
-    "people.show_notice": Event(),
-    "people.set_password": Event(("TA", "Paschen decrement"), leads=True, changes=True, after=_SHOW),
-    "people.set_own": Event(("Paschen decrement", "Brackett decrement")),
-    "people.set_login": Event(("TA", "tamar@example.org"), leads=True, changes=True, after=_SHOW),
-    "tokens.make_token": Event(("", False, 90)),
-    "tokens.revoke_token": Event((None,)),
-    "webhooks.choose": Event((None,), leads=True),
-    "webhooks.add_webhook": Event(("https://example.org/hook", ["approved"]), leads=True, changes=True),
-    "webhooks.send_test": Event((None,), leads=True),
-    "webhooks.start_webhook": Event((None,), leads=True),
-    "webhooks.delete_webhook": Event((None,), leads=True),
-    "people.add_person": Event(("NN", "N. N.", ["reviewer"], PASSWORD, False), leads=True, changes=True),
 }
 """Every event by the name of its handler; ``test_every_event_is_in_the_table`` checks that none is missing."""
 
@@ -531,9 +504,6 @@ class Served:
         cookies = {COOKIE: self.tokens[who]} if who in self.tokens else {}
         session = f"{who}{self.events[name]}"
         with httpx.Client(base_url=self.address, cookies=cookies, timeout=60) as client:
-            before = EVENTS[name].after
-            if before is not None:
-                self._join(client, before, session)
             status, answered = self._join(client, name, session)
             if who == "CO":
                 return status, answered

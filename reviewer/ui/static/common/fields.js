@@ -23,8 +23,8 @@ export const radios = (title, name, values) =>
   )
 
 /** A box to tick, with a note behind its text. */
-export const check = (name, value, text, note = '') =>
-  h('label', {}, h('input', { type: 'checkbox', name, value }), ' ', text, ' ', h('span.muted.hand', {}, note))
+export const check = (name, value, text, note = '', checked = false) =>
+  h('label', {}, h('input', { type: 'checkbox', name, value, checked }), ' ', text, ' ', h('span.muted.hand', {}, note))
 
 /** A text in a line of its own. @param {Record<string, any>} props of the input */
 export const line = (name, label, props) =>

@@ -5,14 +5,15 @@ import { t, TRACE } from './language.js'
 
 /**
  * Open a dialog; Esc and a click outside close it. Its keys stay in it. When it closes, the browser itself returns
- * the focus to where it was, at once: the event comes later, when a next key may have moved the focus already.
+ * the focus to where it was, at once: the event comes later, when a next key may have moved the focus already. It takes
+ * the place of a dialog that is open, or is `over` it.
  * @template T
  * @param {string} title
  * @param {Node | ((close: (result?: T) => void, dialog: HTMLDialogElement) => Node)} content
  * @returns {Promise<T | null>} what it was closed with
  */
-export function openPanel(title, content, { wide = false } = {}) {
-  const before = /** @type {HTMLDialogElement | null} */ (document.querySelector('dialog.panel'))
+export function openPanel(title, content, { wide = false, over = false } = {}) {
+  const before = /** @type {HTMLDialogElement | null} */ (over ? null : document.querySelector('dialog.panel'))
   before?.close()
   before?.remove()
   return new Promise((resolve) => {

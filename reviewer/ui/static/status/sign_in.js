@@ -9,12 +9,12 @@ import { showError } from '../common/notices.js'
 import { openPanel, panelIsOpen } from '../common/panels.js'
 
 /**
- * Open the form, unless another dialog is open.
+ * Open the form, over a dialog that is open: what was typed there stays.
  * @param {{initials: string, has_password: boolean}} person of this page
  */
 export function openSignIn({ initials, has_password: hasPassword }) {
-  if (panelIsOpen()) return
-  openPanel(t('Sign in again'), (close) => {
+  if (document.querySelector('dialog.panel .sign-in')) return
+  const content = (/** @type {() => void} */ close) => {
     const password = h('input', { type: 'password', name: 'password', autocomplete: 'current-password' })
     const problem = h('p.note.look', { role: 'alert', hidden: true })
     const button = h('button.primary', { type: 'submit' }, t('Sign in'))
@@ -50,7 +50,8 @@ export function openSignIn({ initials, has_password: hasPassword }) {
         ),
       ),
     )
-  })
+  }
+  openPanel(t('Sign in again'), content, { over: true })
 }
 
 /**
