@@ -4,6 +4,7 @@
 import { h } from './dom.js'
 import { mediumText, number, redshift } from './format.js'
 import { t, word } from './language.js'
+import { copyText } from './panels.js'
 import { sheetOf } from './popover.js'
 
 /** The printed name of an identifier. */
@@ -74,7 +75,7 @@ function content(spectrum, toast) {
   const text = rows.map(([name, value]) => `${name}\t${value instanceof HTMLElement ? value.textContent : value}`)
   const all = h(
     'button.copy-all',
-    { type: 'button', onClick: () => copy(text.join('\n'), t('All of it copied.'), toast) },
+    { type: 'button', onClick: () => copyText(text.join('\n'), toast, t('All of it copied.')) },
     t('copy all'),
   )
   return [h('dl', {}, ...rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])), all]
@@ -86,9 +87,7 @@ const copyButton = (/** @type {string} */ value, /** @type {string} */ name, toa
     {
       type: 'button',
       title: t('copy {name}', { name }),
-      onClick: () => copy(value, t('{name} copied.', { name }), toast),
+      onClick: () => copyText(value, toast, t('{name} copied.', { name })),
     },
     value,
   )
-
-const copy = (text, done, toast) => navigator.clipboard?.writeText(text).then(() => toast(done))

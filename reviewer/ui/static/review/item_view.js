@@ -87,6 +87,7 @@ export class ItemView {
       },
       onOverlay: (kind) => this.aids.overlay(kind),
       measure: (lo, hi) => this.aids.measure(lo, hi),
+      copy: (text) => this.aids.copy(text),
       state: lastVisit(),
     })
     this.aids = new Aids({ name: 'review', view: () => this.spectrum, notices })

@@ -81,6 +81,7 @@ export class SpectrumView {
    *   onState(state)                 redshift, smoothing or a toggle changed
    *   onOverlay(kind)                a template, the model or the exposures are to be shown, or no longer
    *   measure(lo, hi)                -> the equivalent width between two wavelengths of the data, a promise
+   *   copy(text)                     a measured number is to be copied
    *   state                          an earlier value of onState, to start with
    */
   constructor(
@@ -91,13 +92,14 @@ export class SpectrumView {
       onState = IGNORE,
       onOverlay = IGNORE,
       measure = noMeasure,
+      copy = IGNORE,
       state = {},
       plotly = window.Plotly,
     } = {},
   ) {
     if (!plotly) throw new Error('SpectrumView: window.Plotly is missing; load plotly.min.js first')
     this.root = root
-    this.on = { window: onWindow, select: onSelect, state: onState, overlay: onOverlay, measure }
+    this.on = { window: onWindow, select: onSelect, state: onState, overlay: onOverlay, measure, copy }
     this.state = { ...FIRST, ...state }
     this.item = null
     /** @type {string | null | undefined} the selected step */
@@ -256,6 +258,7 @@ export class SpectrumView {
     this.width = new WidthTool({
       panels: () => [this.step, this.full],
       measure: (lo, hi) => this.on.measure(lo, hi),
+      copy: (text) => this.on.copy(text),
       changed: () => this.#drawControls(),
       redraw: () => this.#drawWidth(),
     })
