@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
 
 import matplotlib
 import matplotlib.style
@@ -29,10 +32,17 @@ class _QuietLocator(MultipleLocator):
         return locs
 
 
+@contextmanager
+def default_style(more: Mapping[str, Any] = MappingProxyType({})) -> Iterator[None]:
+    """Matplotlib's own parameters, and ``more``, whatever this machine sets. One thread at a time draws with them."""
+    with _style_lock, matplotlib.rc_context({**_STYLE, **more}):
+        yield
+
+
 def picture(curve: Curve, title: str) -> Image.Image:
     """Return the RGBA picture."""
     buffer = io.BytesIO()
-    with _style_lock, matplotlib.rc_context(_STYLE):
+    with default_style():
         _figure(curve, title).savefig(buffer, format="png", dpi=DPI, bbox_inches="tight")
     return Image.open(buffer)
 

@@ -109,6 +109,22 @@ def test_the_table_of_lines_says_what_was_assumed_and_moves_the_plot(desk: Page)
     expect(panel).to_be_hidden()
 
 
+def test_a_measured_number_is_copied_by_a_click_and_a_row_by_its_button(desk: Page) -> None:
+    desk.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    desk.keyboard.press("Shift+E")
+    row = desk.locator(".so-review aside.evidence tbody", has_text="He II 4686")
+    row.locator("td").first.click()
+    expect(desk.locator(".so-review .toasts")).to_contain_text("copied")
+    number: str = desk.evaluate("navigator.clipboard.readText()")
+    assert re.fullmatch(r"46\d\d\.?\d* ± [\d.]+ Å", number)
+    row.get_by_role("button").focus()
+    desk.keyboard.press("Control+c")
+    desk.wait_for_function("navigator.clipboard.readText().then((text) => text.startsWith('He II 4686'))")
+    assert desk.evaluate("navigator.clipboard.readText()").split("\t")[1] == number
+    assert row.locator("button, [tabindex]").count() == 1, "no further tab stop"
+    desk.keyboard.press("Shift+E")
+
+
 def test_a_redshift_gives_each_line_two_rows(desk: Page) -> None:
     desk.keyboard.press("Shift+E")
     show_item(desk, GALAXY)
@@ -116,10 +132,10 @@ def test_a_redshift_gives_each_line_two_rows(desk: Page) -> None:
     expect(panel.locator(".summary").first).to_contain_text("z = 0.1213164 from the file · wavelengths in vacuum")
     row = panel.locator("tbody", has_text="Mg b1")
     expect(row.locator("tr")).to_have_count(2)
-    row.locator("tr").first.locator("td").last.click()
+    row.locator("tr").first.get_by_role("button").click()
     low, high = shown(desk, "step")
     assert low < 5185.05 * 1.1213164 < high
-    row.locator("tr").last.locator("td").last.click()
+    row.locator("tr").last.locator("th").click()
     low, high = shown(desk, "step")
     assert low < 5185.05 < high
     desk.keyboard.press("Shift+E")

@@ -356,7 +356,8 @@ def measuring(view: Page, answer: dict[str, Any]) -> None:
     view.evaluate(
         """(answer) => {
           window.requests = []
-          fresh({ measure: (lo, hi) => { requests.push([lo, hi]); return Promise.resolve(answer) } })
+          const measure = (lo, hi) => { requests.push([lo, hi]); return Promise.resolve(answer) }
+          fresh({ measure, copy: (text) => { window.copied = text } })
         }""",
         answer,
     )
@@ -375,6 +376,8 @@ def test_a_drag_from_continuum_to_continuum_measures_an_equivalent_width(view: P
         "EW −5.5 ± 0.4 Å (absorption > 0) · centroid 6559.8 ± 0.3 Å · FWHM 1\u202f060 ± 60 km/s · continuum 100.0 · "
         "observed, air"
     )
+    view.locator(".so-width-text .number", has_text="FWHM").click()
+    assert view.evaluate("copied") == "1060 ± 60 km/s"
     assert view.locator(".so-step .so-width .so-base").count() == 1
     assert shown_range(view, "step") == before, "the drag did not zoom"
     command(view, "width-off")

@@ -18,8 +18,14 @@ DOCUMENTS = (
     *("agent/trajectory/tags.py", "agent/trajectory/repair.py", "agent/trajectory/sharegpt.py"),
     # The description of the API.
     *("reviewer/web/models/", "reviewer/web/openapi.py"),
-    # Reports, tables and cards.
-    *("agent/batch/report.py", "agent/batch/candidates.py", "agent/tables.py"),
+    # Reports, figures, tables and cards.
+    *(
+        "agent/spectrum/table.py",
+        "reviewer/figures.py",
+        "agent/batch/report.py",
+        "agent/batch/candidates.py",
+        "agent/tables.py",
+    ),
     *("training/bench/report.py", "training/bench/report_sections.py", "training/bench/gallery.py"),
     *("training/bench/behaviour.py", "training/bench/calibration.py"),
     *("training/bench/table.py", "training/bench/scores.py", "training/bench/parts.py"),

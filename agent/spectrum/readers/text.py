@@ -30,6 +30,8 @@ _COMMENT = re.compile(r"\s*([#*%;!]|SET\b)")
 _KEY_VALUE = re.compile(r"^\W*([A-Za-z][\w /+-]{0,30}?)\s*[:=]\s*(\S.*)$")
 _ECSV_COLUMN = re.compile(r"^#\s*-\s*\{\s*name:\s*([^,}]+)(?:,\s*unit:\s*([^,}]+))?")
 _SDSS_NAME = re.compile(r"^spec-\d{4,6}-\d{5}-\d{4}")
+_STATED = (("frame", "rest"), ("errors", "estimated"))
+"""Values of ``agent.spectrum.table`` that are not the default of a spectrum."""
 _EXPECTED = deferred("lines of numbers: wavelength in Å, flux, and if known its error")
 
 
@@ -218,7 +220,7 @@ def _third_is_error(table: Array) -> bool:
 
 def _fields(name: str, text: _Text, which: Roles) -> dict[str, Any]:
     header = _key_values(text.comments)
-    unit = text.units.get(which.flux, "") or in_brackets(which.flux)
+    unit = header.get("flux_unit", "") or text.units.get(which.flux, "") or in_brackets(which.flux)
     fields: dict[str, Any] = {"flux_unit": unit or header.get("set .z.units", "unknown").strip("\"'") or "unknown"}
     for key in ("ra", "dec"):
         fields[key] = finite_number(header.get(key, ""))
@@ -232,7 +234,10 @@ def _fields(name: str, text: _Text, which: Roles) -> dict[str, Any]:
     meta: dict[str, Scalar] = {} if stated else {"medium_assumed": True}
     if not text.names and text.table.shape[1] > 3:
         meta["columns_unused"] = text.table.shape[1] - 2
+    if header.get("simulated") == "true":
+        meta["simulated"] = True
     fields["meta"] = meta
+    fields |= {key: value for key, value in _STATED if header.get(key) == value}
     return fields | (gaia.fields(name) if _is_gaia(text) else {})
 
 
@@ -248,17 +253,20 @@ def _origin(name: str, text: _Text, header: dict[str, str], which: Roles) -> tup
     column = which.wavelength.lower()
     stated = f"{column} {header.get('medium', '')} {header.get('wavelengths', '')}".lower()
     if "vac" in stated or "air" in stated:
-        return survey, ("vacuum" if "vac" in stated else "air"), True
+        return survey, ("vacuum" if "vac" in stated else "air"), "assumed" not in stated
     return (survey, "vacuum", True) if survey in ("SDSS", "LAMOST", "DESI") else (survey, "air", False)
 
 
 def _key_values(comments: list[str]) -> dict[str, str]:
     """Return values such as ``# RA : 193.8``, keys in lower case; the first of a name counts."""
     values: dict[str, str] = {}
+    is_ecsv = bool(comments) and "%ECSV" in comments[0]
     for line in comments[:200]:
         match = _KEY_VALUE.match(line.lstrip("#*%;! "))
         if match:
-            values.setdefault(match[1].strip().lower(), match[2].strip())
+            value = match[2].strip()
+            # The meta of ECSV is YAML: - {medium: air}
+            values.setdefault(match[1].strip().lower(), value.removesuffix("}").strip("'\"") if is_ecsv else value)
         elif line.lstrip().startswith("SET ") and "=" in line:
             key, value = line.split("=", 1)
             values.setdefault(key.strip().lower(), value.strip())

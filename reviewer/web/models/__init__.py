@@ -5,6 +5,7 @@ What is on the wire is what OpenAPI describes. The fields of a model are the key
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
@@ -88,3 +89,10 @@ def sent(answer: Answer) -> Response:
     it again, in another thread. Such a route names the model as its ``response_model``.
     """
     return Response(answer.model_dump_json(by_alias=True), media_type="application/json")
+
+
+def attachment(content: bytes, media_type: str, name: str, ending: str) -> Response:
+    """Return a file to be saved. Of ``name`` the letters are kept that are safe in the name of a file anywhere."""
+    safe = re.sub(r"[^A-Za-z0-9.+-]+", "_", name).strip("._")[:120] or "spectrum"
+    headers = {"Content-Disposition": f'attachment; filename="{safe}{ending}"', "Cache-Control": "no-store"}
+    return Response(content, media_type=media_type, headers=headers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from io import BytesIO
 from typing import Annotated, Any
 
@@ -29,7 +28,7 @@ from reviewer.store import Draft, NotFound, QueueFilter
 from reviewer.trials import edit_texts, edited_window
 from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep
 from reviewer.web.live import MOST_SAMPLES, BenchDep, Live, LiveDep, RunDep, RunRequest, SampleDep, TrialDep, sample_of
-from reviewer.web.models import Done, media
+from reviewer.web.models import Done, attachment, media
 from reviewer.web.models import live as answers
 from reviewer.web.models.trials import EditTexts
 from reviewer.web.payload import spectrum_bytes
@@ -389,8 +388,6 @@ def _draft(sample: Sample, run: Run) -> Draft:
 
 
 def _download(content: bytes, media_type: str, run: Run, sample: Sample, what: str) -> Response:
-    name = re.sub(r"[^A-Za-z0-9.+-]+", "_", f"{run.settings.spectrum.name}_{run.settings.task.key}").strip("._")
     number = f"_{sample.number + 1}" if len(run.samples) > 1 else ""
-    disposition = f'attachment; filename="{name[:120] or "spectrum"}{number}_{what}"'
-    headers = {"Content-Disposition": disposition, "Cache-Control": "no-store"}
-    return Response(content, media_type=media_type, headers=headers)
+    name = f"{run.settings.spectrum.name}_{run.settings.task.key}"
+    return attachment(content, media_type, name, f"{number}_{what}")

@@ -226,14 +226,17 @@ def test_a_lost_connection_is_shown_and_no_step_is_missed_or_shown_twice(
         expect(cards(page)).to_have_count(8)
 
 
-def test_the_trace_the_pictures_and_the_report_can_be_downloaded(desk: Page) -> None:
+def test_trace_pictures_report_figure_and_table_can_be_downloaded(desk: Page) -> None:
     ran(desk)
-    for link, ending in (("Trace", "trace.json"), ("Pictures", "strip.png"), ("Report", "report.zip")):
+    links = ("Trace", "trace.json"), ("Pictures", "strip.png"), ("Report", "report.zip")
+    for link, ending in (*links, ("Figure (PDF)", "figure.pdf"), ("Spectrum (ECSV)", "spectrum.ecsv")):
         desk.locator(".so-live .download").click()
         with desk.expect_download() as kept:
             desk.locator(".so-live .sheet a", has_text=link).click()
         assert kept.value.suggested_filename.endswith(ending)
         assert Path(kept.value.path()).stat().st_size > 500
+    hrefs = desk.locator(".so-live .sheet a").evaluate_all("(links) => links.map((link) => link.href)")
+    assert any("figure.svg?sample=0&lo=" in href for href in hrefs), "the window of the lower plot"
 
 
 def test_no_key_acts_in_a_tab_that_is_not_open(desk: Page) -> None:

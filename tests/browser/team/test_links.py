@@ -227,7 +227,7 @@ def test_without_a_clipboard_the_link_is_shown_to_copy(desk: Page) -> None:
     show_item(desk, 1)
     desk.evaluate("Object.defineProperty(navigator, 'clipboard', {configurable: true, value: undefined})")
     choose_more(desk, "copy the link")
-    expect(desk.get_by_role("textbox", name="Link")).to_have_value(re.compile(r"^http.*#item=1&step=s\d$"))
+    expect(desk.get_by_role("textbox", name="Copy")).to_have_value(re.compile(r"^http.*#item=1&step=s\d$"))
 
 
 def test_a_range_is_of_the_observed_frame_where_the_data_are_at_rest(desk: Page) -> None:

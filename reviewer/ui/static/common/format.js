@@ -49,6 +49,10 @@ export function plusMinus({ value, error, unit = '' }, { group = true } = {}) {
   return `${rounded(value)} ± ${rounded(error)}${after}`
 }
 
+/** A measured number with its error and unit as other programs read it: -7.4 ± 0.6 Å. */
+export const copyable = ({ value, error }, unit = '') =>
+  plusMinus({ value, error, unit }, { group: false }).replaceAll(NARROW, ' ').replaceAll(MINUS, '-')
+
 /** A wavelength in Å. Wavelengths are not grouped: 6562.80, as line lists and catalogues print them. */
 export function angstrom(value, digits = 2) {
   return `${number(value, digits, { group: false })}${NARROW}Å`

@@ -129,3 +129,18 @@ export const openGuide = (task) => openPanel(task?.title ?? t('Guide'), guideOf(
 /** A picture at full size. */
 export const openPicture = (/** @type {string} */ url) =>
   openPanel(t('What the agent saw'), h('img.full', { src: url, alt: t('the picture at full size') }), { wide: true })
+
+/**
+ * Copy a text and say so. Browsers give no access to the clipboard on a page that was not sent over HTTPS: there the
+ * text is shown, to be copied.
+ * @param {string} text @param {(message: string) => void} toast
+ */
+export function copyText(text, toast, done = t('copied')) {
+  const shown = () => {
+    const field = h('input.link-to-copy', { value: text, readOnly: true, 'aria-label': t('Copy') })
+    queueMicrotask(() => field.select())
+    return openPanel(t('Copy'), field)
+  }
+  if (!navigator.clipboard) return void shown()
+  return void navigator.clipboard.writeText(text).then(() => toast(done), shown)
+}

@@ -4,6 +4,7 @@
 import { h } from './dom.js'
 import { mediumText, number, redshift } from './format.js'
 import { t, word } from './language.js'
+import { copyText } from './panels.js'
 import { sheetOf } from './popover.js'
 
 /** The printed name of an identifier. */
@@ -67,7 +68,7 @@ export const factsSheet = (button, spectrum, toast, first) =>
     const text = rows.map(([name, value]) => `${name}\t${isField(value) ? value.textContent : value}`)
     const all = h(
       'button.copy-all',
-      { type: 'button', onClick: () => copy(text.join('\n'), t('All of it copied.'), toast) },
+      { type: 'button', onClick: () => copyText(text.join('\n'), toast, t('All of it copied.')) },
       t('copy all'),
     )
     return [h('dl', {}, ...rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])), all]
@@ -79,9 +80,7 @@ export const copyButton = (/** @type {string} */ value, /** @type {string} */ na
     {
       type: 'button',
       title: t('copy {name}', { name }),
-      onClick: () => copy(value, t('{name} copied.', { name }), toast),
+      onClick: () => copyText(value, toast, t('{name} copied.', { name })),
     },
     value,
   )
-
-const copy = (text, done, toast) => navigator.clipboard?.writeText(text).then(() => toast(done))

@@ -5,6 +5,7 @@ import { Cache } from '../common/data.js'
 import { number, plusMinus, significant } from '../common/format.js'
 import { getJSON } from '../common/http.js'
 import { t } from '../common/language.js'
+import { copyText } from '../common/panels.js'
 import { axisFrame, shownFactor } from '../spectrum/frames.js'
 
 /**
@@ -91,6 +92,9 @@ export class Aids extends EventTarget {
     const continuum = measured.continuum?.map(([wavelength, flux]) => [wavelength / factor, flux])
     return { ...measured, continuum, frame, span: [lo * factor, hi * factor] }
   }
+
+  /** @param {string} text */
+  copy = (text) => copyText(text, (message) => this.notices.toast(message))
 
   lines = () => this.#of('lines')
   loci = () => this.#of('loci')

@@ -1,7 +1,7 @@
 // The table of the lines of a class: centroid, velocity, FWHM and equivalent width, at the file's redshift and at zero.
 
 import { h } from '../common/dom.js'
-import { mediumText, plusMinus, redshift } from '../common/format.js'
+import { copyable, mediumText, plusMinus, redshift } from '../common/format.js'
 import { t } from '../common/language.js'
 import { restInData } from '../spectrum/frames.js'
 
@@ -68,7 +68,7 @@ function lineRows(row, z, aids) {
     : [[row.at_zero, 0, '']]
   return h(
     'tbody',
-    { onclick: (event) => goTo(event, row, aids) },
+    { onclick: (event) => goTo(event, row, aids), onkeydown: (event) => copyRow(event, aids) },
     kinds.map(([measured, at, label], k) =>
       h(
         `tr${k ? '.zero' : ''}${measured.certain ? '' : '.uncertain'}`,
@@ -81,6 +81,7 @@ function lineRows(row, z, aids) {
               `button.line${row.of_task ? '.own' : ''}`,
               {
                 type: 'button',
+                'aria-keyshortcuts': 'Control+C',
                 title: t('Show {name}, {wavelength} Å at rest, in the lower plot', {
                   name: row.name,
                   wavelength: row.rest.toFixed(2),
@@ -98,11 +99,19 @@ function lineRows(row, z, aids) {
 
 /** @param {any} measured */
 function cells({ centroid, velocity, fwhm, ew, reason }) {
-  const value = (measured, options) =>
-    h('td.number', measured ? {} : { title: reason }, measured ? parts(measured, options) : '–')
+  const value = (measured, unit, options) =>
+    measured
+      ? h('td.number', { title: t('copy'), 'data-copy': copyable(measured, unit) }, parts(measured, options))
+      : h('td.number', { title: reason }, '–')
   if (!centroid && !velocity && !fwhm)
-    return [h('td.reason', { colSpan: ew ? 3 : 4 }, reason || t('not measured')), ew && value(ew)]
-  return [value(centroid, { group: false }), value(velocity), value(fwhm), value(ew)].concat(
+    return [h('td.reason', { colSpan: ew ? 3 : 4 }, reason || t('not measured')), ew && value(ew, 'Å')]
+  const measured = [
+    value(centroid, 'Å', { group: false }),
+    value(velocity, 'km/s'),
+    value(fwhm, 'km/s'),
+    value(ew, 'Å'),
+  ]
+  return measured.concat(
     reason
       ? [h('td.doubt', { title: reason }, h('span', { 'aria-label': t('not certain: {reason}', { reason }) }, '?'))]
       : [],
@@ -115,7 +124,16 @@ function parts(measured, options) {
   return [value, error && h('span.error', {}, `± ${error}`)]
 }
 
+/** Ctrl C on the button of a line copies the numbers of its row. */
+function copyRow(event, aids) {
+  if (event.key !== 'c' || !(event.ctrlKey || event.metaKey)) return
+  const numbers = event.target.closest('tr').querySelectorAll('[data-copy]')
+  aids.copy([event.target.textContent, ...Array.from(numbers, (cell) => cell.dataset.copy)].join('\t'))
+}
+
 function goTo(event, row, aids) {
+  const { copy } = event.target.closest('[data-copy]')?.dataset ?? {}
+  if (copy) return aids.copy(copy)
   const { spectrum } = aids.subject
   const z = Number(event.target.closest('tr')?.dataset.z ?? 0)
   const at = restInData(row.rest, spectrum.medium, spectrum, z)

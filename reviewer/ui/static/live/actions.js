@@ -1,6 +1,7 @@
 // What the keys and buttons of the Live tab do: run, stop, send to review, move between rows, steps and samples.
 
 import { address } from '../common/address.js'
+import { downloads, observedRange } from '../common/downloads.js'
 import { postJSON } from '../common/http.js'
 import { t } from '../common/language.js'
 import * as panels from '../common/panels.js'
@@ -181,16 +182,16 @@ export class RunControls {
   }
 
   get downloads() {
-    const { run, sample } = this.view
+    const { run, sample, current, spectrum } = this.view
+    const query = run ? { sample: sample === 'vote' ? 0 : sample } : {}
+    const url = run ? address(`/api/v1/live/runs/${run.id}`) : address(`/api/v1/live/bench/${current?.row.id}`)
     const files = [
       [t('Trace'), 'JSON', 'trace.json'],
       [t('Pictures'), t('one PNG'), 'strip.png'],
       [t('Report'), t('Markdown, zip'), 'report.zip'],
     ]
-    return files.map(([text, format, file]) => {
-      const url = address(`/api/v1/live/runs/${run?.id}/${file}?sample=${sample === 'vote' ? 0 : sample}`)
-      return { text, format, url }
-    })
+    const ofRun = files.map(([text, format, file]) => ({ text, format, url: `${url}/${file}?sample=${query.sample}` }))
+    return [...(run ? ofRun : []), ...downloads(url, observedRange(spectrum.view), query)]
   }
 }
 

@@ -14,7 +14,7 @@ export class LiveBar {
    * @param {{tasks: Record<string, TaskText>, policies: Policies, keys: import('../common/keys.js').Keys,
    *   options: RunOptions}} parts `options` is changed in place
    * @param {{onPrimary: () => void, onSend: () => void, onOptions: () => void,
-   *   downloads: () => {text: string, format: string, url: string}[]}} callbacks
+   *   downloads: () => {text: string, format?: string, url: string}[]}} callbacks
    * @param {HTMLElement} benchButton opens the bench where it is not on the page; stands first
    */
   constructor({ tasks, policies, keys, options }, callbacks, benchButton) {
@@ -63,7 +63,7 @@ export class LiveBar {
             'a.option',
             { href: url, download: '', onClick: () => downloads.close() },
             text,
-            h('span.muted', {}, format),
+            format && h('span.muted', {}, format),
           ),
         ),
     )
@@ -140,7 +140,7 @@ export class LiveBar {
       sent ?? (sendable > 1 ? t('Send all {sendable} to review', { sendable }) : t('Send to review')),
       sent === null && [' ', cap(this.keys.of('send'))],
     )
-    this.load.disabled = !run
+    this.load.disabled = !run && !row
     this.send.title = this.load.title = run ? t('of the run shown: {run}', { run: name }) : ''
   }
 

@@ -30,6 +30,7 @@ export class LiveSpectrum {
       onState: keepForNextVisit,
       onOverlay: (kind) => this.aids.overlay(kind),
       measure: (lo, hi) => this.aids.measure(lo, hi),
+      copy: (text) => this.aids.copy(text),
       state: lastVisit(),
     })
     this.aids = new Aids({ name: 'live', view: () => this.view, notices })

@@ -1,6 +1,5 @@
 // What each action does: those of the keymap, which keys and buttons call, and those of buttons, cards and the plot.
 
-import { h } from '../common/dom.js'
 import { DECIDES, Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
 import * as panels from '../common/panels.js'
@@ -209,7 +208,10 @@ function ofViews(parts) {
     'current-version': () => linked.read(null),
     compare: (id) => linked.openComparison(id).then((why) => why && notices.show(why)),
     'close-comparison': () => linked.closeComparison(),
-    'copy-link': () => copyLink(parts),
+    'copy-link': () => {
+      const link = `${location.origin}${location.pathname}${linked.link()}`
+      panels.copyText(link, (message) => notices.toast(message), t('Link copied.'))
+    },
     'drag-window': (lo, hi, final) => editing.dragWindow(lo, hi, final),
     'card-text': (id, text) => editing.setText(id, text),
     'card-answer': (id, change) => editing.setAnswer(id, change),
@@ -237,17 +239,4 @@ async function writeNote({ decisions, state }, id) {
     unsent,
   )
   if (text !== null && (await decisions.mark(id, mine?.mark ?? 'not supported', text))) unsent.forget()
-}
-
-/** @param {Parts} parts */
-function copyLink({ linked, notices }) {
-  const link = `${location.origin}${location.pathname}${linked.link()}`
-  const shown = () => {
-    const field = h('input.link-to-copy', { value: link, readOnly: true, 'aria-label': t('Link') })
-    queueMicrotask(() => field.select())
-    return panels.openPanel(t('Copy this link'), field)
-  }
-  // Browsers give no access to the clipboard on a page that was not sent over HTTPS.
-  if (!navigator.clipboard) return void shown()
-  return void navigator.clipboard.writeText(link).then(() => notices.toast(t('Link copied.')), shown)
 }

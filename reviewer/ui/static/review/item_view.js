@@ -3,6 +3,7 @@
 
 import { address } from '../common/address.js'
 import { fill, h } from '../common/dom.js'
+import { downloads, observedRange } from '../common/downloads.js'
 import { dateAndTime, windowText } from '../common/format.js'
 import { drawHeader } from '../common/item_header.js'
 import { Keys } from '../common/keys.js'
@@ -101,7 +102,9 @@ export class ItemView {
         menuButton(t('my inspection'), Keys.of('inspect'), { onClick: () => act('inspect') }),
         menuButton(t('comments'), Keys.of('comments'), { onClick: () => act('comments') }),
         menuButton(t('copy the link to what is in front'), '', { onClick: () => act('copy-link') }),
+        ...this.#downloads(),
       ],
+      copy: (text) => this.aids.copy(text),
       state: lastVisit(),
     })
     this.aids = new Aids({ name: 'review', view: () => this.spectrum, notices })
@@ -445,6 +448,16 @@ export class ItemView {
   #guide() {
     const { item, me } = this.state
     return item && guideOf(me.tasks[item.task.key], item.trajectory.prompt)
+  }
+
+  /** Figure and table of the item shown, as links of a menu. */
+  #downloads() {
+    const { current, verdictFirst } = this.state
+    if (!current?.spectrum) return []
+    const query = verdictFirst ? { verdict_first: true } : {}
+    return downloads(`/api/v1/item/${current.item.id}`, observedRange(this.spectrum), query).map(({ text, url }) =>
+      h('a.entry', { href: url, download: '' }, text),
+    )
   }
 
   /** What the agent saw at the selected step. */

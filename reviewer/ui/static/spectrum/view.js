@@ -83,6 +83,7 @@ export class SpectrumView {
    *   picture(stepId)                -> {url, title} of what the agent saw there, or null
    *   buttons, menu()                further buttons of the toolbar, and entries of its menu
    *   measure(lo, hi)                -> the equivalent width between two wavelengths of the data, a promise
+   *   copy(text)                     a measured number is to be copied
    *   state                          an earlier value of onState, to start with
    */
   constructor(
@@ -96,13 +97,14 @@ export class SpectrumView {
       picture = () => /** @type {{url: string, title: string} | null} */ (null),
       buttons = /** @type {HTMLElement[]} */ ([]),
       menu = () => /** @type {HTMLElement[]} */ ([]),
+      copy = IGNORE,
       state = {},
       plotly = window.Plotly,
     } = {},
   ) {
     if (!plotly) throw new Error('SpectrumView: window.Plotly is missing; load plotly.min.js first')
     this.root = root
-    this.on = { window: onWindow, select: onSelect, state: onState, overlay: onOverlay, measure, picture }
+    this.on = { window: onWindow, select: onSelect, state: onState, overlay: onOverlay, measure, copy, picture }
     this.state = { ...FIRST, ...state }
     this.item = null
     /** @type {string | null | undefined} the step whose window is selected */
@@ -273,6 +275,7 @@ export class SpectrumView {
     this.width = new WidthTool({
       panels: () => [this.step, this.full],
       measure: (lo, hi) => this.on.measure(lo, hi),
+      copy: (text) => this.on.copy(text),
       changed: () => this.#drawControls(),
       redraw: () => this.#drawWidth(),
     })

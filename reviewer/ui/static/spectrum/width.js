@@ -2,7 +2,7 @@
 // other, or two key presses at the pointer, or at a cursor that the arrow keys move. The server measures.
 
 import { fill, h } from '../common/dom.js'
-import { angstrom, number, plusMinus, significant } from '../common/format.js'
+import { angstrom, copyable, number, plusMinus, significant } from '../common/format.js'
 import { t, word } from '../common/language.js'
 import { borders, nearest } from './math.js'
 
@@ -13,6 +13,7 @@ const EDGE = 2 // pixels on either side of an edge whose median is its level whi
  * @typedef {Object} WidthOptions
  * @property {() => import('./panel.js').Panel[]} panels the window, and the whole spectrum
  * @property {(lo: number, hi: number) => Promise<any>} measure between two wavelengths of the data
+ * @property {(text: string) => void} copy
  * @property {() => void} changed the mode has been turned on or off
  * @property {() => void} redraw the line has moved
  */
@@ -22,9 +23,10 @@ export class WidthTool {
   #ticket = 0
 
   /** @param {WidthOptions} options */
-  constructor({ panels, measure, changed, redraw }) {
+  constructor({ panels, measure, copy, changed, redraw }) {
     this.panels = panels
     this.measure = measure
+    this.copied = copy
     this.changed = changed
     this.redraw = redraw
     /** @type {any} the spectrum measured */
@@ -39,7 +41,7 @@ export class WidthTool {
     /** @type {any} the panel of the cursor */
     this.panel = null
     this.text = h('output.so-width-text')
-    this.copy = h('button.so-small', { type: 'button', onclick: () => this.#copy() }, t('copy'))
+    this.copy = h('button.so-small', { type: 'button', onclick: () => this.copied(this.whole) }, t('copy'))
     this.clear = h('button.so-small', { type: 'button', onclick: () => this.close() }, t('close'))
     this.root = h('div.so-width-result', { hidden: true, role: 'status' }, this.text, this.copy, this.clear)
     this.cursor = h('div.so-width-cursor', {
@@ -142,7 +144,7 @@ export class WidthTool {
       const result = await this.measure(lo, hi)
       if (ticket !== this.#ticket) return
       if (result.continuum) this.ends = result.continuum
-      const { short, whole } = resultTexts(result, this.spectrum.medium)
+      const { short, whole } = resultTexts(result, this.spectrum.medium, this.copied)
       this.#say(short, whole)
       this.redraw()
     } catch (error) {
@@ -150,20 +152,13 @@ export class WidthTool {
     }
   }
 
-  /** @param {string} text @param {string} [whole] a result: the text to copy */
+  /** @param {any} text @param {string} [whole] a result: the text to copy */
   #say(text, whole = '') {
     this.root.hidden = false
-    this.text.textContent = text
+    fill(this.text, text)
     this.text.title = whole ? `${whole}. ${DEFINITION}` : ''
     this.whole = whole
     this.copy.hidden = !whole
-  }
-
-  #copy() {
-    navigator.clipboard?.writeText(this.whole ?? '').then(() => {
-      fill(this.copy, t('copied'))
-      setTimeout(() => fill(this.copy, t('copy')), 1500)
-    })
   }
 
   /** The level of the data at an edge: the median of the pixels about it. */
@@ -231,22 +226,27 @@ const DEFINITION = t(
     'the pixels about them. Centroid and FWHM are those of one Gaussian on that line',
 )
 
-/** The result: {short}, to be read, and {whole}, to be copied. @param {any} result @param {string} medium */
-export function resultTexts({ ew, flux, centroid, fwhm, continuum, reason, frame, span: [lo, hi] }, medium) {
+/**
+ * The result: {short}, to be read, with numbers that a click copies, and {whole}, to be copied.
+ * @param {any} result @param {string} medium @param {(text: string) => void} copy
+ */
+function resultTexts({ ew, flux, centroid, fwhm, continuum, reason, frame, span: [lo, hi] }, medium, copy) {
   const missing = reason ? t('undefined: {reason}', { reason }) : ''
   const middle = continuum ? (continuum[0][1] + continuum[1][1]) / 2 : NaN
+  const clickable = (measured, unit, text) =>
+    measured && h('span.number', { onclick: () => copy(copyable(measured, unit)) }, text(plusMinus(measured)))
   const read = [
-    ew && t('EW {value} Å (absorption > 0)', { value: plusMinus(ew) }),
-    centroid && t('centroid {value} Å', { value: plusMinus(centroid, { group: false }) }),
-    fwhm && `FWHM ${plusMinus(fwhm)} km/s`,
+    clickable(ew, 'Å', (value) => t('EW {value} Å (absorption > 0)', { value })),
+    clickable(centroid, 'Å', () => t('centroid {value} Å', { value: plusMinus(centroid, { group: false }) })),
+    clickable(fwhm, 'km/s', (value) => `FWHM ${value} km/s`),
     ew && t('continuum {value}', { value: significant(middle, 4) }),
     `${word(frame)}, ${word(medium)}`,
     missing,
-  ]
+  ].filter(Boolean)
   const measured = (/** @type {any} */ quantity) =>
     `${significant(quantity.value, 3)} ± ${significant(quantity.error, 2)} ${quantity.unit}`
   const range = `${number(lo, 1, { group: false })} – ${number(hi, 1, { group: false })} Å`
   const more = [flux && t('flux {value}', { value: measured(flux) }), range]
-  const joined = (/** @type {any[]} */ parts) => parts.filter(Boolean).join(' · ')
-  return { short: joined(read), whole: joined([...read, ...more]) }
+  const whole = [...read, ...more].map((part) => part?.textContent ?? part).filter(Boolean)
+  return { short: read.flatMap((part, k) => (k ? [' · ', part] : part)), whole: whole.join(' · ') }
 }
