@@ -52,12 +52,13 @@ WITHOUT_PARAMETERS = calls(
     """
 GET me queue facets first queue/stamp progress progress/agreement progress/trust groups live/policies live/prompts
 live/bench comments/unread blind/work bulk find views tokens openapi.json docs exports
+batches
 """,
     ALL_ROLES,
 ) | calls(
     """
-GET webhooks exports/status blind/setup blind/sessions log
-POST log/check
+GET webhooks exports/status blind/setup blind/sessions log jobs
+POST log/check drafts/stop backups
 """,
     COORDINATORS,
 )
@@ -90,6 +91,7 @@ GET blind/sessions/{session}/giveaways blind/sessions/{session}/fingerprints bli
 blind/sessions/{session}/report.html blind/sessions/{session}/report.zip progress/trust/certificate
 exports/{export_id}/zip webhooks/{webhook_id}/deliveries tables/{name}.{kind}
 POST blind/preview blind/power blind/sessions blind/sessions/{session}/open blind/sessions/{session}/close exports
+drafts imports imports/cancel imports/resume annotations withdrawals
 webhooks webhooks/{webhook_id}/start webhooks/{webhook_id}/test
 DELETE webhooks/{webhook_id}
 """,

@@ -2,7 +2,7 @@
 
 import { t, tn } from '../common/language.js'
 
-const FORMS = '#so-tab-library, #so-tab-people'
+const FORMS = '#so-tab-people'
 /** @type {Record<string, string>} */
 const NAMES = {
   'Click to upload or drop files': t('Choose files, or drop them here'),

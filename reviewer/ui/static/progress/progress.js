@@ -268,10 +268,7 @@ function emptyWords(filtered) {
     h(
       'p',
       {},
-      t(
-        'Open the Library tab to draft from survey files or to import trajectories. The charts ' +
-          'appear with the first item.',
-      ),
+      t('Open the Data tab to add spectra or to import trajectories. The charts ' + 'appear with the first item.'),
     ),
   ]
 }

@@ -22,7 +22,7 @@ import { choicesOf, comparedItem, pictureURL } from './items.js'
 const nothingLeft = () =>
   t(
     'Every item under this filter is done, waits for another person, or is in a blind session of ' +
-      'yours. Press {key} to widen the filter, or add more in the Library tab.',
+      'yours. Press {key} to widen the filter, or add more in the Data tab.',
     { key: Keys.of('filter') },
   )
 
