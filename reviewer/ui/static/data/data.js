@@ -8,15 +8,8 @@ import { getJSON, postJSON } from '../common/http.js'
 import { t, tn, withCommas } from '../common/language.js'
 import { Notices } from '../common/notices.js'
 import { STATES } from '../progress/charts.js'
-import {
-  addSpectra,
-  addToDialog,
-  exportApproved,
-  importAnnotations,
-  importRows,
-  nextSteps,
-  takeBack,
-} from './dialogs.js'
+import { addSpectra, addToDialog, exportApproved, importAnnotations, importRows, nextSteps } from './dialogs.js'
+import { sentFiles, takeBack } from './dialogs.js'
 import { Jobs } from './jobs.js'
 import { batchLink, button, download, reportOf, table } from './parts.js'
 
@@ -38,6 +31,8 @@ class DataPage {
   #list = { may_manage: false, batches: [], folders: [], backups: null }
   /** Whether spectra were added on this page: their queue is opened once they are drafted. */
   #opens = false
+  /** Files of an import that has to be sent again, with another choice. @type {File[]} */
+  #again = []
 
   /** @param {HTMLElement} root @param {Person} me */
   constructor(root, me) {
@@ -53,7 +48,7 @@ class DataPage {
       'div.controls',
       { hidden: true },
       button(t('Add spectra …'), () => this.add([]), 'button.primary'),
-      button(t('Import …'), () => this.import([])),
+      button(t('Import …'), () => this.import(this.#again)),
       button(t('Annotations …'), importAnnotations),
       button(t('Export …'), () => this.export()),
     )
@@ -104,6 +99,7 @@ class DataPage {
       const answer = await dialog
       if (!answer) return
       if (kind === 'draft') this.#opens = true
+      if (kind === 'import') this.#again = sentFiles()
       await this.jobs.started(kind, answer.jobs)
     } catch (error) {
       this.notices.error(error)
@@ -113,6 +109,7 @@ class DataPage {
   /** @param {Job} job */
   async #ended({ kind, added, batch, report }) {
     await this.refresh()
+    if (kind === 'import' && added) this.#again = []
     if (kind !== 'draft') return
     // Where a file was refused, the person reads why first.
     const opens = this.#opens && added > 0 && report.tone === 'good' && this.jobs.on.isVisible()

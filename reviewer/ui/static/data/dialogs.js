@@ -25,8 +25,11 @@ export function addToDialog(files) {
   return true
 }
 
-/** @param {File[]} files @param {() => void} [onChange] */
-const boxOf = (files, onChange) => (box = new FileBox(files, onChange))
+/** The files that were sent last. */
+export const sentFiles = () => box?.files ?? []
+
+/** @param {File[]} files */
+const boxOf = (files) => (box = new FileBox(files))
 
 /**
  * A dialog whose button sends its fields; it closes with what `send` returns, unless that is null.

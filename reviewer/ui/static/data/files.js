@@ -10,9 +10,8 @@ const SHOWN = 6 // names
 
 /** A box for files in a dialog. */
 export class FileBox {
-  /** @param {File[]} files @param {() => void} [onChange] */
-  constructor(files, onChange = () => {}) {
-    this.onChange = onChange
+  /** @param {File[]} files */
+  constructor(files) {
     /** @type {File[]} */
     this.files = []
     this.words = h('p.muted', { role: 'status' })
@@ -42,7 +41,6 @@ export class FileBox {
   /** @param {File[]} files */
   #set(files) {
     this.files = files
-    this.onChange()
     const n = files.length
     const names = files.slice(0, SHOWN).map((file) => file.name)
     if (n > SHOWN) names.push(t('and {n} more', { n: n - SHOWN }))
