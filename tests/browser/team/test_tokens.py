@@ -97,7 +97,7 @@ def test_a_reviewer_makes_a_token_and_revokes_it(store: Store, address: str, pag
     assert httpx.get(f"{address}/api/v1/me", headers={"Authorization": f"Bearer {secret}"}).json()["initials"] == "RE"
     (token,) = store.tokens.listed("RE")
     assert (token.name, token.may_write) == (HOSTILE, True)
-    page.get_by_role("tab", name="Library", exact=True).click()
+    page.get_by_role("tab", name="Data", exact=True).click()
     page.get_by_role("tab", name="People", exact=True).click()
     expect(page.get_by_text("last used")).to_be_visible()
     expect(page.get_by_text("New token", exact=True)).to_be_hidden()
@@ -143,7 +143,7 @@ def test_a_coordinator_adds_a_webhook_and_sees_what_was_delivered(store: Store, 
         Desk(store).until(item, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
         while store.webhooks.deliveries("CO", 1)[0].delivered_at is None:
             time.sleep(0.05)
-        page.get_by_role("tab", name="Library", exact=True).click()
+        page.get_by_role("tab", name="Data", exact=True).click()
         page.get_by_role("tab", name="People", exact=True).click()
         expect(page.get_by_role("cell", name=f"delivered 200 OK {HOSTILE}")).to_be_visible()
         page.get_by_role("button", name="Delete", exact=True).click()
