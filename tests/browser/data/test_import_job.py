@@ -70,7 +70,7 @@ def test_a_long_import_shows_its_progress_and_is_cancelled_and_resumed(page: Pag
         job = page.get_by_role("region", name="Import")
         bar = job.get_by_role("progressbar")
         expect(bar).to_be_visible()
-        expect(page.get_by_role("status").filter(has_text="Importing trajectories.jsonl: step")).to_be_visible()
+        expect(job.get_by_text("Importing trajectories.jsonl: step")).to_be_visible()
         expect(job).to_contain_text("per second")
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})

@@ -130,6 +130,7 @@ def test_blind_sessions(walk: Walk, chromium: Browser, url: str) -> None:
 
 def test_data(walk: Walk, tmp_path: Path) -> None:
     page = walk.page
+    walk.data = ("input[name=name]",)  # the proposed name of a folder
     walk.tab("data", ".so-data tbody td")
     for name, text in (("λ.fits", "-"), ("μ.jsonl", '{"a": 1}\n')):
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -143,17 +144,22 @@ def test_data(walk: Walk, tmp_path: Path) -> None:
 
     opened("Add spectra …", "λ.fits")
     dialog.locator("select").first.select_option("cv")
-    walk.press("Draft", ".so-data .details td")
+    walk.press("Draft", DIALOG)
+    expect(page.locator(".so-data .details td").first).to_be_visible()
     opened("Import …", "μ.jsonl")
-    walk.press("Import", ".so-data .job .told.bad")
+    walk.press("Import", DIALOG)
+    expect(page.locator(".so-data .job .told.bad")).to_have_count(2)
     opened("Annotations …")
-    walk.press("Check only", ".note.look")
+    walk.press("Check only", DIALOG)
     page.keyboard.press("Escape")
     opened("Export …")
     dialog.get_by_label(said("Name of the folder")).fill(EXPORT)
-    walk.press("Export", ".so-data .job")
-    walk.press("Back up now", ".so-data .told")
+    walk.press("Export", DIALOG)
+    walk.press("Back up now")
     opened("Take back")
+    page.keyboard.press("Escape")
+    expect(page.locator(".so-data .job")).to_have_count(3)
+    walk.look("jobs")
     walk.check()
 
 

@@ -33,7 +33,7 @@ export class Jobs {
   /** A job was started on this page. @param {string} kind @param {Job[]} jobs those of the answer */
   async started(kind, jobs = []) {
     this.#started.add(kind)
-    for (const job of jobs) if (job.kind === 'import') this.#imports = job.imports
+    for (const job of jobs) this.#imports = job.kind === 'import' ? job.imports : this.#imports
     await this.watch()
   }
 
@@ -43,6 +43,8 @@ export class Jobs {
     try {
       const { jobs } = await getJSON(`/api/v1/jobs?${this.#imports.map((job) => `import=${job}`).join('&')}`)
       for (const job of jobs) this.#show(job)
+      // Somebody closed its result.
+      for (const kind of this.#known.keys()) if (!jobs.some((job) => job.kind === kind)) this.#drop(kind)
     } catch (error) {
       this.on.onError(error)
     }
@@ -64,6 +66,7 @@ export class Jobs {
     const isNew = this.#started.has(job.kind) || before?.running
     // An export that ended before is in the list of exports.
     if (job.kind === 'export' && !job.running && !isNew) return
+    if (job.kind === 'import') this.#imports = job.imports
     this.#known.set(job.kind, job)
     this.#draw(job)
     if (job.running || !isNew) return
@@ -77,14 +80,19 @@ export class Jobs {
     await this.watch()
   }
 
+  /** @param {string} kind */
+  #drop(kind) {
+    this.#known.delete(kind)
+    this.#cards.get(kind)?.remove()
+  }
+
   /** @param {Job} job */
   #draw({ kind, ...job }) {
     const card = this.#cards.get(kind) ?? h('section.job', { 'aria-label': TITLES[kind]() }, h('header'), h('div'))
     if (!card.isConnected) this.root.append(card)
     this.#cards.set(kind, card)
     const close = () => {
-      this.#known.delete(kind)
-      card.remove()
+      this.#drop(kind)
       if (kind === 'import') this.#imports = []
       if (kind === 'draft') this.#act('drafts/stop')
     }

@@ -35,8 +35,10 @@ const withItems = (text) =>
 export function reportOf({ tone, text, headings, rows }) {
   const cells = rows.map((row) => row.cells.map(withItems))
   const tones = rows.map((row) => row.tone)
+  // Progress changes every second: not read aloud.
+  const role = { note: null, good: 'status', look: 'status', bad: 'alert' }[tone]
   return [
-    h(`p.told.${tone}`, { role: tone === 'bad' ? 'alert' : 'status' }, withItems(text)),
+    h(`p.told.${tone}`, { role }, withItems(text)),
     rows.length > 0 && h('div.details', { tabIndex: 0 }, table([...headings], cells, tones)),
   ]
 }
