@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from html import escape
 from typing import Any, Literal
-from urllib.parse import quote
 
 import gradio as gr
 from gradio.context import Context
 from markupsafe import Markup
 
-from agent.language import current, tr, trn
+from agent.language import current, tr
 from agent.tables import HtmlRow, html_table
 from reviewer.errors import message
 from reviewer.rules.people import Person, Role
@@ -100,23 +99,6 @@ def pill(text: str, colour: Literal["", "grey", "green", "amber", "red"] = "") -
     return f'<span class="pill {colour}">{escape(text)}</span>'
 
 
-def grouped(number: int) -> str:
-    """Return ``5 000`` with a narrow space, as the value ``n`` of a message with a number."""
-    return f"{number:,}".replace(",", "\u202f")
-
-
-def items(number: int) -> str:
-    """Return ``1 item``, ``5 000 items``."""
-    return trn("{n} item", "{n} items", number, n=grouped(number))
-
-
-def new_items(number: int) -> str:
-    """What came of drafting or importing, as a sentence."""
-    if number == 0:
-        return tr("Nothing new.")
-    return trn("{n} new item in the queue.", "{n} new items in the queue.", number, n=grouped(number))
-
-
 def sentences(*all_of_them: str) -> str:
     """Whole sentences one after the other, as the language writes them; empty ones are left out."""
     return ("" if current() == "zh" else " ").join(sentence for sentence in all_of_them if sentence)
@@ -125,11 +107,6 @@ def sentences(*all_of_them: str) -> str:
 def item_link(item_id: int) -> str:
     """A link that opens the item in the Review tab (common/links.js)."""
     return f'<a href="#item={item_id}">#{item_id}</a>'
-
-
-def batch_link(batch: str, text: str) -> str:
-    """A link that shows the items of a batch in the Review tab (common/links.js)."""
-    return f'<a href="#batch={quote(batch, safe="")}">{escape(text)}</a>'
 
 
 def markup(html: str = "", **props: Any) -> gr.HTML:

@@ -21,7 +21,7 @@ export function table(titles, rows, kinds = []) {
     const row = cells.map((cell) => h('td', {}, cell))
     return h('tr', { className: kinds[at] ?? '' }, row)
   })
-  const head = titles.map((title) => h('th', { scope: 'col' }, title))
+  const head = titles.map((title) => (title ? h('th', { scope: 'col' }, title) : h('td')))
   return h('table', {}, h('thead', {}, h('tr', {}, head)), h('tbody', {}, body))
 }
 

@@ -5,8 +5,6 @@ import { t, tn } from '../common/language.js'
 const FORMS = '#so-tab-people'
 /** @type {Record<string, string>} */
 const NAMES = {
-  'Click to upload or drop files': t('Choose files, or drop them here'),
-  'Remove this file': t('Remove this file'),
   Copy: t('Copy'),
   Copied: t('Copied'),
 }
