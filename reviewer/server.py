@@ -36,6 +36,7 @@ from reviewer.web import errors, openapi
 from reviewer.web import live as live_desk
 from reviewer.web import log as log_lines
 from reviewer.web.access import Access
+from reviewer.web.background.drafting import Drafting
 from reviewer.web.background.exporting import Exporting
 from reviewer.web.background.importing import Importing
 from reviewer.web.background.webhooks import WebhookSender
@@ -55,6 +56,7 @@ from reviewer.web.routes import (
     blind_setup,
     bulk,
     comments,
+    data,
     documents,
     downloads,
     exports,
@@ -88,7 +90,15 @@ ROUTERS = (
         blind.router,
         blind_setup.router,
     ),
-    *(sign_in.router, progress.router, exports.router, documents.router, audit.router, installing.router),
+    *(
+        data.router,
+        sign_in.router,
+        progress.router,
+        exports.router,
+        documents.router,
+        audit.router,
+        installing.router,
+    ),
     *(trust.router, find.router, similar.router, bulk.router, comments.router, people.router, api.router),
     # Before the files of the page, which have the addresses that are left.
     *(language_router, assets.router),
@@ -139,6 +149,7 @@ def build(
     app.state.live = live_desk.Live(app.state.context, roster)
     app.state.importing = Importing(store, import_from)
     app.state.exporting = Exporting(store)
+    app.state.drafting = Drafting(store)
     app.state.agreement = progress.AgreementCache()
     app.state.trust = trust.TrustCache()
     app.state.grouping = Grouping(app.state.context.similar, store)
@@ -158,7 +169,7 @@ def build(
     proxies = [] if public is None else [*THIS_MACHINE, *(map(str, login.addresses) if login else ())]
     app.add_middleware(Forwarded, trusted=proxies, public=public)
     below = public if path_of(public) else None
-    return page.mount(app, store, tasks, local, app.state.importing, backups, below)
+    return page.mount(app, below)
 
 
 @asynccontextmanager
@@ -173,6 +184,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         for thread in threads:
             thread.close()
+        app.state.drafting.close()
         app.state.importing.close()
         app.state.exporting.close()
         app.state.grouping.close()

@@ -45,7 +45,11 @@ def _list(arguments: Options, store: Store) -> int:
         )
         for b in batches
     ]
-    print_result(arguments, {"batches": [asdict(b) for b in batches]}, "\n".join(lines) or tr("no items yet"))
+    print_result(
+        arguments,
+        {"batches": [asdict(b) | {"added_at": b.added_at.isoformat()} for b in batches]},
+        "\n".join(lines) or tr("no items yet"),
+    )
     return DONE
 
 

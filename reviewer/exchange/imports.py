@@ -439,7 +439,7 @@ def one_import(database: Path) -> Iterator[None]:
             raise ImportFileError(
                 tr(
                     "{database}: another import into this database is running. Wait for its end, or cancel it in "
-                    "the Library tab. Nothing was imported.",
+                    "the Data tab. Nothing was imported.",
                     database=database,
                 )
             )

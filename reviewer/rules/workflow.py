@@ -345,7 +345,7 @@ def work_refusal(now: Standing, rules: Rules, person: Person) -> str | None:
     if not person.active:
         return tr("{person} is no longer active here.", person=person.initials)
     if now.state == "withdrawn":
-        return tr("This item is withdrawn. A coordinator can restore it in the Library.")
+        return tr("This item is withdrawn. A coordinator can restore it in the Data tab.")
     if now.state == "cannot tell":
         return tr("This item is already decided: nobody can tell from these data.")
     if now.round is None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import uuid4
 
 from agent.language import deferred
-from reviewer.rules.workflow import Verb
+from reviewer.rules.workflow import State, Verb
 from reviewer.store.accounts import find_person, require_coordinator
 from reviewer.store.history import History
 from reviewer.store.sqlite.database import Database, Transaction, stamp
@@ -44,8 +45,15 @@ _WORKED_ON = " UNION ALL ".join(
 )
 
 _BATCHES = """
-SELECT s.batch, count(*) AS items, sum(s.state = 'withdrawn') AS withdrawn, min(s.item) AS first, max(s.item) AS last
-FROM standings s GROUP BY s.batch ORDER BY last DESC
+SELECT b.*, i.added_at FROM (
+    SELECT s.batch, count(*) AS items, sum(s.state = 'withdrawn') AS withdrawn, min(s.item) AS first,
+        max(s.item) AS last
+    FROM standings s GROUP BY s.batch
+) b JOIN items i ON i.id = b.last ORDER BY b.last DESC
+"""
+_STATES = "SELECT batch, state, sum(items) FROM tallies WHERE items > 0 GROUP BY 1, 2"
+_JUDGED = """
+SELECT batch, sum(disagreement * items), sum(compared * items) FROM standing_figures WHERE items > 0 GROUP BY 1
 """
 
 _DECIDE = """
@@ -57,13 +65,22 @@ FROM standings WHERE item = :item
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch by its name: number of items, how many of them are withdrawn, its lowest and highest item number."""
+    """A batch by its name: number of items, how many of them are withdrawn, its lowest and highest item number.
+
+    :param added_at: when its last item was added
+    :param states: number of items by state
+    :param disagreed: items on whose current version two people decided differently, of ``compared``
+    """
 
     name: str
     items: int
     withdrawn: int
     first: int
     last: int
+    added_at: datetime
+    states: Mapping[State, int]
+    disagreed: int
+    compared: int
 
 
 @dataclass(frozen=True)
@@ -97,7 +114,16 @@ class Withdrawals:
     def batches(self) -> list[Batch]:
         """Return every batch that has items, the one with the newest item first."""
         with self._database.read() as db:
-            return [Batch(*row) for row in db.execute(_BATCHES)]
+            states: dict[str, dict[State, int]] = {}
+            for batch, state, items in db.execute(_STATES):
+                states.setdefault(batch, {})[state] = items
+            judged = {batch: (disagreed, compared) for batch, disagreed, compared in db.execute(_JUDGED)}
+            batches = []
+            for name, items, withdrawn, first, last, at in db.execute(_BATCHES):
+                added_at, (disagreed, compared) = datetime.fromisoformat(at), judged.get(name, (0, 0))
+                by_state = states.get(name, {})
+                batches.append(Batch(name, items, withdrawn, first, last, added_at, by_state, disagreed, compared))
+            return batches
 
     def preview(self, selection: Selection, by: str | None = None) -> Untouched:
         """Return what withdrawing and restoring the selection would do.

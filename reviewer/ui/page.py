@@ -1,14 +1,14 @@
 """The page that Gradio serves at ``/``: one tab per part of the product, built once per language. Its addresses are
 relative: a proxy may serve it below a path.
 
-Each tab is a place for our own JavaScript, except Library, which is Gradio forms.
+Each tab is a place for our own JavaScript.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -19,16 +19,8 @@ from fastapi import FastAPI, Request
 
 from agent import language
 from agent.language import tr
-from agent.tasks import Task
-from reviewer.backup.backups import DailyBackups
-from reviewer.store import Store
-from reviewer.ui import annotations as annotations_form
-from reviewer.ui import backups as backups_form
-from reviewer.ui import drafts, exports, imports, withdrawals
 from reviewer.ui.languages import PageInLanguage, own_words
-from reviewer.ui.widgets import Changes, line, markup, on_show, report_errors, require_person
-from reviewer.web.access import PERSON, may_manage
-from reviewer.web.background.importing import Importing
+from reviewer.web.access import PERSON
 from reviewer.web.routes.assets import PLOTLY_URL
 
 STATIC = Path(__file__).parent / "static"
@@ -44,8 +36,8 @@ STYLES = (
     "evidence/evidence",
     "blind/blind",
     "progress/progress",
-    "common/sheets",
     "common/page",
+    "data/data",
     "people/people",
     "help/help",
 )
@@ -54,22 +46,16 @@ _IMPORTED = re.compile(r"""^(?:import|export)\b[^;'"]*?['"](\.\.?/[\w./]+)['"]""
 
 def mount(
     app: FastAPI,
-    store: Store,
-    tasks: Mapping[str, Task],
-    local: bool,
-    importing: Importing,
-    backups: DailyBackups | None = None,
     public: str | None = None,
 ) -> FastAPI:
     """Mount Gradio's page and routes at ``/`` of ``app``; routes that ``app`` has already come first.
 
-    :param backups: None where the app makes none
     :param public: the address of a proxy that serves the app below a path; None: it is at the root of its host
     """
 
     def in_language(code: str) -> FastAPI:
         own = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-        blocks = build(store, tasks, local, importing, backups)
+        blocks = build()
         if public is None:
             return _mount_at(f"/{code}", own, None, blocks)
         # Where Gradio gets the whole address, its routes are found at "/" only.
@@ -82,7 +68,7 @@ def mount(
     ]
     app.router.routes.extend(others)
     with language.speaking(language.ENGLISH):
-        mounted = _mount_at("/", app, public, build(store, tasks, local, importing, backups))
+        mounted = _mount_at("/", app, public, build())
     lifespan = mounted.router.lifespan_context
 
     @asynccontextmanager
@@ -126,13 +112,7 @@ def _mount_at(path: str, app: FastAPI, root: str | None, blocks: gr.Blocks) -> F
     return mounted
 
 
-def build(
-    store: Store,
-    tasks: Mapping[str, Task],
-    local: bool,
-    importing: Importing,
-    backups: DailyBackups | None = None,
-) -> gr.Blocks:
+def build() -> gr.Blocks:
     """Return the whole page: our styles, then the tabs."""
     with gr.Blocks(
         title=tr("Spec-o3 review"),
@@ -144,7 +124,8 @@ def build(
     ) as blocks:
         # In the body, after the head: of two rules of equal weight the later one counts, and Gradio adds its own
         # to the end of the head while it starts.
-        markup("".join(f'<link rel="stylesheet" href="ui/{name}.css">' for name in STYLES), elem_id="so-styles")
+        links = "".join(f'<link rel="stylesheet" href="ui/{name}.css">' for name in STYLES)
+        gr.HTML(links, apply_default_css=False, js_on_load=None, elem_id="so-styles")
         with gr.Tabs(elem_id="so-tabs", overflow_behavior="wrap"):
             with _tab("review", tr("Review")):
                 desk_place("review")
@@ -156,8 +137,8 @@ def build(
                 desk_place("blind")
             with _tab("progress", tr("Progress")):
                 desk_place("progress")
-            with _tab("library", tr("Library")):
-                library(store, local, tasks, importing, backups)
+            with _tab("data", tr("Data")):
+                desk_place("data")
             with _tab("people", tr("People")):
                 desk_place("people")
     return blocks
@@ -178,49 +159,6 @@ def desk_place(name: str) -> gr.HTML:
         apply_default_css=False,
         elem_id=f"so-{name}",
     )
-
-
-def library(
-    store: Store, local: bool, tasks: Mapping[str, Task], importing: Importing, backups: DailyBackups | None = None
-) -> None:
-    """The Library tab: what comes in (survey files, trajectories), what goes out (exports), and backups."""
-    notice = markup(elem_classes="so-notice")
-    with gr.Row(elem_classes="so-columns"):
-        with gr.Column(scale=1, min_width=420, elem_classes="so-for-managers") as coming_in:
-            with gr.Column(elem_classes="so-sheet"):
-                drafting = drafts.build(store, local, tasks)
-            with gr.Column(elem_classes="so-sheet"):
-                import_form = imports.build(store, local, importing)
-            with gr.Column(elem_classes="so-sheet"):
-                annotating = annotations_form.build(store, local)
-        with gr.Column(scale=1, min_width=420):
-            with gr.Column(elem_classes="so-sheet"):
-                exporting = exports.build(store, local, tasks)
-            with gr.Column(elem_classes=["so-sheet", "so-for-managers"]) as withdrawing_sheet:
-                withdrawing = withdrawals.build(store, local)
-            backing_up = backups_form.build(store, local, backups)
-    # A person who may not use a form does not see it; what was exported is for everybody to read.
-    for_managers = [coming_in, withdrawing_sheet]
-
-    @report_errors(notice)
-    def show(request: gr.Request) -> Changes:
-        manages = may_manage(require_person(request, store, local), store)
-        return {
-            notice: ""
-            if manages
-            else line("note", tr("Only coordinators can import and export. Past exports are listed here.")),
-            **dict.fromkeys(for_managers, gr.update(visible=manages)),
-            **drafting.show(manages),
-            **import_form.show(manages),
-            **annotating.show(manages),
-            **withdrawing.show(store, manages),
-            **exporting.show(store, manages),
-            **backing_up.show(manages),
-        }
-
-    forms = [drafting.button, *import_form.outputs, *annotating.outputs, *withdrawing.outputs]
-    forms += [*exporting.outputs, *backing_up.outputs]
-    on_show(show, [notice, *for_managers, *forms])
 
 
 def theme() -> gr.themes.Base:

@@ -122,8 +122,8 @@ def declared_length(headers: Mapping[str, str]) -> int | None:
 
 
 def _answer(path: str, status: int, kind: str, text: str) -> Response:
-    # Gradio's page and the browser show the answer to these as it is.
-    return PlainTextResponse(text, status) if path in (UPLOAD, *_FORMS) else plain(status, kind, text)
+    # The browser shows the answer to these as it is.
+    return PlainTextResponse(text, status) if path in _FORMS else plain(status, kind, text)
 
 
 def _too_long(path: str, largest: int) -> Response:

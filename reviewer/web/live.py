@@ -16,7 +16,7 @@ from agent.loop import MAX_TURNS
 from agent.policies import Sampling
 from agent.policies.roster import Entry, Roster
 from agent.spectrum import Spectrum
-from agent.tasks import TaskError
+from agent.tasks import Task, TaskError
 from agent.tasks.trained import PromptChoice, TrainedPrompt, choose, load, prompts_file
 from agent.trajectory import Drafter, Trajectory
 from reviewer.live.bench import Bench, Benches, Row
@@ -70,18 +70,12 @@ class Live:
         :raises NotAllowed: the person scores the trace to be replayed blind
         :raises TooManyRunning: this person has as many running runs as allowed
         """
-        task, entry = self.context.tasks.get(sent.task), self.roster.entry(sent.policy)
-        if task is None:
-            raise NotFound(tr("There is no task {task!r:.60}.", task=sent.task))
+        entry = self.roster.entry(sent.policy)
+        task = self.task(sent.task, entry, sent.prompt)
         if sent.samples > 1 and not entry.samples_ok:
             raise PolicyError(
                 tr("{title} gives the same answer each time, so one sample is enough.", title=entry.title)
             )
-        try:
-            prompts = {} if sent.prompt == "ours" else self.prompts()
-            task = choose(task, prompts, sent.prompt, self.roster.is_checkpoint(entry.key))
-        except TaskError as error:
-            raise PolicyError(str(error)) from error
         sampling = _sampling(self.roster.sampling(entry.key), sent)
         stored = self._stored(row, person) if entry.kind == "replay" else None
         policies = [
@@ -100,6 +94,21 @@ class Live:
             at_once=AT_ONCE if entry.kind == "server" else 1,
         )
         return self.runs.start(person.initials, settings, policies)
+
+    def task(self, key: str, entry: Entry, prompt: PromptChoice | None = None) -> Task:
+        """Return a task with the prompt that a policy reads.
+
+        :raises NotFound: there is no such task
+        :raises PolicyError: the prompt as trained is wanted and has not been imported
+        """
+        task = self.context.tasks.get(key)
+        if task is None:
+            raise NotFound(tr("There is no task {task!r:.60}.", task=key))
+        try:
+            prompts = {} if prompt == "ours" else self.prompts()
+            return choose(task, prompts, prompt, self.roster.is_checkpoint(entry.key))
+        except TaskError as error:
+            raise PolicyError(str(error)) from error
 
     def put_on_trial(self, run: Run, sample: Sample) -> LiveTrial:
         """Put the evidence of a finished sample on trial.

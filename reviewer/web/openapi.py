@@ -31,7 +31,7 @@ TAGS: Mapping[str, str] = {
     "progress": "Progress",
     "trust": "Progress",
     "audit": "Progress",
-    "exports": "Library",
+    "exports": "Data",
     "bulk": "Find",
     "comments": "Comments",
     "traces": "Review",

@@ -112,7 +112,7 @@ def test_nothing_that_reaches_a_scorers_browser_reveals_the_source(chromium: Bro
     with serving(session) as app, relayed(app) as recorded, blind(chromium, recorded.url, "SA") as page:
         title = page.title()
         ids = walk(page, pages)
-        for tab in ("Review", "Live", "Progress", "Library", "People", "Blind"):
+        for tab in ("Review", "Live", "Progress", "Data", "People", "Blind"):
             page.get_by_role("tab", name=tab).click()
             run_timers(page, 700)
             pages[f"the page in {tab}"] = page.content().encode()

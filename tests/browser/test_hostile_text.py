@@ -107,15 +107,15 @@ def test_review(chromium: Browser, url: str) -> None:
 
 
 @pytest.mark.smoke
-def test_progress_library_and_people(chromium: Browser, url: str) -> None:
+def test_progress_data_and_people(chromium: Browser, url: str) -> None:
     with watched(chromium, url, "CO") as (page, watch):
         page.get_by_role("tab", name="Progress", exact=True).click()
         chart = page.locator(".so-progress svg text", has_text="zq-title").first
         expect(chart).to_contain_text(nasty("title")[:40])
         watch.is_harmless()
-        page.get_by_role("tab", name="Library", exact=True).click()
-        page.get_by_label("Question: is it a …").click()
-        option = page.get_by_role("option").filter(has_text="zq-title")
+        page.get_by_role("tab", name="Data", exact=True).click()
+        page.get_by_role("button", name="Add spectra …").click()
+        option = page.get_by_label("Question: is it a …").locator("option", has_text="zq-title")
         expect(option).to_contain_text(nasty("title")[:200])
         watch.is_harmless()
         page.keyboard.press("Escape")

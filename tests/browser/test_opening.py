@@ -115,13 +115,13 @@ def test_the_page_obeys_its_content_security_policy(address: str, opened: Page) 
     opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     opened.goto(address)
     opened.wait_for_function(PAINTED, timeout=60_000)
-    for tab in ("Live", "Blind", "Progress", "Library", "People", "Review"):
+    for tab in ("Live", "Blind", "Progress", "Data", "People", "Review"):
         opened.get_by_role("tab", name=tab).click()
         expect(opened.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")
     assert not [text for text in errors if "Content Security Policy" in text]
 
 
-@pytest.mark.parametrize("tab", ["Find", "Library"])
+@pytest.mark.parametrize("tab", ["Find", "Data"])
 def test_a_reload_keeps_the_open_tab_and_item(address: str, opened: Page, tab: str) -> None:
     opened.goto(f"{address}#item=4")
     opened.wait_for_function(PAINTED, timeout=60_000)

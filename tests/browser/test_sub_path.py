@@ -157,14 +157,17 @@ def test_the_page_works_below_a_path(chromium: Browser, host: str, path: str, tm
         page.locator(".so-live .decision-bar .run").click()
         page.wait_for_function("document.querySelectorAll('.so-live .trace .card').length > 2")
 
-        open_tab(page, "Library")
+        open_tab(page, "Data")
         with page.expect_download() as download:
             page.locator("a[href$='decisions.csv']").click()
         assert download.value.url == f"{url}api/v1/tables/decisions.csv"
         assert b"," in Path(download.value.path()).read_bytes()
-        sheet = page.locator(".so-sheet", has_text="Import trajectories")
-        sheet.locator("input[type=file]").set_input_files(tmp_path / "star.csv")
-        expect(sheet.get_by_role("cell", name="star.csv")).to_be_visible()
+        page.get_by_role("button", name="Add spectra …").click()
+        page.get_by_label("Files", exact=True).set_input_files(tmp_path / "star.csv")
+        page.get_by_label("Question: is it a …").select_option("cv")
+        with page.expect_response(lambda answer: answer.url == f"{url}api/v1/drafts") as drafting:
+            page.get_by_role("button", name="Draft", exact=True).click()
+        assert drafting.value.status == 200, drafting.value.text()
 
         for address in ("docs/", "docs/zh/reviewing.md"):
             page.goto(url + address)

@@ -140,8 +140,6 @@ NO_MESSAGES: dict[str, set[str]] = {
     "training/sft.py": {"not among the ", " trajectories selected with seed "},
     "reviewer/rules/workflow.py": {"a history begins with a version"},
     "reviewer/ui/page.py": {">; rel=preload; as=script", "<api/v1/me>; rel=preload; as=fetch; crossorigin"},
-    "reviewer/ui/annotations.py": {"ann@example.org=AB"},
-    "reviewer/ui/exports.py": {'" download aria-label="'},
     # Errors of this program, not of a person.
     "reviewer/agreement/values.py": {
         *("an interval has two ends, and only about a value", "; a statistic without a value is None, with a reason"),

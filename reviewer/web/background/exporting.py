@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from contextvars import copy_context
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from agent.language import tr
 from reviewer.errors import message
-from reviewer.exchange.exports import ExportError, export
+from reviewer.exchange.exports import ExportError, LeftOut, export
 from reviewer.store import Store
 
 _STOP_SECONDS = 3.0
@@ -33,6 +34,10 @@ class ExportStatus:
     :param done: items written, of ``total``
     :param export: its number once it is done
     :param error: why it failed; "" otherwise
+    :param folder: where it is once it is done
+    :param left_out: approved items that are no training data, and why
+    :param summary: its manifest without the lists of files and items
+    :param batch: of which alone they are; None: of all
     """
 
     name: str
@@ -41,6 +46,10 @@ class ExportStatus:
     total: int = 0
     export: int | None = None
     error: str = ""
+    folder: str = ""
+    left_out: tuple[LeftOut, ...] = ()
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    batch: str | None = None
 
 
 class _Stopped(Exception):
@@ -66,7 +75,7 @@ class Exporting:
             if self._thread is not None and self._thread.is_alive():
                 assert self.status is not None
                 raise ExportError(tr("The export {name} is running. Wait for its end.", name=self.status.name))
-            self.status = ExportStatus(wish.name, "running")
+            self.status = ExportStatus(wish.name, "running", batch=wish.batch)
             # In the language of the person who asked for it.
             thread = self._thread = threading.Thread(
                 target=copy_context().run, args=(self._run, person, wish), daemon=True
@@ -82,7 +91,7 @@ class Exporting:
             self._thread.join(_STOP_SECONDS)
 
     def _run(self, person: str, wish: ExportWish) -> None:
-        begun = ExportStatus(wish.name, "running")
+        begun = ExportStatus(wish.name, "running", batch=wish.batch)
 
         def on_progress(done: int, total: int) -> None:
             if self._stop.is_set():
@@ -90,7 +99,7 @@ class Exporting:
             self.status = replace(begun, done=done, total=total)
 
         try:
-            export(
+            exported = export(
                 self._store,
                 wish.name,
                 person=person,
@@ -101,7 +110,14 @@ class Exporting:
                 progress=on_progress,
             )
             finished = [export.id for export in self._store.settings.exports() if export.name == wish.name]
-            self.status = replace(self.status or begun, state="done", export=finished[-1])
+            self.status = replace(
+                self.status or begun,
+                state="done",
+                export=finished[-1],
+                folder=str(exported.folder),
+                left_out=exported.left_out,
+                summary=exported.summary,
+            )
         except _Stopped:
             self.status = replace(begun, state="failed", error=tr("The app was stopped."))
         except Exception as error:

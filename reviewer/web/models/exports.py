@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from reviewer.web.models import Answer, Time
+from reviewer.web.models import Answer, Message, Time
 
 _COUNTS = "numbers of what is in it, some of them by name: of a task, a verdict, a drafter or a prompt"
 
@@ -20,12 +20,21 @@ class ExportListed(Answer):
     person: str
     at: Time
     counts: Mapping[str, int | Mapping[str, int]] = Field(description=_COUNTS)
+    words: str = Field(description="the same for people, in their language")
+    folder: str | None = Field(description="where its files are; null: they are not there, or you may not export")
 
 
 class ExportList(Answer):
     """Exports, newest first."""
 
     exports: list[ExportListed]
+
+
+class ItemLeftOut(Answer):
+    """An approved item that is not in an export, and why."""
+
+    item: int = Field(validation_alias="item_id")
+    reason: Message
 
 
 class ExportState(Answer):
@@ -37,6 +46,9 @@ class ExportState(Answer):
     total: int
     export: int | None = Field(description="its number once it is done")
     error: str = Field(description="why it failed; empty otherwise")
+    folder: str = Field(description="where it is once it is done")
+    left_out: tuple[ItemLeftOut, ...] = Field(description="approved items that are no training data")
+    batch: str | None = Field(description="of which alone they are; null: of all")
 
 
 class NoExport(Answer):

@@ -23,6 +23,7 @@ from reviewer.web.background.exporting import Exporting, ExportWish
 from reviewer.web.context import ContextDep, PersonDep
 from reviewer.web.models import exports as answers
 from reviewer.web.models import media
+from reviewer.web.reports import export_in_words
 from reviewer.web.requests import Sent
 from reviewer.web.visibility import VisibleDep, VisibleItems
 
@@ -33,10 +34,15 @@ _PIECE = 1 << 16
 
 
 def manager(person: PersonDep, context: ContextDep) -> Person:
-    """Return the person who sent the request. :raises NotAllowed: they may not export"""
+    """Return the person who sent the request. :raises NotAllowed: they may not add, import and export"""
     if not may_manage(person, context.store):
         raise NotAllowed(
-            tr("Only coordinators download exports and tables; {initials} is not one.", initials=person.initials)
+            tr(
+                "Only a {roles} can do this; {person} is {theirs}.",
+                roles=tr("coordinator"),
+                person=person.initials,
+                theirs=tr(", ").join(tr(role) for role in sorted(person.roles)),
+            )
         )
     return person
 
@@ -57,6 +63,7 @@ class ExportRequest(Sent):
 @router.get("/exports")
 def exports(person: PersonDep, context: ContextDep) -> answers.ExportList:
     """The exports of the campaign, newest first, with the numbers of what is in them."""
+    folder = folder_of(context.store) if may_manage(person, context.store) else None
     return answers.ExportList(
         exports=[
             answers.ExportListed(
@@ -65,6 +72,8 @@ def exports(person: PersonDep, context: ContextDep) -> answers.ExportList:
                 person=export.person,
                 at=export.at,
                 counts=export.manifest.get("counts", {}),
+                words=export_in_words(export.manifest),
+                folder=str(folder / export.name) if folder and (folder / export.name / MANIFEST).is_file() else None,
             )
             for export in reversed(context.store.settings.exports())
         ]

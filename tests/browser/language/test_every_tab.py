@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from agent.language import PSEUDO
 from tests.browser.language.campaign import EXPORT, PAIR, REJECTED, RETURNED, SCORERS, TALK, VOTE, campaign
 from tests.browser.language.walk import Walk, said, sign_in
-from tests.browser.support.review_app import held, serving, show_item, wait_for
+from tests.browser.support.review_app import serving, show_item
 from tests.support.chromium import profile
 
 pytestmark = pytest.mark.browser
@@ -128,44 +128,38 @@ def test_blind_sessions(walk: Walk, chromium: Browser, url: str) -> None:
         sheet.check()
 
 
-def form(page: Page, heading: str) -> Locator:
-    """A form of the Library tab."""
-    return page.locator(".so-sheet", has=page.get_by_role("heading", name=said(heading), exact=True))
-
-
-def test_library(walk: Walk, tmp_path: Path) -> None:
+def test_data(walk: Walk, tmp_path: Path) -> None:
     page = walk.page
-    walk.tab("library", ".so-sheet .so-table td")
-    (tmp_path / "λ.fits").write_text("-", encoding="utf-8")
-    (tmp_path / "μ.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
-    drafting = form(page, "Draft from survey files")
-    uploads = held(page, "/upload\\?")
-    drafting.locator("input[type=file]").first.set_input_files(tmp_path / "λ.fits")
-    expect(drafting.locator(".uploading")).to_have_text(said("Uploading 1 file …"))
-    walk.look("an upload")
-    wait_for(page, uploads)
-    uploads[0].continue_()
-    expect(drafting.locator("td.filename")).to_be_visible()
-    page.unroute_all()
-    drafting.get_by_label(said("Question: is it a …")).click()
-    walk.look("questions")
-    page.get_by_role("option", name="Cataclysmic").click()
-    form(page, "Import trajectories").locator("input[type=file]").first.set_input_files(tmp_path / "μ.jsonl")
-    expect(form(page, "Import trajectories").locator("td.filename").first).to_be_visible()
-    form(page, "Export approved").get_by_label(said("Name of the folder")).fill(EXPORT)
-    for heading, name, sign in (
-        ("Draft from survey files", "Draft with the baseline", ".so-results td"),
-        ("Import trajectories", "Import", ".so-results td"),
-        ("Import annotations", "Check only", ".so-message"),
-        ("Export approved", "Export", ".so-message"),
-        ("Backups", "Back up now", ".so-message"),
-    ):
-        form(page, heading).get_by_role("button", name=said(name), exact=True).click()
-        expect(form(page, heading).locator(f"{sign}:visible").first).to_be_visible()
-        walk.look(f"{heading}: {name}")
-    form(page, "Withdraw a batch").get_by_label(said("Batch to withdraw")).click()
-    page.get_by_role("option", name="β2").click()
-    walk.look("a batch")
+    walk.data = ("input[name=name]",)  # the proposed name of a folder
+    walk.tab("data", ".so-data tbody td")
+    for name, text in (("λ.fits", "-"), ("μ.jsonl", '{"a": 1}\n')):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    dialog = page.locator("dialog.panel")
+
+    def opened(button: str, file: str = "") -> None:
+        page.get_by_role("button", name=said(button), exact=True).first.click()
+        walk.look(button)
+        if file:
+            dialog.locator("input[type=file]").first.set_input_files(tmp_path / file)
+
+    opened("Add spectra …", "λ.fits")
+    dialog.locator("select").first.select_option("cv")
+    walk.press("Draft", DIALOG)
+    expect(page.locator(".so-data .details td").first).to_be_visible()
+    opened("Import …", "μ.jsonl")
+    walk.press("Import", DIALOG)
+    expect(page.locator(".so-data .job .told.bad")).to_have_count(2)
+    opened("Annotations …")
+    walk.press("Check only", DIALOG)
+    page.keyboard.press("Escape")
+    opened("Export …")
+    dialog.get_by_label(said("Name of the folder")).fill(EXPORT)
+    walk.press("Export", DIALOG)
+    walk.press("Back up now")
+    opened("Take back")
+    page.keyboard.press("Escape")
+    expect(page.locator(".so-data .job")).to_have_count(3)
+    walk.look("jobs")
     walk.check()
 
 

@@ -182,9 +182,10 @@ def reject_and_undo(page: Page, say: Words) -> None:
 
 
 def export(page: Page, say: Words) -> None:
-    tab(page, say, "Library")
+    tab(page, say, "Data")
+    page.get_by_role("button", name=say("Export …"), exact=True).click()
     page.get_by_label(say("Name of the folder")).fill("2026-1")
-    page.get_by_role("button", name=say("Export"), exact=True).click()
+    page.locator("dialog.panel").get_by_role("button", name=say("Export"), exact=True).click()
     link = page.get_by_role("link", name="zip", exact=True)
     expect(link).to_be_visible()
     no_english(page, say)

@@ -21,7 +21,7 @@ from tests.support.chromium import profile
 
 ROOT = Path(__file__).resolve().parents[3]
 PASSWORD = "correct horse battery"
-TABS = ("Review", "Find", "Live", "Blind", "Progress", "Library", "People")
+TABS = ("Review", "Find", "Live", "Blind", "Progress", "Data", "People")
 PICTURES = os.environ.get("SPEC_O3_SCREENSHOTS")
 """Folder for the README's pictures; if unset, none are taken."""
 
@@ -169,8 +169,8 @@ def open_tab(page: Page, name: str) -> None:
         "Live": ".so-live .decision-bar .run",
         "Blind": ".so-blind button:visible",
         "Progress": ".so-progress .tile",
-        "Library": "#so-tabs button:has-text('Export')",
         "People": ".so-people tbody tr",
+        "Data": ".so-data tbody tr",
     }[name]
     expect(page.locator(sign).first).to_be_visible()
 

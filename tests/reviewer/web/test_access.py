@@ -52,13 +52,13 @@ WITHOUT_PARAMETERS = calls(
     """
 GET me queue facets first queue/stamp progress progress/agreement progress/trust groups live/policies live/prompts
 live/bench comments/unread blind/work bulk find views tokens openapi.json docs exports
-people verdict-first
+people verdict-first batches
 """,
     ALL_ROLES,
 ) | calls(
     """
-GET webhooks exports/status blind/setup blind/sessions log
-POST log/check people/password
+GET webhooks exports/status blind/setup blind/sessions log jobs
+POST log/check people/password drafts/stop backups
 """,
     COORDINATORS,
 )
@@ -96,6 +96,7 @@ exports/{export_id}/zip webhooks/{webhook_id}/deliveries tables/{name}.{kind}
 POST blind/preview blind/power blind/sessions blind/sessions/{session}/open blind/sessions/{session}/close exports
 webhooks webhooks/{webhook_id}/start webhooks/{webhook_id}/test people people/{initials}/account people/{initials}/login
 people/{initials}/active rules rules/preview verdict-first
+drafts imports imports/cancel imports/resume annotations withdrawals
 DELETE webhooks/{webhook_id}
 """,
     COORDINATORS,

@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import zipfile
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from astropy import units
 from astropy.coordinates import SkyCoord
-from astropy.io import fits
-from astropy.table import Table
 from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.loop import run
-from agent.policies.baseline.rule import Baseline
-from agent.simulate import simulate
 from agent.spectrum import Spectrum
-from agent.tasks import load
-from agent.trajectory import Think
 from reviewer import server
 from reviewer.agreement.reliability import gold_agreement, round_agreement
-from reviewer.cli.exchange import _import_summary
 from reviewer.exchange import uploads
-from reviewer.exchange.imports import Findings, ImportFileError, import_file, own_row
+from reviewer.exchange.imports import ImportFileError
 from reviewer.rules.campaign import STATES, Rules, RulesError
-from reviewer.store import ImportJob, NotAllowed, Store
-from reviewer.ui import exports, widgets
-from reviewer.ui.drafts import Outcome, draft_file
-from reviewer.ui.imports import _summary
-from reviewer.web import auth
+from reviewer.store import Store
 from reviewer.web.payload import links, sexagesimal
 from reviewer.web.routes.people import in_words, role_in_words
 from reviewer.web.routes.progress import GOLD, pace_of
 from tests.reviewer.web.conftest import client_of
 from tests.support.blind_campaign import GPT, SPEC, a_store, answer_one, key, opened
-from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, a_spectrum, a_trajectory, an_item, people
+from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, an_item, people
 
 pytestmark = pytest.mark.usefixtures("without_page")
 
@@ -55,61 +40,6 @@ def store(tmp_path) -> Iterator[Store]:
     store.accounts.add_person("RE", "Rosa", ["reviewer"], "battery staple")
     yield store
     store.close()
-
-
-def from_browser(cookie: str = "") -> Any:
-    return SimpleNamespace(cookies={auth.COOKIE: cookie}, headers={"host": "127.0.0.1:7860"})
-
-
-def signed_in(store: Store, initials: str, password: str) -> Any:
-    return from_browser(store.accounts.sign_in(initials, password).token)
-
-
-def test_an_event_needs_a_session_and_the_role(store: Store) -> None:
-    for cookie in ("", "alone:CO", "made up"):
-        with pytest.raises(NotAllowed, match="signed out"):
-            widgets.require_person(from_browser(cookie), store, True)
-    rosa = signed_in(store, "RE", "battery staple")
-    assert widgets.require_person(rosa, store, True).initials == "RE"
-    with pytest.raises(NotAllowed, match=r"Only a coordinator can do this; RE is reviewer\."):
-        widgets.require_person(rosa, store, True, "coordinator")
-
-
-def test_imports_and_exports_need_a_coordinator_unless_a_person_works_alone(store: Store) -> None:
-    rosa, cora = signed_in(store, "RE", "battery staple"), signed_in(store, "CO", "correct horse")
-    assert widgets.require_manager(cora, store, True).initials == "CO"
-    with pytest.raises(NotAllowed):
-        widgets.require_manager(rosa, store, True)
-    store.settings.set_rules("CO", Rules(solo=True))
-    assert widgets.require_manager(rosa, store, True).initials == "RE"
-
-
-def test_errors_of_a_handler_are_shown_as_escaped_text_and_internal_ones_logged(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    message: Any = object()
-
-    @widgets.report_errors(message)
-    def handler(error: Exception) -> widgets.Changes:
-        raise error
-
-    @widgets.report_errors(message)
-    def stepwise() -> Iterator[widgets.Changes]:
-        yield {"table": "one row"}
-        raise OSError(28, "No space left on device", "annotations.db")
-
-    refused = handler(NotAllowed("Only <b>they</b> may."))[message]
-    assert "Only &lt;b&gt;they&lt;/b&gt; may." in refused
-    assert 'role="alert"' in refused
-    first, second = stepwise()
-    assert first == {"table": "one row"}, "changes before the failure stay on the page"
-    assert "No space left on device" in second[message]
-    with caplog.at_level(logging.ERROR, "spec_o3"):
-        shown = handler(ZeroDivisionError("secret detail"))[message]
-    assert "secret detail" not in shown
-    (record,) = caplog.records
-    assert record.args is not None
-    assert str(record.args[0]) in shown
 
 
 @given(*[st.integers(1, 6)] * 4, st.booleans())
@@ -127,83 +57,9 @@ def test_all_valid_rules_can_be_described(auditors: int, votes: int, approve: in
         assert ("adjudication" in words) == (votes > 1)
 
 
-def test_roles_and_exports_are_described_in_words() -> None:
+def test_roles_are_described_in_words() -> None:
     assert role_in_words("reviewer") == "screening, revision and vote"
     assert role_in_words("auditor") == "audit, vote and adjudication"
-    counts = {"items": 1, "pictures": 1234, "simulated": 1, "by_one_person": 1}
-    counts |= {"tasks": {"cv": 1}, "drafters": {"baseline": 1}}
-    words = exports.in_words({"counts": counts}).split(" · ")
-    assert words[:3] == ["1 item", "1\u202f234 pictures", "cv 1"]
-    assert words[3:] == ["drafted by baseline 1", "1 simulated", "1 reviewed by one person alone"]
-
-
-def desi_coadd(path: Path) -> Path:
-    """Three simulated DESI targets in one file."""
-    spectra = [simulate(kind, "DESI", 25.0, seed) for seed, kind in enumerate(("cv", "wd", "a"))]
-    hdus = [fits.PrimaryHDU(), fits.BinTableHDU(Table({"TARGETID": [101, 102, 103]}), name="FIBERMAP")]
-    for arm, low, high in (("B", 3600, 5800), ("R", 5760, 7620), ("Z", 7520, 9824)):
-        grid = np.arange(low, high, 0.8)
-        flux = [np.interp(grid, s.wavelength, s.flux) for s in spectra]
-        ivar = [np.interp(grid, s.wavelength, s.ivar) for s in spectra]
-        hdus.append(fits.ImageHDU(grid, name=f"{arm}_WAVELENGTH"))
-        hdus.append(fits.ImageHDU(np.array(flux, np.float32), name=f"{arm}_FLUX"))
-        hdus.append(fits.ImageHDU(np.array(ivar, np.float32), name=f"{arm}_IVAR"))
-    fits.HDUList(hdus).writeto(path)
-    return path
-
-
-def last(outcomes: Iterator[Outcome]) -> Outcome:
-    return list(outcomes)[-1]
-
-
-def test_every_target_of_a_file_becomes_an_item_and_is_reported_at_once(store: Store, tmp_path: Path) -> None:
-    path = desi_coadd(tmp_path / "coadd.fits")
-    skipped = last(draft_file(store, path, load()["cv"], "", min_snr=1e6))
-    assert (skipped.added, skipped.problems, len(skipped.skipped)) == ((), (), 3)
-    assert all("expected 1e+06 or more" in reason for reason in skipped.skipped)
-    drafting = draft_file(store, path, load()["cv"], "night 1")
-    (first,) = next(drafting).added
-    drafting.close()
-    assert store.items.get(first).standing.state == "screening", "drafts that were made before a stop stay"
-    outcomes = list(draft_file(store, path, load()["cv"], "night 1"))
-    assert [len(o.added) for o in outcomes] == [0, 1, 2, 2]
-    assert [o.done for o in outcomes] == [False, False, False, True]
-    assert {store.items.get(i).row.batch for i in outcomes[-1].added} == {"night 1"}
-    assert (outcomes[-1].known, outcomes[-1].problems) == ((first,), ())
-
-
-def test_the_medium_can_be_stated_for_files_that_do_not(store: Store, tmp_path: Path) -> None:
-    path = tmp_path / "star.csv"
-    path.write_text("wavelength,flux\n" + "\n".join(f"{w},{1 + w % 7}" for w in range(4000, 8000, 2)))
-    outcome = last(draft_file(store, path, load()["cv"], "", medium="vacuum"))
-    item = store.items.get(outcome.added[0])
-    spectrum = store.spectra.get(item.row.spectrum_sha256)
-    assert (spectrum.medium, spectrum.meta["medium_set_by"]) == ("vacuum", "option")
-    assert "medium_assumed" not in spectrum.meta
-    assert (item.version.trajectory.medium, item.version.trajectory.medium_set_by) == ("vacuum", "option")
-    stated = last(draft_file(store, desi_coadd(tmp_path / "coadd.fits"), load()["cv"], "", medium="air"))
-    assert store.items.get(stated.added[0]).version.trajectory.medium == "vacuum"
-
-
-def test_a_draft_of_a_spectrum_that_is_here_with_another_text_is_left_out(store: Store, tmp_path: Path) -> None:
-    spectrum = simulate("cv", "LAMOST", 20.0, 1)
-    first = run(spectrum, load()["cv"], Baseline())
-    other = first.with_steps((Think("t1", "Another text."), *first.steps[1:]))
-    here = store.items.add(other, store.spectra.add(spectrum))
-    path = tmp_path / "again.json"
-    path.write_text(json.dumps(spectrum.to_json()))
-    left = last(draft_file(store, path, load()["cv"], "", leave_out_others=True))
-    assert (left.added, left.known, left.others) == ((), (), (here,))
-    made = last(draft_file(store, path, load()["cv"], ""))
-    assert (len(made.added), made.others) == (1, (here,))
-
-
-def test_a_problem_does_not_repeat_the_name_of_the_file_and_gives_the_line(store: Store, tmp_path: Path) -> None:
-    path = tmp_path / "mail.csv"
-    path.write_text("wavelength,flux\n4000,1\n\n4001,please find attached\n")
-    (problem,) = last(draft_file(store, path, load()["cv"], "")).problems
-    assert problem.startswith("found 'please find attached' in line 4, column 2, which is no number; expected lines")
-    assert "mail.csv" not in problem
 
 
 def packed(path: Path, **files: str) -> Path:
@@ -416,37 +272,3 @@ def test_items_scored_blind_are_not_listed_for_their_scorers(tmp_path) -> None:
         seen = {who: agreement(client_of(app, who))["disagreements"]["total"] for who in ("ED", "CO")}
         store.blind.sessions.close("CO", 1, key())
     assert seen == {"ED": 0, "CO": 1}
-
-
-# ---- the end of an import in words
-
-
-def imported(store: Store, path: Path, texts: list[str], **other: Any) -> tuple[ImportJob, Findings]:
-    spectrum = a_spectrum()
-    rows = [own_row(a_trajectory(spectrum, text), spectrum) if text else {} for text in texts]
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    import_file(store, path, **other)
-    job = store.imports.latest()
-    assert job is not None
-    return job, Findings.of(job)
-
-
-def test_a_refused_file_is_not_said_to_have_nothing_new(store: Store, tmp_path: Path) -> None:
-    imported(store, tmp_path / "first.jsonl", ["one", "two"])
-    refused = imported(store, tmp_path / "second.jsonl", ["one", "two", "new", ""])
-    assert (refused[0].state, refused[1].known, refused[1].bad) == ("refused", 2, 1)
-    assert "Nothing was imported: 1 row cannot be used." in _summary(store, [refused])
-    added = imported(store, tmp_path / "third.jsonl", ["three", "four"])
-    both = _summary(store, [refused, added])
-    assert "2 new items in the queue. Nothing was imported from second.jsonl: 1 row cannot be used." in both
-    skipped = imported(store, tmp_path / "second.jsonl", ["one", "two", "new", ""], skip_bad=True)
-    assert "1 new item in the queue. " in _summary(store, [skipped])
-    assert "1 row skipped." in _summary(store, [skipped])
-
-
-def test_a_file_that_waits_for_a_choice_is_not_said_to_have_bad_rows(store: Store, tmp_path: Path) -> None:
-    imported(store, tmp_path / "first.jsonl", ["one"])
-    job, found = imported(store, tmp_path / "second.jsonl", ["another"], same_spectrum="ask")
-    assert job.state == "refused"
-    assert _import_summary(job, found, {}).startswith("nothing imported: 1 row of a spectrum that is here")
-    assert "1 row of spectra that are here already" in _summary(store, [(job, found)])

@@ -34,7 +34,7 @@ export const line = (name, label, props) =>
 export const number = (name, label, props) =>
   h('label', { title: props.title }, label, h('input', { ...props, name, type: 'number' }))
 
-/** One of several values in a list; the first one is chosen. @param {[string, string][]} values value and text */
+/** One of several values in a list; the first one is chosen. @param {string[][]} values value and text of each */
 export const select = (name, label, values) =>
   h(
     'label',

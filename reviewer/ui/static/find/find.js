@@ -353,12 +353,8 @@ export class FindDesk {
     if (!words && !filtered)
       return [
         h('h2', {}, t('No items yet')),
-        h(
-          'p',
-          {},
-          t('Draft items from survey files, or import trajectories, in the Library tab. Then search them here.'),
-        ),
-        button(t('Open the Library'), () => openTab('library')),
+        h('p', {}, t('Add spectra, or import trajectories, in the Data tab. Then search them here.')),
+        button(t('Open Data'), () => openTab('data')),
       ]
     return [
       h('h2', {}, t('Nothing found')),

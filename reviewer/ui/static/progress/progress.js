@@ -242,10 +242,7 @@ const emptyWords = (filtered) => [
     {},
     filtered
       ? t('Choose all tasks and all batches to see the whole campaign.')
-      : t(
-          'Open the Library tab to draft from survey files or to import trajectories. The charts ' +
-            'appear with the first item.',
-        ),
+      : t('Open the Data tab to add spectra or to import trajectories. The charts appear with the first item.'),
   ),
 ]
 

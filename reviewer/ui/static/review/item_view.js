@@ -26,7 +26,7 @@ import { choicesOf, comparedItem, pictureURL } from './items.js'
 const nothingLeft = () =>
   t(
     'Every item under this filter is done, waits for another person, or is in a blind session of ' +
-      'yours. Press {key} to widen the filter, or add more in the Library tab.',
+      'yours. Press {key} to widen the filter, or add more in the Data tab.',
     { key: Keys.of('filter') },
   )
 
@@ -455,8 +455,8 @@ export class ItemView {
     const { current, verdictFirst } = this.state
     if (!current?.spectrum) return []
     const query = verdictFirst ? { verdict_first: true } : {}
-    return downloads(`/api/v1/item/${current.item.id}`, observedRange(this.spectrum), query).map(({ text, url }) =>
-      h('a.entry', { href: url, download: '' }, text),
+    return downloads(address(`/api/v1/item/${current.item.id}`), observedRange(this.spectrum), query).map(
+      ({ text, url }) => h('a.entry', { href: url, download: '' }, text),
     )
   }
 

@@ -4,7 +4,6 @@
 import { address } from '../common/address.js'
 import { fill, h } from '../common/dom.js'
 import { keepPageOnDrop } from '../common/file_drops.js'
-import { nameGradioParts } from '../help/gradio_names.js'
 import { Refused, Unreachable, getJSON, setPerson } from '../common/http.js'
 import { Keys, focusDeskAfterClicks } from '../common/keys.js'
 import { t } from '../common/language.js'
@@ -41,7 +40,6 @@ export async function mountReview(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
   keepPageOnDrop()
-  nameGradioParts(document.getElementById('so-tabs') ?? root)
   focusDeskAfterClicks()
   comeBack(tabOfFirstLink(), tabOpened)
   reloadForGradio()

@@ -154,7 +154,7 @@ def test_an_item_is_left_out_that_is_withdrawn_or_missing_or_held_or_has_unsent_
     found = left_out(store, "RE", [1, 2, 3, 4, 77], BAD)
     assert found == {
         "There is no such item.": (77,),
-        "This item is withdrawn. A coordinator can restore it in the Library.": (1,),
+        "This item is withdrawn. A coordinator can restore it in the Data tab.": (1,),
         "VO is working on this item.": (2,),
         "You have unsent text on this item: send or discard it first.": (3,),
     }

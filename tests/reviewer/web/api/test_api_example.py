@@ -92,7 +92,10 @@ def test_an_export_of_a_script_is_made_in_the_background(store: Store, monkeypat
         return status
 
     made = ended(script.post("/api/v1/exports", json={"name": "first"}))
-    assert made == {"name": "first", "state": "done", "done": 1, "total": 2, "export": 1, "error": ""}
+    folder = made.pop("folder")
+    assert folder.endswith("campaign-exports/first")
+    expected = {"name": "first", "state": "done", "done": 1, "total": 2, "export": 1, "error": ""}
+    assert made == {**expected, "left_out": [], "batch": None}
     (listed,) = script.get("/api/v1/exports").json()["exports"]
     assert (listed["id"], listed["name"], listed["person"], listed["counts"]["items"]) == (1, "first", "AA", 2)
     again = ended(script.post("/api/v1/exports", json={"name": "first"}))

@@ -1,4 +1,4 @@
-"""The form of the Library tab that imports annotations of Label Studio."""
+"""The dialog of the Data tab that imports annotations of Label Studio."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from playwright.sync_api import Browser, expect
 
 from reviewer.rules.workflow import Rules
 from reviewer.store import Store
-from tests.browser.page.test_layout import faults
 from tests.browser.support.review_app import open_tab, serving, working_alone
 from tests.support.campaign import an_item
 
@@ -31,25 +30,22 @@ def test_annotations_are_checked_and_imported_with_links_to_their_items(chromium
     (tmp_path / "export.json").write_text(text, encoding="utf-8")
     (tmp_path / "bad.json").write_text(text.replace(keys[1], "gone"), encoding="utf-8")
     with serving(db) as url, working_alone(chromium, url, 1) as page:
-        open_tab(page, "Library")
-        sheet = page.locator(".so-sheet", has=page.get_by_role("heading", name="Import annotations"))
-        message = sheet.locator(".so-message")
+        open_tab(page, "Data")
+        page.get_by_role("button", name="Annotations …").click()
+        sheet, message = page.locator("dialog.panel"), page.locator("dialog.panel .told")
         sheet.get_by_role("button", name="Check only").click()
-        expect(message).to_have_text("Add a file first.")
-        sheet.locator("input[type=file]").set_input_files(tmp_path / "bad.json")
-        expect(sheet).to_contain_text("bad")
+        expect(sheet.get_by_role("alert")).to_have_text("Add a file first.")
+        sheet.get_by_label("Files", exact=True).set_input_files(tmp_path / "bad.json")
+        expect(sheet).to_contain_text("bad.json")
         sheet.get_by_role("button", name="Import annotations").click()
         expect(message).to_contain_text("Nothing was imported: 1 annotation cannot be used.")
-        expect(sheet.locator(".so-results td").first).to_have_text("task 102, annotation 5")
-        for width in (390, 1366):
-            page.set_viewport_size({"width": width, "height": 900})
-            assert faults(page) == [], width
+        expect(sheet.locator(".details td").nth(1)).to_have_text("task 102, annotation 5")
         sheet.get_by_role("checkbox").check()
         sheet.get_by_role("button", name="Check only").click()
         expect(message).to_contain_text("1 comment would be added.")
         sheet.get_by_role("textbox").fill("ann@example.org=AA\nnonsense")
         sheet.get_by_role("button", name="Import annotations").click()
-        expect(message).to_have_text("found 'nonsense', expected AUTHOR=INITIALS")
+        expect(sheet.get_by_role("alert")).to_have_text("found 'nonsense', expected AUTHOR=INITIALS")
         sheet.get_by_role("textbox").fill("ann@example.org=AA")
         sheet.get_by_role("button", name="Import annotations").click()
         expect(message).to_contain_text("1 comment added.")

@@ -1,4 +1,4 @@
-"""A long import on the Library tab: its progress, cancel, a reload of the page, resume, and its result."""
+"""A long import on the Data tab: its progress, cancel, a reload of the page, resume, and its result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def files(tmp_path: Path) -> Path:
 def nothing_is_cut_off(page: Page) -> list[str]:
     """The texts of the form that are wider than their place, or outside of the page."""
     return page.evaluate(
-        """() => [...document.querySelectorAll('.so-import :is(p, progress), .so-sheet :is(.so-message, button)')]
+        """() => [...document.querySelectorAll('.so-data :is(p, progress, button)')]
           .filter((e) => e.getClientRects().length)
           .filter((e) => e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth + 1)
           .map((e) => e.outerHTML.slice(0, 120))"""
@@ -60,24 +60,25 @@ def test_a_long_import_shows_its_progress_and_is_cancelled_and_resumed(page: Pag
     options = ("--no-backups", "--import-from", files)
     with serving(database, *options, PYTHONPATH=str(tmp_path / "slow")) as address:
         enter(page, address, "AA", PASSWORD)
-        open_tab(page, "Library")
+        open_tab(page, "Data")
+        page.get_by_role("button", name="Import …").click()
         page.get_by_label("Or a file or folder on the server's disk").fill("/etc/passwd")
         page.get_by_role("button", name="Import", exact=True).click()
         expect(page.get_by_text("expected a file or folder inside")).to_be_visible()
         page.get_by_label("Or a file or folder on the server's disk").fill(str(files))
         page.get_by_role("button", name="Import", exact=True).click()
-        bar = page.get_by_role("progressbar", name="Import of trajectories.jsonl")
+        job = page.get_by_role("region", name="Import")
+        bar = job.get_by_role("progressbar")
         expect(bar).to_be_visible()
-        expect(page.get_by_role("status").filter(has_text="Importing trajectories.jsonl: step")).to_be_visible()
-        expect(page.locator(".so-import")).to_contain_text("per second")
-        expect(page.get_by_role("button", name="Import", exact=True)).to_be_disabled()
+        expect(job.get_by_text("Importing trajectories.jsonl: step")).to_be_visible()
+        expect(job).to_contain_text("per second")
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
             expect(bar).to_be_visible()
             assert nothing_is_cut_off(page) == [], width
         # Anybody who opens the tab sees it.
         page.reload()
-        open_tab(page, "Library")
+        open_tab(page, "Data")
         expect(bar).to_be_visible()
         expect(page.get_by_text("step 2 of 2, adding rows")).to_be_visible()
         page.get_by_role("button", name="Cancel import").click()
@@ -97,7 +98,7 @@ def test_a_long_import_shows_its_progress_and_is_cancelled_and_resumed(page: Pag
     with serving(database, *options) as address:
         enter(page, address, "AA", PASSWORD)
         expect(page.locator(".so-review .decision-bar")).to_be_visible()
-        open_tab(page, "Library")
+        open_tab(page, "Data")
         expect(page.get_by_text("was interrupted, because its program ended")).to_be_visible()
         page.get_by_role("button", name="Resume import").click()
         expect(page.get_by_text(f"{ROWS:,} new items in the queue.".replace(",", "\u202f"))).to_be_visible(
