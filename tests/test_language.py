@@ -376,31 +376,6 @@ def test_the_address_of_a_language_opens_nothing_that_is_closed(tmp_path: Path) 
     assert without_language("/") == "/"
 
 
-def event(client: TestClient, root: str, page: str, label: str) -> str:
-    """Run the event of selecting a tab as the page does, over the queue; return what it changed as JSON."""
-    config = config_of(page)
-    (tab,) = (c["id"] for c in config["components"] if c["props"].get("label") == label)
-    (number,) = (d["id"] for d in config["dependencies"] if [tab, "select"] in d["targets"])
-    session = f"session{label}"
-    body = {"data": [], "fn_index": number, "session_hash": session}
-    assert client.post(f"{root}/gradio_api/queue/join", json=body).status_code == 200
-    with client.stream("GET", f"{root}/gradio_api/queue/data?session_hash={session}") as answer:
-        for line in answer.iter_lines():
-            if "process_completed" in line:
-                return json.dumps(json.loads(line.removeprefix("data: ")), ensure_ascii=False)
-    raise AssertionError("the event did not end")
-
-
-def test_events_of_the_page_answer_in_its_language(client: TestClient) -> None:
-    """Gradio runs them in workers that no request started."""
-    client.post("/sign-in", data={"initials": "AB"})
-    chinese = client.get(
-        "/", headers={"Cookie": "; ".join(f"{k}={v}" for k, v in client.cookies.items()) + "; so-language=zh"}
-    )
-    assert "不用密码" in event(client, "/zh", chinese.text, "人员")
-    assert "without a password" in event(client, "", client.get("/").text, "People")
-
-
 def test_the_catalogue_of_the_page_is_kept_by_the_browser_until_it_changes(client: TestClient) -> None:
     answer = client.get("/ui/language/zh.js")
     assert answer.headers["cache-control"] == "no-cache"

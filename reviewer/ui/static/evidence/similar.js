@@ -3,7 +3,7 @@
 import { h } from '../common/dom.js'
 import { significant } from '../common/format.js'
 import { t, tn } from '../common/language.js'
-import { sparkline } from '../common/sparklines.js'
+import { sparkline } from '../spectrum/sparklines.js'
 
 /** @param {import('./aids.js').Aids} aids */
 export async function draw(aids) {

@@ -3,7 +3,7 @@
 import { h } from '../common/dom.js'
 import { redshift } from '../common/format.js'
 import { t } from '../common/language.js'
-import { sparkline } from '../common/sparklines.js'
+import { sparkline } from '../spectrum/sparklines.js'
 import { chi2Text, velocityText } from './aids.js'
 
 /** @param {import('./aids.js').Aids} aids */

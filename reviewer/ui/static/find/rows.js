@@ -4,11 +4,11 @@
 import { fill, h } from '../common/dom.js'
 import { STATE_TONES, stateName } from '../common/filters.js'
 import { number } from '../common/format.js'
-import { nameInQueue } from '../common/item_header.js'
+import { nameInQueue } from '../spectrum/item_header.js'
 import { Keys } from '../common/keys.js'
 import { t, tn, TRACE, withCommas } from '../common/language.js'
 import { linkTo } from '../common/links.js'
-import { sparkline } from '../common/sparklines.js'
+import { sparkline } from '../spectrum/sparklines.js'
 
 /**
  * @typedef {ListedRow & {

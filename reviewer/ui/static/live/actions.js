@@ -1,7 +1,7 @@
 // What the keys and buttons of the Live tab do: run, stop, send to review, move between rows, steps and samples.
 
 import { address } from '../common/address.js'
-import { downloads, observedRange } from '../common/downloads.js'
+import { downloads, observedRange } from '../spectrum/downloads.js'
 import { postJSON } from '../common/http.js'
 import { t } from '../common/language.js'
 import * as panels from '../common/panels.js'

@@ -5,8 +5,8 @@ import { getJSON, postForm, postJSON, remove } from '../common/http.js'
 import { Keys, isComposing } from '../common/keys.js'
 import { t, tn, word } from '../common/language.js'
 import { confirmed, openPanel } from '../common/panels.js'
-import { nameInQueue, surveyOf } from '../common/item_header.js'
-import { sparkline } from '../common/sparklines.js'
+import { nameInQueue, surveyOf } from '../spectrum/item_header.js'
+import { sparkline } from '../spectrum/sparklines.js'
 import { TONES, resultLabel } from './labels.js'
 
 export class Bench {

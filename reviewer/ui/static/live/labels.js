@@ -2,7 +2,7 @@
 
 import { cap, h } from '../common/dom.js'
 import { number, timeWithSeconds } from '../common/format.js'
-import { shortTitle } from '../common/item_header.js'
+import { shortTitle } from '../spectrum/item_header.js'
 import { Keys } from '../common/keys.js'
 import { BETWEEN, t, tn, withParts, word } from '../common/language.js'
 import { guideElements } from '../common/panels.js'

@@ -3,7 +3,7 @@
 
 import { fill, h } from '../common/dom.js'
 import { timeWithSeconds } from '../common/format.js'
-import { drawHeader } from '../common/item_header.js'
+import { drawHeader } from '../spectrum/item_header.js'
 import { t } from '../common/language.js'
 import { openPicture } from '../common/panels.js'
 import { Comparison } from '../trace/comparison.js'

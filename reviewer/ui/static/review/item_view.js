@@ -3,9 +3,9 @@
 
 import { address } from '../common/address.js'
 import { fill, h } from '../common/dom.js'
-import { downloads, observedRange } from '../common/downloads.js'
+import { downloads, observedRange } from '../spectrum/downloads.js'
 import { dateAndTime, windowText } from '../common/format.js'
-import { drawHeader } from '../common/item_header.js'
+import { drawHeader } from '../spectrum/item_header.js'
 import { Keys } from '../common/keys.js'
 import { t, tn, word } from '../common/language.js'
 import { guideOf, openPicture } from '../common/panels.js'

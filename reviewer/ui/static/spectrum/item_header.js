@@ -1,8 +1,8 @@
 // The header of an item: name with its facts, the question, survey, S/N, coordinates, external links.
 
-import { fill, h } from './dom.js'
-import { mediumText } from './format.js'
-import { sentences, t, word } from './language.js'
+import { fill, h } from '../common/dom.js'
+import { mediumText } from '../common/format.js'
+import { sentences, t, word } from '../common/language.js'
 import { copyButton, factsSheet } from './spectrum_facts.js'
 
 /**

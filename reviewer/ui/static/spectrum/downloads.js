@@ -1,7 +1,7 @@
 // The entries of a menu of downloads: a spectrum as a figure and as a table.
 
-import { address } from './address.js'
-import { t } from './language.js'
+import { address } from '../common/address.js'
+import { t } from '../common/language.js'
 
 /**
  * @param {string} url of the item, the run or the row of the bench, e.g. /api/v1/item/12

@@ -1,11 +1,11 @@
 // What a file states about a spectrum, beyond the header's one line: the survey's identifiers to copy, S/N by band,
 // medium and velocity frame. The list is built when it is opened.
 
-import { h } from './dom.js'
-import { mediumText, number, redshift } from './format.js'
-import { t, word } from './language.js'
-import { copyText } from './panels.js'
-import { sheetOf } from './popover.js'
+import { h } from '../common/dom.js'
+import { mediumText, number, redshift } from '../common/format.js'
+import { t, word } from '../common/language.js'
+import { copyText } from '../common/panels.js'
+import { sheetOf } from '../common/popover.js'
 
 /** The printed name of an identifier. */
 const NAMES = {

@@ -1,6 +1,6 @@
 // A spectrum as a small line in a row of a list. The server draws it, once.
 
-import { getJSON } from './http.js'
+import { getJSON } from '../common/http.js'
 
 const SVG = 'http://www.w3.org/2000/svg'
 const MOST = 100 // keys of a request: proxies refuse addresses longer than 8 kB
