@@ -304,3 +304,13 @@ def test_sparklines_of_the_bench_are_ones_own(app: FastAPI, client: TestClient) 
     query = {"of": added[0]["spectrum"]}
     assert client.get("/api/v1/sparklines", params=query).json()["sparklines"][query["of"]].startswith("M")
     assert client_of(app, "AU").get("/api/v1/sparklines", params=query).json()["sparklines"] == {}
+
+
+def test_sparklines_are_sent_although_they_cannot_be_kept(client: TestClient, store: Store) -> None:
+    _, sha256 = an_item(store, "cv", "cv", 1)
+    kept = store.spectra.sparklines([sha256])
+    with closing(sqlite3.connect(store.path)) as db:
+        db.execute("DELETE FROM sparklines")
+        db.commit()
+    store.database.writer.execute("PRAGMA query_only = ON")
+    assert client.get("/api/v1/sparklines", params={"of": sha256}).json()["sparklines"] == kept
