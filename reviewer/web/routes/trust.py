@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix="/api/v1/progress/trust")
 
+_SCORING = deferred("You score in a blind session. This section is shown again once the session is closed.")
 _CACHED = 30  # lists and thresholds that are kept
 
 
@@ -93,7 +94,8 @@ def trust(
     present = list(store.queue.facets().get("task", ()))
     tasks = {key: title_of(context.tasks, key) for key in present}
     key = task if task in tasks else _first_scored(store, present)
-    policies = _policies(store, cache, key) if key else []
+    # To a scorer of an open session the names of policies would tell which sources are compared.
+    policies = _policies(store, cache, key) if key and not visible.items else []
     names = [drafts.name for drafts in policies]
     name = policy if policy in names else next(iter(names), "")
     scored_spectra = cache.scored(store, key, name) if name else None
@@ -106,7 +108,7 @@ def trust(
         may_download=manages,
     )
     if scored_spectra is None:
-        why_not, command = missing_scores(store, key, name)
+        why_not, command = (tr(_SCORING), None) if visible.items else missing_scores(store, key, name)
         return answers.NoScores(**dict(choice), scored=None, why_not=why_not, command=command)
     return answers.TrustFigures(
         **dict(choice),

@@ -200,6 +200,9 @@ def test_sessions_to_score_are_counted_until_every_sheet_has_an_answer(tmp_path:
         opened(store, scorers=("ED", "JU"), sources=(GPT, SPEC))
         client = client_of(store, "ED")
         assert client.get("/api/v1/queue/stamp").json()["sessions"] == 1
+        trust = client.get("/api/v1/progress/trust").json()
+        assert (trust["policies"], trust["command"]) == ([], None), "the names of the sources"
+        assert client_of(store, "CO").get("/api/v1/progress/trust").json()["policies"] != []
         for work in store.blind.scoring.assignments("ED"):
             answer_one(store, "ED", work)
         assert client.get("/api/v1/queue/stamp").json()["sessions"] == 0

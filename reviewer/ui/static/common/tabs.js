@@ -30,7 +30,7 @@ export function showCount(id, n) {
   const content = n ? `"${n > MOST_SHOWN ? `${MOST_SHOWN}+` : n}" / ${JSON.stringify(t('{n} waiting', { n }))}` : null
   const { style } = document.documentElement
   style.setProperty(`--so-count-${id}`, content)
-  style.setProperty(`--so-room-${id}`, content && '18px')
+  style.setProperty(`--so-room-${id}`, content && '26px')
 }
 
 /** Whether a tab with keys of its own is in front. */

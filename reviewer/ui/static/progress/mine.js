@@ -24,7 +24,7 @@ function didText({ today, rounds }) {
   const all = Object.values(rounds).reduce((sum, n) => sum + n, 0)
   const parts = Object.entries(rounds).map(([round, n]) => `${word(round)}\u00a0${number(n)}`)
   return [
-    tn('{n} decision today', '{n} decisions today', today, { n: number(today) }),
+    tn('{n} decision today (UTC)', '{n} decisions today (UTC)', today, { n: number(today) }),
     all ? t('{n} in all: {parts}', { n: number(all), parts: withCommas(parts) }) : t('None before.'),
   ]
 }
