@@ -23,13 +23,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FigureKind = Literal["png", "svg", "pdf"]
-_WIDTH, _PANEL = 7.1, 2.7  # inches: two columns of a journal
-_DPI = 200
+_WIDTH, _PANEL, _DPI = 7.1, 2.7, 200  # inches: two columns of a journal
 _INK, _ERROR, _FLAGGED, _SHADE, _CHOSEN = "#1f2f6b", "#c9ccd6", "#b45309", "#e3ebfb", "#1a56db"
 _SMALL, _TEXT, _TITLE = 6.5, 8.5, 10.0  # points
 _PAD = 0.06  # of the range, above and below the data
-_ROWS = 3  # of numbers above the plot
-_APART = 0.022  # of the range, between two numbers in one row
+_ROWS, _APART = 3, 0.022  # rows of numbers above the plot, and the part of the range between two in one row
 _STYLE = {"pdf.fonttype": 42, "svg.hashsalt": "spec-o3"}  # fonts that journals take; the same file each time
 _UNDATED = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
@@ -50,11 +48,8 @@ def figure(
     if span is not None:
         inside = (spectrum.wavelength >= span[0]) & (spectrum.wavelength <= span[1])
         if np.count_nonzero(inside) < 2:
-            first, last = spectrum.wavelength[[0, -1]]
             actual = deferred("fewer than two pixels in {lo:.8g} to {hi:.8g} Å", lo=span[0], hi=span[1])
-            raise SpectrumError(
-                spectrum.name, actual, deferred("a window within {first:.1f} to {last:.1f} Å", first=first, last=last)
-            )
+            raise SpectrumError(spectrum.name, actual, deferred("a window with data"))
     packed = io.BytesIO()
     with default_style(_STYLE):
         panels = 1 if span is None else 2
@@ -65,11 +60,10 @@ def figure(
         title = _drawable(one_line(spectrum.name, 90))
         axes[0].set_title(title, fontsize=_TITLE, pad=6 + rows * (_TEXT + 1), parse_math=False)
         if span is not None:
-            outside += _curve(axes[1], spectrum, inside)
+            outside = max(outside, _curve(axes[1], spectrum, inside))
             axes[1].set_xlim(*span)
-        axes[-1].set_xlabel(_wavelength_title(spectrum), fontsize=_TEXT)
-        note = _drawable(" · ".join(_notes(spectrum, outside)))
-        drawn.supxlabel(note, fontsize=_SMALL, x=0.01, ha="left", color="#555", parse_math=False)
+        axes[-1].set_xlabel(f"Wavelength (Å), {spectrum.frame} frame, {medium_text(spectrum)}", fontsize=_TEXT)
+        drawn.supxlabel(_note(spectrum, outside), fontsize=_SMALL, x=0.01, ha="left", color="#555", parse_math=False)
         drawn.savefig(packed, format=kind, dpi=_DPI, metadata=_UNDATED[kind])
     return packed.getvalue()
 
@@ -77,8 +71,7 @@ def figure(
 def _curve(axes: Axes, spectrum: Spectrum, inside: BoolArray) -> int:
     """Draw flux, error band and flagged pixels; return how many pixels lie outside the flux range."""
     seen = spectrum.ivar > 0
-    with np.errstate(divide="ignore", over="ignore"):
-        sigma = np.where(seen, 1 / np.sqrt(spectrum.ivar), np.nan)[inside]
+    sigma = np.divide(1, np.sqrt(spectrum.ivar), out=np.full(seen.size, np.nan), where=seen)[inside]
     shown = seen[inside] if seen[inside].any() else np.ones(sigma.size, bool)
     wavelength, mask = spectrum.wavelength[inside], spectrum.mask[inside] & shown
     flux = np.where(shown, spectrum.flux[inside], np.nan)  # a gap where there are no data
@@ -131,11 +124,6 @@ def _numbered(axes: Axes, spectrum: Spectrum, windows: Sequence[Window], span: t
     return used
 
 
-def _wavelength_title(spectrum: Spectrum) -> str:
-    frame = "rest frame" if spectrum.frame == "rest" else "observed frame"
-    return f"Wavelength (Å), {frame}, {medium_text(spectrum)}"
-
-
 def _flux_title(unit: str) -> str:
     known = flux_unit(unit)
     if known is not None:
@@ -143,15 +131,16 @@ def _flux_title(unit: str) -> str:
     return _drawable(f"Flux ({'unit unknown' if unit in ('', 'unknown') else one_line(unit, 40)})")
 
 
-def _notes(spectrum: Spectrum, outside: int) -> list[str]:
-    z = "z unknown" if spectrum.redshift is None else f"z = {spectrum.redshift:.7g}"
-    error = "grey: ±1σ" if spectrum.errors == "measured" else "grey: ±1σ, estimated from the scatter"
-    notes = [one_line(spectrum.survey, 50), f"S/N {spectrum.snr_typical:.3g}", z, error]
-    if spectrum.mask.any():
-        notes.append("orange dots: flagged by the survey")
-    if outside:
-        notes.append(f"{outside} {'pixel' if outside == 1 else 'pixels'} outside the flux range")
-    return [note for note in notes if note]
+def _note(spectrum: Spectrum, outside: int) -> str:
+    notes = (
+        one_line(spectrum.survey, 50),
+        f"S/N {spectrum.snr_typical:.3g}",
+        "z unknown" if spectrum.redshift is None else f"z = {spectrum.redshift:.7g}",
+        "grey: ±1σ" + (", estimated from the scatter" if spectrum.errors == "estimated" else ""),
+        "orange dots: flagged by the survey" if spectrum.mask.any() else "",
+        f"pixels outside the flux range: {outside}" if outside else "",
+    )
+    return _drawable(" · ".join(filter(None, notes)))
 
 
 def _drawable(text: str) -> str:

@@ -23,7 +23,6 @@ from agent.policies.baseline.rule import Baseline
 from agent.policies.local.model import Weights
 from agent.policies.local.policy import Local
 from agent.policies.nano import folder as nano_folder
-from agent.policies.nano.policy import NAME as NANO
 from agent.policies.nano.policy import Nano
 from agent.policies.native import Guidance, Native, health_of
 from agent.policies.openai.endpoint import Endpoint
@@ -66,6 +65,7 @@ URL = "http://127.0.0.1:8000/v1"
 SPEC_O3 = "spec-o3"
 SERVER = "SPEC_O3_SERVER"
 SERVERS = "SPEC_O3_SERVERS"
+DEMONSTRATION = deferred("nano (demonstration model)")
 API_KEY = "SPEC_O3_API_KEY"
 MODEL = "SPEC_O3_MODEL"
 ADAPTER = "SPEC_O3_ADAPTER"
@@ -164,7 +164,7 @@ class Roster:
         """Return all of them, in display order."""
         entries = [Entry("baseline", BASELINE, "baseline", None, deferred("measures lines and bands, here"), False)]
         if self.nano is not None:
-            entries.append(Entry("nano", NANO, "nano", "spec-o3", deferred("a very small model, here"), True))
+            entries.append(Entry("nano", DEMONSTRATION, "nano", "spec-o3", deferred("a very small model, here"), True))
         if self.specialist is not None:
             entries.append(
                 Entry(

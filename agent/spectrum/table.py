@@ -17,16 +17,10 @@ from agent.spectrum.record import Spectrum, medium_text
 from agent.text import one_line
 
 if TYPE_CHECKING:
-    from astropy.table import Table
     from astropy.units import UnitBase
 
 TableKind = Literal["csv", "ecsv"]
 _ANGSTROM = re.compile(r"\b(?:A|AA|Ang|Angstroms)\b|Å")
-_DELIMITERS = {"csv": ",", "ecsv": " "}
-_COLUMNS = {
-    "ivar": "inverse variance of flux, 0 = no data",
-    "mask": "1 = flagged by the survey",
-}
 
 
 class Window(NamedTuple):
@@ -39,36 +33,30 @@ class Window(NamedTuple):
 
 def written(spectrum: Spectrum, windows: Iterable[Window], kind: TableKind) -> bytes:
     """Return the table as UTF-8. Every pixel is kept, also those without data or flagged."""
-    text = io.StringIO(newline="")
-    table(spectrum, windows).write(text, format="ascii.ecsv", delimiter=_DELIMITERS[kind])
-    return text.getvalue().encode()
-
-
-def table(spectrum: Spectrum, windows: Iterable[Window] = ()) -> Table:
-    """Return the spectrum as an astropy table; ``meta["flux_unit"]`` is the unit as the file has it."""
     from astropy.table import Table
 
     columns = {key: getattr(spectrum, key) for key in ("wavelength", "flux", "ivar")}
-    filled = Table({**columns, "mask": spectrum.mask.astype(np.uint8)}, meta=_meta(spectrum, windows))
-    filled["wavelength"].unit = "Angstrom"
+    table = Table({**columns, "mask": spectrum.mask.astype(np.uint8)}, meta=_meta(spectrum, windows))
+    table["wavelength"].unit = "Angstrom"
     if unit := flux_unit(spectrum.flux_unit):
-        filled["flux"].unit, filled["ivar"].unit = unit, unit**-2
-    for name, description in _COLUMNS.items():
-        filled[name].description = description
-    return filled
+        table["flux"].unit, table["ivar"].unit = unit, unit**-2
+    table["ivar"].description = "inverse variance of flux, 0 = no data"
+    table["mask"].description = "1 = flagged by the survey"
+    text = io.StringIO(newline="")
+    table.write(text, format="ascii.ecsv", delimiter="," if kind == "csv" else " ")
+    return text.getvalue().encode()
 
 
 def _meta(spectrum: Spectrum, windows: Iterable[Window]) -> dict[str, Any]:
     # The reader takes the first value of a key, so that no name that is wrapped onto a line of its own can replace one.
+    numbers = {key: getattr(spectrum, key) for key in ("redshift", "ra", "dec")}
     return {
         "medium": medium_text(spectrum),
         "frame": spectrum.frame,
-        "redshift": "unknown" if spectrum.redshift is None else float(spectrum.redshift),
+        **{key: "unknown" if value is None else float(value) for key, value in numbers.items()},
         "flux_unit": one_line(spectrum.flux_unit).replace("Å", "Angstrom"),
         "errors": spectrum.errors,
         "simulated": spectrum.meta.get("simulated") is True,
-        "ra": "unknown" if spectrum.ra is None else float(spectrum.ra),
-        "dec": "unknown" if spectrum.dec is None else float(spectrum.dec),
         "survey": one_line(spectrum.survey),
         "name": one_line(spectrum.name),
         "ids": {one_line(key): one_line(value) for key, value in spectrum.ids.items()},

@@ -23,6 +23,7 @@ from agent.trajectory import Trajectory, new_step_id
 from agent.trajectory.steps import Answer, Step, Think, Zoom
 
 FILE = Path(__file__).with_name("demo.json")
+BATCH = "demo"
 
 Mistake = Literal["hallucinated line", "wrong label", "flipped verdict", "wrong frame", "needless zoom"]
 
@@ -40,7 +41,9 @@ class Recipe:
     mistake: Mistake | None = None
 
     def spectrum(self) -> Spectrum:
-        return simulate(self.kind, self.survey, self.snr, self.seed, self.redshift)
+        """Simulate it. Survey and meta say that it is simulated; nothing but the data says what it is."""
+        spectrum = simulate(self.kind, self.survey, self.snr, self.seed, self.redshift)
+        return replace(spectrum, name=f"demo-{self.seed:04d}.fits", catalogue_class="", meta={"simulated": True})
 
 
 # The seeds give each state of a class and each similar class that is worth a discussion.

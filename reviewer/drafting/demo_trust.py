@@ -16,7 +16,7 @@ from agent.policies.baseline.rule import Baseline
 from agent.tasks import load
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.tags import turn_text
-from reviewer.drafting.demo import demo_items
+from reviewer.drafting.demo import BATCH, demo_items
 from reviewer.store import Draft, ScoreRow, Store, TrialRow
 
 FILE = Path(__file__).with_name("demo_trust.json")
@@ -46,7 +46,7 @@ def load_demo(store: Store) -> None:
 
     P(YES) and trials of a draft that had to be made again are left out: the shipped ones are of another spectrum.
     """
-    drafts = [Draft(trajectory, spectrum, batch="demo") for spectrum, trajectory in demo_items()]
+    drafts = [Draft(trajectory, spectrum, batch=BATCH) for spectrum, trajectory in demo_items()]
     shipped = json.loads(FILE.read_text(encoding="utf-8"))
     rows = [
         ScoreRow(added.item_id, score["p_yes"], score["features"], tuple(score["reasons"]))

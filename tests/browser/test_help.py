@@ -94,18 +94,18 @@ OVERLAP = """() => {
 }"""
 
 
-def test_the_tour_has_six_steps_and_opens_once_for_each_person(chromium: Browser, url: str) -> None:
+def test_the_tour_has_four_steps_and_opens_once_for_each_person(chromium: Browser, url: str) -> None:
     with signed_in(chromium, url, NEW, PASSWORD) as page:
         card = page.locator(".so-tour")
         expect(card).to_be_visible()
         expect(card.locator(".primary")).to_be_focused()
         titles = []
-        for number in range(1, 7):
-            expect(card.locator("h2")).to_contain_text(f"{number} of 6")
+        for number in range(1, 5):
+            expect(card.locator("h2")).to_contain_text(f"{number} of 4")
             titles.append(card.locator("h2").evaluate("(title) => title.firstChild.textContent"))
             page.keyboard.press("ArrowRight")
         expect(card).to_have_count(0)
-        assert titles == ["Your queue", "The trace", "The spectrum", "Hints", "Your decision", "Help"]
+        assert titles == ["Your queue", "The spectrum", "The trace", "Your decision"]
         page.reload()
         expect(page.locator(".so-review .decision-bar .round")).to_be_visible()
         page.wait_for_function("window.specO3?.review.current?.place")
@@ -114,7 +114,7 @@ def test_the_tour_has_six_steps_and_opens_once_for_each_person(chromium: Browser
         expect(card).to_be_visible()
         page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowLeft")
-        expect(card.locator("h2")).to_contain_text("1 of 6")
+        expect(card.locator("h2")).to_contain_text("1 of 4")
         page.keyboard.press("k")  # decides nothing while the card has the focus
         page.keyboard.press("Escape")
         expect(card).to_have_count(0)
@@ -126,8 +126,8 @@ def test_no_card_of_the_tour_covers_what_it_speaks_of(desk: Page, width: int, he
     desk.set_viewport_size({"width": width, "height": height})
     desk.locator(".so-help .help").click()
     desk.get_by_role("menuitem", name="Tour").click()
-    for number in range(1, 7):
-        expect(desk.locator(".so-tour h2")).to_contain_text(f"{number} of 6")
+    for number in range(1, 5):
+        expect(desk.locator(".so-tour h2")).to_contain_text(f"{number} of 4")
         desk.wait_for_function(f"() => Object.values(({OVERLAP})()).every(Boolean)")
         desk.keyboard.press("ArrowRight")
     expect(desk.locator(".so-tour")).to_have_count(0)
@@ -148,7 +148,7 @@ def test_the_tour_begins_at_the_queues_button_where_the_queue_is_a_drawer_and_en
     desk.locator(".so-help .help").click()
     desk.get_by_role("menuitem", name="Tour").click()
     expect(desk.locator(".so-review .decision-bar .round")).to_be_visible()
-    expect(desk.locator(".so-tour h2")).to_contain_text("1 of 6")
+    expect(desk.locator(".so-tour h2")).to_contain_text("1 of 4")
 
 
 def test_the_documentation_opens_in_the_theme_of_the_page_without_a_violation_of_its_policy(desk: Page) -> None:

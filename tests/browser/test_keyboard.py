@@ -159,6 +159,7 @@ def test_my_verdict_first_hides_what_tells_the_answer_until_it_is_given(page: Pa
     item = page.evaluate("window.specO3.review.current.item.id")
     name = rows.locator(f"[data-item='{item}'] .name")
     expect(header).to_contain_text("simulated")
+    expect(name).to_contain_text("demo-")
     expect(bar.get_by_role("button", name="Cannot tell ,")).to_be_visible()
     press(page, "p")
     expect(bar.locator(".ask")).to_be_visible()
@@ -173,14 +174,14 @@ def test_my_verdict_first_hides_what_tells_the_answer_until_it_is_given(page: Pa
     desk = page.evaluate("document.querySelector('.so-review').outerHTML")
     assert "simulated" not in desk, desk[desk.index("simulated") - 200 :][:400]
     assert "baseline" not in desk
-    assert "simulated-" not in shown
+    assert "demo-" not in shown
     press(page, "k")
     expect(bar.locator(".ask")).to_be_visible()
     press(page, "9")
     expect(page.locator(".so-review .toasts")).to_contain_text("The key , decides the item so.")
     expect(page.locator(".card.answer")).to_have_count(1)
     expect(header).to_contain_text("simulated")
-    expect(name).to_contain_text("simulated")
+    expect(name).to_contain_text("demo-")
 
 
 @pytest.mark.smoke

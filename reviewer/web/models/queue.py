@@ -51,6 +51,7 @@ class Person(Answer):
     scales: Scales
     problems: tuple[str, ...] = Field(description="task files that were left out")
     backups: str = Field(description="what is wrong with the backups, for coordinators; empty: nothing")
+    demo: int = Field(description="spectra of the demo, if there are no others; else 0")
     clock: str = Field(description="a warning that the server's clock was set back; empty: it was not")
     tasks: dict[str, TaskText]
 

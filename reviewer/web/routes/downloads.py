@@ -51,8 +51,7 @@ def _of_item(context: ContextDep, first: VerdictFirstDep, item_id: int) -> Shown
 
 
 def _of_run(run: RunDep, sample: SampleDep) -> Shown:
-    spectrum = run.settings.spectrum
-    return Shown(spectrum, windows_of(sample.trajectory.steps, spectrum))
+    return Shown(run.settings.spectrum, windows_of(sample.trajectory.steps, run.settings.spectrum))
 
 
 def _of_bench(bench: BenchDep, row: str) -> Shown:

@@ -11,10 +11,11 @@ from fastapi import APIRouter, Depends, Response
 from agent.language import tr
 from agent.trajectory import TrajectoryError
 from agent.trajectory.steps import object_of
+from reviewer.drafting.demo import BATCH as DEMO
 from reviewer.pictures import as_stated, png_in_base64, revise, zoom_step
 from reviewer.rules.inspection import ISSUES, QUALITIES, SPECTRAL_TYPES, Inspection, InspectionError
 from reviewer.rules.workflow import REASONS
-from reviewer.store import TRIAL_OUTCOMES, NotAllowed, QueueFilter
+from reviewer.store import TRIAL_OUTCOMES, NotAllowed, QueueFilter, Store
 from reviewer.web import requests
 from reviewer.web.access import may_manage
 from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep, program_version
@@ -60,9 +61,16 @@ def me(person: PersonDep, context: ContextDep) -> queue_answers.Person:
         scales=queue_answers.Scales(qualities=QUALITIES, issues=ISSUES, spectypes=SPECTRAL_TYPES),
         problems=context.problems,
         backups="" if backups is None else tr(backups.problem),
+        demo=_demo_items(context.store),
         clock=_clock_warning(context.store.log.clock_behind()),
         tasks={key: queue_answers.TaskText.model_validate(task) for key, task in context.tasks.items()},
     )
+
+
+def _demo_items(store: Store) -> int:
+    """Return the number of items if all are of the demo, else 0."""
+    items = store.queue.page(QueueFilter(batch=DEMO), "", limit=1).total
+    return items if items and items == store.queue.page(QueueFilter(), "", limit=1).total else 0
 
 
 def _clock_warning(behind: timedelta | None) -> str:

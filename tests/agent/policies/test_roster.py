@@ -482,7 +482,7 @@ def test_a_nano_model_is_listed_only_where_there_is_one(tmp_path, monkeypatch):
     monkeypatch.setenv("SPEC_O3_NANO", str(tmp_path))
     roster = Roster.load()
     entry = roster.entry("nano")
-    assert (entry.title, entry.kind, entry.samples_ok) == ("nano (trained on simulations)", "nano", True)
+    assert (entry.title, entry.kind, entry.samples_ok) == ("nano (demonstration model)", "nano", True)
     assert not roster.is_checkpoint("nano")
     health = roster.health("nano")
     assert not health.ok

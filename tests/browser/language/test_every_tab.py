@@ -60,7 +60,7 @@ def test_review_and_its_dialogs(walk: Walk) -> None:
     for key in ("Shift+Q", "x", "m", "?", "g"):
         walk.key(key, DIALOG)
     page.keyboard.press("Shift+H")
-    for step in range(6):
+    for step in range(4):
         walk.look(f"tour {step + 1}")
         page.locator(".so-tour button.primary").click()
     page.locator(".so-help .help").click()

@@ -49,6 +49,19 @@ def desk(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
         yield page
 
 
+def test_the_demo_says_that_it_is_one_and_names_no_class(desk: Page) -> None:
+    desk.keyboard.press("Shift+H")
+    expect(desk.locator(".so-tour p")).to_contain_text(
+        "Demo: 40 simulated spectra. Some drafts are wrong on purpose: find them."
+    )
+    desk.keyboard.press("Escape")
+    expect(desk.locator(".so-review .item .name")).to_have_text(f"demo-{PASSED:04d}.fits")
+    expect(desk.locator(".so-review .item")).to_contain_text("simulated")
+    open_tab(desk, "Live")
+    chosen = desk.locator(".so-live .policy select option:checked")
+    expect(chosen).to_have_text("rule-based baseline")
+
+
 def trust_section(page: Page) -> None:
     open_tab(page, "Progress")
     page.locator("section.trust").scroll_into_view_if_needed()

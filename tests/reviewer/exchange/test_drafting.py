@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from agent.conversation import Conversation, Exchange, Stop, Usage
 from agent.policies.baseline.rule import Baseline
 from agent.simulate import CLASSES, LOOK_ALIKES, truth
 from agent.spectrum import Spectrum
+from agent.spectrum.record import facts
 from agent.tasks import load
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Think, Zoom
@@ -330,7 +332,7 @@ def test_the_shipped_scores_and_trials_are_those_of_the_demo(items):
 
 def test_the_demo_has_drafts_of_every_class_with_the_true_label_that_can_be_reviewed(items):
     assert {trajectory.task for _, trajectory in items} == set(CLASSES)
-    assert len({spectrum.meta["kind"] for spectrum, _ in items} & set(LOOK_ALIKES)) >= 8
+    assert len({recipe.kind for recipe in RECIPES} & set(LOOK_ALIKES)) >= 8
     assert len({spectrum.survey for spectrum, _ in items}) == 3
     assert len({spectrum.name for spectrum, _ in items}) == len(items)
     for recipe, (spectrum, trajectory) in zip(RECIPES, items, strict=True):
@@ -341,6 +343,16 @@ def test_the_demo_has_drafts_of_every_class_with_the_true_label_that_can_be_revi
         assert trajectory.label == truth(recipe.kind, recipe.task)
         assert trajectory.prompt == TASKS[recipe.task].prompt
         assert trajectory.problems() == []
+
+
+def test_only_the_data_of_a_demo_spectrum_tell_what_it_is(items):
+    names = "|".join([*CLASSES, *LOOK_ALIKES, *map(re.escape, LOOK_ALIKES.values())])
+    for spectrum, trajectory in items:
+        assert re.fullmatch(r"demo-\d{4}\.fits", spectrum.name)
+        assert trajectory.spectrum_name == spectrum.name
+        header = json.dumps({**facts(spectrum), "survey": spectrum.survey.removeprefix("simulated ")})
+        assert re.findall(rf"\b(?:{names})\b", header, re.IGNORECASE) == []
+        assert spectrum.survey.startswith("simulated ")
 
 
 def replayed(spectrum, task):

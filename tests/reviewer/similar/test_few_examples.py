@@ -25,14 +25,16 @@ def similar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Similar]:
         similar.close()
 
 
-def names(similar: Similar) -> dict[int, str]:
+def kinds(similar: Similar) -> dict[int, str]:
+    """What each item's spectrum shows, which its name does not tell."""
+    by_name = {recipe.spectrum().name: recipe.kind for recipe in demo.RECIPES}
     rows = similar.index.store.queue.rows(similar.corpus.items.tolist())
-    return {row.item_id: row.name for row in rows}
+    return {row.item_id: by_name[row.name] for row in rows}
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_few_carbon_stars_are_followed_by_the_others(similar: Similar, number: int) -> None:
-    carbon = [item for item, name in names(similar).items() if "-cc-" in name]
+    carbon = [item for item, kind in kinds(similar).items() if kind == "cc"]
     assert len(carbon) == 3
     examples = carbon[:number]
     corpus, ranking = similar.by_examples(examples, [], set())
@@ -45,8 +47,8 @@ def test_few_carbon_stars_are_followed_by_the_others(similar: Similar, number: i
 
 
 def test_only_the_items_of_a_filter_are_ranked_in_the_same_order(similar: Similar) -> None:
-    known = names(similar)
-    carbon = [item for item, name in known.items() if "-cc-" in name]
+    known = kinds(similar)
+    carbon = [item for item, kind in known.items() if kind == "cc"]
     some = list(known)[3:12]
     for examples in (carbon[:1], carbon):
         corpus, everything = similar.by_examples(examples, [], set())
@@ -56,9 +58,9 @@ def test_only_the_items_of_a_filter_are_ranked_in_the_same_order(similar: Simila
 
 
 def test_a_counterexample_pushes_what_is_like_it_back(similar: Similar) -> None:
-    known = names(similar)
-    carbon = [item for item, name in known.items() if "-cc-" in name]
-    dwarf, *others = [item for item, name in known.items() if "-wd-" in name and item not in carbon]
+    known = kinds(similar)
+    carbon = [item for item, kind in known.items() if kind == "cc"]
+    dwarf, *others = [item for item, kind in known.items() if kind == "wd" and item not in carbon]
 
     def scores(counterexamples: list[int]) -> dict[int, float]:
         corpus, ranking = similar.by_examples(carbon[:1], counterexamples, set())

@@ -53,6 +53,16 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
+def test_only_a_database_of_nothing_but_the_demo_is_called_one(tmp_path: Path, app: Any) -> None:
+    assert client_of(app, "RV").get("/api/v1/me").json()["demo"] == 0
+    with Store.open(tmp_path / "demo.db") as examples:
+        examples.accounts.add_person("CD", "Person CD", ["reviewer"])
+        for seed, batch, expected in ((1, "demo", 1), (2, "mine", 0)):
+            trajectory, spectrum = drafted(seed)
+            examples.items.add(trajectory, examples.spectra.add(spectrum), batch=batch)
+            assert client_of(examples, "CD").get("/api/v1/me").json()["demo"] == expected
+
+
 @pytest.fixture
 def app(store: Store) -> Any:
     return server.build(store, local=True)

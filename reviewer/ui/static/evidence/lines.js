@@ -105,13 +105,8 @@ function cells({ centroid, velocity, fwhm, ew, reason }) {
       : h('td.number', { title: reason }, '–')
   if (!centroid && !velocity && !fwhm)
     return [h('td.reason', { colSpan: ew ? 3 : 4 }, reason || t('not measured')), ew && value(ew, 'Å')]
-  const measured = [
-    value(centroid, 'Å', { group: false }),
-    value(velocity, 'km/s'),
-    value(fwhm, 'km/s'),
-    value(ew, 'Å'),
-  ]
-  return measured.concat(
+  const row = [value(centroid, 'Å', { group: false }), value(velocity, 'km/s'), value(fwhm, 'km/s'), value(ew, 'Å')]
+  return row.concat(
     reason
       ? [h('td.doubt', { title: reason }, h('span', { 'aria-label': t('not certain: {reason}', { reason }) }, '?'))]
       : [],

@@ -1,93 +1,71 @@
-// The tour: six short cards, each next to the part of the Review tab that it speaks of.
+// The tour: four short cards, each next to the part of the Review tab that it speaks of.
 
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h } from '../common/dom.js'
 import { Keys } from '../common/keys.js'
-import { t, withParts } from '../common/language.js'
+import { sentences, t, withParts } from '../common/language.js'
 import { panelIsOpen } from '../common/panels.js'
 
 const SEEN = 'so-tour' // initials of the people who have seen it in this browser, separated by spaces
 const GAP = 12 // px between card, target and edges
 const RING = 4 // px around the target
 
-/**
- * `targets`: the first visible one counts.
- * @typedef {{title: string, text: import('../common/dom.js').Child[], targets: string[]}} Stop
- */
-
 /** The actions whose keys are in the texts of the tour, by their names in the messages. */
 const ACTIONS = {
   ...{ next: 'next', filter: 'filter', left: 'step-back', right: 'step-next', reset: 'reset', z: 'redshift' },
-  ...{ evidence: 'evidence', yes: 'decide-yes', reject: 'decide-no', undo: 'undo' },
-  ...{ keys: 'keys', guide: 'guide', tour: 'tour' },
+  ...{ evidence: 'evidence', yes: 'decide-yes', reject: 'decide-no', undo: 'undo', keys: 'keys', tour: 'tour' },
 }
 
-/** @param {string} message */
-const withCaps = (message) => {
+/** @param {string} title @param {string[]} targets the first visible one counts @param {string} message */
+function stop(title, targets, message) {
   const caps = Object.entries(ACTIONS).map(([name, action]) => [name, cap(Keys.of(action))])
-  return withParts(message, Object.fromEntries(caps))
+  return { title, targets, text: withParts(message, Object.fromEntries(caps)) }
 }
 
-/** @returns {Stop[]} */
-const stops = () => [
-  {
-    title: t('Your queue'),
-    text: withCaps(
+/** @param {number} demo spectra of the demo */
+const stops = (demo) => [
+  stop(
+    t('Your queue'),
+    ['.so-review > .queue', '.so-review .open-queue'],
+    sentences(
+      demo > 0 && t('Demo: {demo} simulated spectra. Some drafts are wrong on purpose: find them.', { demo }),
       t('The items of the campaign; those that wait for you come first. {next} opens the next one, {filter} filters.'),
     ),
-    targets: ['.so-review > .queue', '.so-review .open-queue'],
-  },
-  {
-    title: t('The trace'),
-    text: withCaps(
-      t(
-        'What the agent thought and which windows it zoomed into, step by step. {left} {right} select a step. In ' +
-          'revision you edit the text and the windows here.',
-      ),
+  ),
+  stop(
+    t('The spectrum'),
+    ['.so-review .spectrum'],
+    t(
+      'The full range, and the window of the selected step with the same number. Drag to zoom in, {reset} resets, ' +
+        '{z} sets a redshift, {evidence} opens line tables and templates.',
     ),
-    targets: ['.so-review .trace .card', '.so-review .trace'],
-  },
-  {
-    title: t('The spectrum'),
-    text: withCaps(
-      t(
-        'The full range, and the window of the selected step with the same number. Drag to zoom in, {reset} resets, ' +
-          '{z} sets a redshift, {evidence} opens line tables and templates.',
-      ),
+  ),
+  stop(
+    t('The trace'),
+    ['.so-review .trace .card', '.so-review .trace'],
+    t(
+      'What the agent thought and where it zoomed in; {left} {right} select a step. Hints are measurements: green ' +
+        'agrees with the data, amber is for you to check. In revision you edit text and windows here.',
     ),
-    targets: ['.so-review .spectrum'],
-  },
-  {
-    title: t('Hints'),
-    text: [
-      t(
-        'Measurements on the window of each zoom. Green: of a kind that is right nearly always; amber: check this ' +
-          'yourself; grey: a number or a limit. A hint never decides: you do.',
-      ),
-    ],
-    targets: ['.so-review .trace .hints', '.so-review .trace .card', '.so-review .trace'],
-  },
-  {
-    title: t('Your decision'),
-    text: withCaps(
+  ),
+  stop(
+    t('Your decision'),
+    ['.so-review .decision-bar'],
+    sentences(
       t(
         'The buttons change with the round, the keys stay: {yes} is yes, {reject} rejects with a reason, {undo} ' +
           'takes your last decision back.',
       ),
+      t('{keys} shows all keys, {tour} this tour.'),
     ),
-    targets: ['.so-review .decision-bar'],
-  },
-  {
-    title: t('Help'),
-    text: withCaps(t('All keys ({keys}), the guide of the class ({guide}), the documentation and this tour ({tour}).')),
-    targets: ['.so-help .help'],
-  },
+  ),
 ]
+
+const seen = () => (lasting.get(SEEN) ?? '').split(' ').filter(Boolean)
 
 /** The tour of one page. */
 export class Tour {
   #at = 0
-  #stops = stops()
   #inFront = false // whether the Review tab is visible; it is being opened when the tour starts in another one
   #busy = false // whether the person has begun to work on this page
   /** @type {HTMLElement | null} */
@@ -95,9 +73,10 @@ export class Tour {
   /** @type {Element | null} */
   #focused = null
 
-  /** @param {string} initials of the person of this page */
-  constructor(initials) {
+  /** @param {{initials: string, demo: number}} me the person of this page */
+  constructor({ initials, demo }) {
     this.initials = initials
+    this.stops = stops(demo)
     this.ring = h('div.so-tour-ring', { 'aria-hidden': 'true' })
     for (const name of ['keydown', 'pointerdown']) {
       document.addEventListener(name, () => (this.#busy = true), { capture: true, once: true })
@@ -106,37 +85,27 @@ export class Tour {
 
   /** Start the tour if this person has not seen it in this browser, and has not begun to work. */
   startOnce() {
-    if (this.#seen().includes(this.initials) || this.#busy || panelIsOpen()) return
+    if (seen().includes(this.initials) || this.#busy || panelIsOpen()) return
     this.start()
   }
 
   start() {
     if (this.#card) return
-    lasting.set(SEEN, [...new Set([...this.#seen(), this.initials])].join(' '))
+    lasting.set(SEEN, [...new Set([...seen(), this.initials])].join(' '))
     this.#focused = document.activeElement
     this.#at = 0
     this.#inFront = false
-    this.#card = h('div.so-tour', {
-      role: 'dialog',
-      'aria-labelledby': 'so-tour-title',
-      'aria-describedby': 'so-tour-text',
-      tabIndex: -1,
-    })
-    this.#card.addEventListener('keydown', this.#press)
+    const labels = { 'aria-labelledby': 'so-tour-title', 'aria-describedby': 'so-tour-text' }
+    this.#card = h('div.so-tour', { role: 'dialog', tabIndex: -1, onkeydown: this.#press, ...labels })
     document.body.append(this.ring, this.#card)
     this.#show()
     this.#follow()
   }
 
-  #seen() {
-    return (lasting.get(SEEN) ?? '').split(' ').filter(Boolean)
-  }
-
-  #end = () => {
-    if (!this.#card) return
-    const hadFocus = this.#card.contains(document.activeElement)
+  #end() {
+    const hadFocus = this.#card?.contains(document.activeElement)
     this.ring.remove()
-    this.#card.remove()
+    this.#card?.remove()
     this.#card = null
     // On a narrow page it has scrolled to its targets.
     document.querySelector('.so-review')?.scrollTo(0, 0)
@@ -147,53 +116,39 @@ export class Tour {
   #press = (event) => {
     // No key of the tab behind acts while the focus is in the card.
     event.stopPropagation()
-    if (event.key === 'Escape') this.#end()
-    else if (event.key === 'ArrowRight' || event.key === 'ArrowDown') this.#go(1)
-    else if (event.key === 'ArrowLeft' || event.key === 'ArrowUp') this.#go(-1)
-    else return
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Escape: Infinity }[event.key]
+    if (!by) return
+    this.#go(by)
     event.preventDefault()
   }
 
   /** @param {number} by */
   #go(by) {
-    const to = this.#at + by
-    if (to < 0) return
-    if (to >= this.#stops.length) return this.#end()
+    const to = Math.max(0, this.#at + by)
+    if (to >= this.stops.length) return this.#end()
     this.#at = to
     this.#show()
   }
 
   get #target() {
     const visible = (/** @type {Element | null} */ element) => element && element.getClientRects().length > 0
-    return this.#stops[this.#at].targets.map((selector) => document.querySelector(selector)).find(visible) ?? null
+    return this.stops[this.#at].targets.map((selector) => document.querySelector(selector)).find(visible) ?? null
   }
 
   #show() {
     const card = /** @type {HTMLElement} */ (this.#card)
-    const { title, text } = this.#stops[this.#at]
-    const last = this.#at === this.#stops.length - 1
-    const next = h('button.primary', { type: 'button', onClick: () => this.#go(1) }, last ? t('Done') : t('Next'))
+    const { title, text } = this.stops[this.#at]
+    const button = (/** @type {string} */ tag, /** @type {string} */ label, /** @type {number} */ by) =>
+      h(tag, { type: 'button', onClick: () => this.#go(by) }, label)
+    const isLast = this.#at === this.stops.length - 1
+    const skip = !isLast && button('button.link', t('Skip the tour'), Infinity)
+    const next = button('button.primary', isLast ? t('Done') : t('Next'), 1)
+    const place = h('span.muted', {}, t('{at} of {all}', { at: this.#at + 1, all: this.stops.length }))
     fill(
       card,
-      h(
-        'h2',
-        { id: 'so-tour-title' },
-        title,
-        ' ',
-        h('span.muted', {}, t('{at} of {all}', { at: this.#at + 1, all: this.#stops.length })),
-      ),
-      h(
-        'p',
-        { id: 'so-tour-text' },
-        text.map((part) => (part instanceof Node ? part.cloneNode(true) : part)),
-      ),
-      h(
-        'footer',
-        {},
-        !last && h('button.link', { type: 'button', onClick: this.#end }, t('Skip the tour')),
-        this.#at > 0 && h('button', { type: 'button', onClick: () => this.#go(-1) }, t('Back')),
-        next,
-      ),
+      h('h2', { id: 'so-tour-title' }, title, ' ', place),
+      h('p', { id: 'so-tour-text' }, text),
+      h('footer', {}, skip, this.#at > 0 && button('button', t('Back'), -1), next),
     )
     this.#target?.scrollIntoView({ block: 'nearest' })
     this.#place(card)
@@ -204,19 +159,13 @@ export class Tour {
   #follow() {
     if (!this.#card) return
     const inFront = Boolean(document.querySelector('.so-review')?.getClientRects().length)
-    if (this.#inFront && !inFront) {
-      this.#end()
-      return
-    }
+    if (this.#inFront && !inFront) return this.#end()
     this.#inFront = inFront
     this.#place(this.#card)
     requestAnimationFrame(() => this.#follow())
   }
 
-  /**
-   * Put ring and card where they are needed now: the card next to the target, never over it.
-   * @param {HTMLElement} card
-   */
+  /** Put the ring around the target, the card next to it, never over it. @param {HTMLElement} card */
   #place(card) {
     const target = this.#target
     const { offsetWidth: width, offsetHeight: height } = card
@@ -231,40 +180,33 @@ export class Tour {
 
 /** The part of an element that the window and its scrolling parents show. @param {Element} element */
 function shownPart(element) {
-  let { left, top, right, bottom } = element.getBoundingClientRect()
-  /** @param {{left: number, top: number, right: number, bottom: number}} limit */
-  const cut = (limit) => {
-    left = Math.max(left, limit.left)
-    top = Math.max(top, limit.top)
-    right = Math.min(right, limit.right)
-    bottom = Math.min(bottom, limit.bottom)
-  }
   const bar = document.querySelector('.so-review > .decision-bar')
   const covered = bar && !bar.contains(element) ? bar.getBoundingClientRect().top : 0
-  cut({ left: 0, top: 0, right: innerWidth, bottom: covered || innerHeight })
+  const limits = [element.getBoundingClientRect(), new DOMRect(0, 0, innerWidth, covered || innerHeight)]
   for (let parent = element.parentElement; parent; parent = parent.parentElement) {
-    if (/auto|scroll|hidden/.test(getComputedStyle(parent).overflowY)) cut(parent.getBoundingClientRect())
+    if (/auto|scroll|hidden/.test(getComputedStyle(parent).overflowY)) limits.push(parent.getBoundingClientRect())
   }
-  return { left, top, right, bottom, width: Math.max(0, right - left), height: Math.max(0, bottom - top) }
+  const [left, top] = [Math.max(...limits.map((box) => box.left)), Math.max(...limits.map((box) => box.top))]
+  const [right, bottom] = [Math.min(...limits.map((box) => box.right)), Math.min(...limits.map((box) => box.bottom))]
+  return new DOMRect(left, top, Math.max(0, right - left), Math.max(0, bottom - top))
 }
 
 /**
  * The place of a card: right, left, below or above the box, where it fits; otherwise on the side with most space.
- * @param {{left: number, top: number, right: number, bottom: number}} box @param {number} width @param {number} height
+ * @param {DOMRect} box @param {number} width @param {number} height
  */
 function placeNextTo(box, width, height) {
-  const within = (/** @type {number} */ at, /** @type {number} */ size, /** @type {number} */ whole) =>
-    Math.max(GAP, Math.min(at, whole - size - GAP))
-  const top = within(box.top, height, innerHeight)
-  const left = within(box.left, width, innerWidth)
+  const within = (/** @type {{left: number, top: number}} */ { left, top }) => ({
+    left: Math.max(GAP, Math.min(left, innerWidth - width - GAP)),
+    top: Math.max(GAP, Math.min(top, innerHeight - height - GAP)),
+  })
   const sides = [
-    { space: innerWidth - box.right - 2 * GAP - width, left: box.right + GAP, top },
-    { space: box.left - 2 * GAP - width, left: box.left - GAP - width, top },
-    { space: innerHeight - box.bottom - 2 * GAP - height, left, top: box.bottom + GAP },
-    { space: box.top - 2 * GAP - height, left, top: box.top - GAP - height },
+    { space: innerWidth - box.right - width, left: box.right + GAP, top: box.top },
+    { space: box.left - width, left: box.left - GAP - width, top: box.top },
+    { space: innerHeight - box.bottom - height, left: box.left, top: box.bottom + GAP },
+    { space: box.top - height, left: box.left, top: box.top - GAP - height },
   ]
-  const best = sides.find(({ space }) => space >= 0) ?? sides.reduce((a, b) => (a.space >= b.space ? a : b))
-  return { left: within(best.left, width, innerWidth), top: within(best.top, height, innerHeight) }
+  return within(sides.find(({ space }) => space >= 2 * GAP) ?? sides.reduce((a, b) => (a.space >= b.space ? a : b)))
 }
 
 /** @param {HTMLElement} element @param {Record<string, number>} lengths in px */

@@ -91,7 +91,7 @@ function buildReview(root, me, keymap) {
   const keys = new Keys(keymap, actions.press, isActive, (text) => notices.toast(text))
   keysOfOtherTabs(keymap, act, (text) => notices.toast(text))
   const topBar = buildTopBar(state, keys, actions)
-  const tour = new Tour(me.initials)
+  const tour = new Tour(me)
 
   const items = new Items(state)
   const queue = new Queue(state, act)

@@ -10,16 +10,15 @@ import { t } from '../common/language.js'
  */
 export function downloads(url, window = null, query = {}) {
   const span = window ? { lo: window[0], hi: window[1] } : {}
-  const entry = (/** @type {string} */ text, /** @type {string} */ file, more = {}) => {
-    const words = String(new URLSearchParams({ ...query, ...more }))
-    return { text, url: address(`${url}/${file}${words && `?${words}`}`) }
-  }
-  return [
-    ...['png', 'svg', 'pdf'].map((kind) =>
-      entry(t('Figure ({kind})', { kind: kind.toUpperCase() }), `figure.${kind}`, span),
-    ),
-    ...['csv', 'ecsv'].map((kind) => entry(t('Spectrum ({kind})', { kind: kind.toUpperCase() }), `spectrum.${kind}`)),
-  ]
+  const entry = (/** @type {string} */ text, /** @type {string} */ file, more = {}) => ({
+    text,
+    url: address(`${url}/${file}?${new URLSearchParams({ ...query, ...more })}`),
+  })
+  const figure = (/** @type {string} */ kind) =>
+    entry(t('Figure ({kind})', { kind }), `figure.${kind.toLowerCase()}`, span)
+  const table = (/** @type {string} */ kind) =>
+    entry(t('Spectrum ({kind})', { kind }), `spectrum.${kind.toLowerCase()}`)
+  return [...['PNG', 'SVG', 'PDF'].map(figure), ...['CSV', 'ECSV'].map(table)]
 }
 
 /** The range of a view's lower plot as observed wavelengths (Å), null without one. @param {any} view */
