@@ -457,21 +457,6 @@ class Event:
 _SHOW = "people.show"
 
 EVENTS = {
-    "drafts.draft": Event((None, "cv", "batch", "", None, "leave out"), leads=True),
-    "drafts.<lambda>": Event(),
-    "stops drafts.draft": Event(),
-    "imports.import_files": Event((None, "batch", "", "ask"), leads=True),
-    "imports.refresh": Event((None,), leads=True),
-    "imports.cancel_import": Event((None,), leads=True),
-    "imports.resume_import": Event((None,), leads=True),
-    "annotations.check_files": Event((None, "", False), leads=True),
-    "annotations.import_files": Event((None, "", False), leads=True),
-    "withdrawals.preview_items": Event((None, ""), leads=True),
-    "withdrawals.withdraw_items": Event((None, ""), leads=True),
-    "withdrawals.restore_items": Event((None, ""), leads=True),
-    "exports.export_approved": Event(("first", None, None, None), leads=True),
-    "backups.create_backup": Event(leads=True, changes=True),
-    "page.show": Event(),
     "rules.change_mode": Event((True,)),
     "rules.preview": Event((2, 3, 2, 2)),
     "rules.save_rules": Event((False, 1, 3, 2, 2), leads=True, changes=True),
@@ -577,21 +562,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def test_every_event_is_in_the_table(served: Served) -> None:
     assert set(served.events) == set(EVENTS)
-
-
-def test_gradio_reads_no_file_that_was_not_uploaded(served: Served, tmp_path: Path) -> None:
-    """Gradio checks this only if an app is marked as launched; page.py marks it."""
-    secret = tmp_path / "secret.csv"
-    secret.write_text("wavelength,flux\n4000,1\n")
-    file = {"path": str(secret), "meta": {"_type": "gradio.FileData"}}
-    before = served.store.log.head()
-    with httpx.Client(base_url=served.address, cookies={COOKIE: served.tokens["CO"]}, timeout=60) as client:
-        sent = [[file], "cv", "batch", "", None, "leave out"]
-        status, answered = served._join(client, "drafts.draft", "secret", data=sent)
-    assert status == 200
-    assert '"success":false' in answered
-    assert "was not uploaded" in answered
-    assert served.store.log.head() == before
 
 
 @pytest.mark.parametrize("name", EVENTS)

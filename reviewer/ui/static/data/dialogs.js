@@ -77,8 +77,7 @@ function onServer(folders) {
 /** @param {string} placeholder */
 const batchField = (placeholder) => line('batch', t('Batch name (for filtering)'), { maxLength: 100, placeholder })
 
-/** @param {string} text */
-const about = (text) => h('p.muted', {}, text)
+const about = (/** @type {string} */ text) => h('p.muted', {}, text)
 
 /** @param {Record<string, TaskText>} tasks @param {string} label @param {string} none */
 const taskField = (tasks, label, none) =>

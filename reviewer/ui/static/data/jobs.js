@@ -54,6 +54,9 @@ export class Jobs {
 
   #running = () => [...this.#known.values()].filter((job) => job.running)
 
+  /** The batches that a job fills now. */
+  filled = () => this.#running().flatMap(({ added, batch }) => (added && batch ? [batch] : []))
+
   /** The progress of the job that adds or writes items of a batch. @param {string} batch */
   barOf(batch) {
     const job = this.#running().find((running) => running.batch === batch)

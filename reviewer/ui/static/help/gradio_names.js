@@ -4,10 +4,7 @@ import { t, tn } from '../common/language.js'
 
 const FORMS = '#so-tab-people'
 /** @type {Record<string, string>} */
-const NAMES = {
-  Copy: t('Copy'),
-  Copied: t('Copied'),
-}
+const NAMES = { Copy: t('Copy'), Copied: t('Copied') }
 const CHOICES = 'input:is([type=checkbox], [type=radio])[title]'
 
 /** Keep the names of Gradio's parts in the language of the page. @param {HTMLElement} tabs */
