@@ -1,4 +1,4 @@
-"""Who may do what over HTTP: every request is checked here before a route or a Gradio event sees it.
+"""Who may do what over HTTP: every request is checked here before a route sees it.
 
 Gradio mounts some seventy routes. The page needs about ten; the others are closed, among them its proxy, monitoring,
 deep links, downloads of uploaded files and whatever a later release adds. Plain ASGI, so that streams are not buffered.
@@ -6,7 +6,6 @@ deep links, downloads of uploaded files and whatever a later release adds. Plain
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
@@ -15,7 +14,7 @@ from cachetools import TTLCache
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent.language import offered, tr
 from reviewer.rules.people import Person
@@ -52,28 +51,17 @@ PUBLIC_FOLDERS = ("/assets/", "/static/", "/ui/")
 LONGEST_FILE_PATH = 200
 """Bytes of a path into these folders. Gradio looks any name up on the disk, which fails over 255 bytes."""
 
-JOIN, STREAM = "/gradio_api/queue/join", "/gradio_api/queue/data"
-"""Gradio's page sends an event to the first, and then reads its answer from the second."""
-ANSWERED = 60.0
-"""Seconds after an event in which its answer may be read without a session: setting a password ends the session."""
-
 GRADIO: Mapping[str, tuple[str, ...]] = {
     "/": READING,
     "/config": ("GET",),
     "/gradio_api/info": ("GET",),
     "/gradio_api/startup-events": ("GET",),
     "/gradio_api/theme.css": ("GET",),
-    JOIN: ("POST",),
-    STREAM: ("GET",),
-    "/gradio_api/run/predict": ("POST",),
-    "/gradio_api/cancel": ("POST",),
-    "/gradio_api/reset": ("POST",),
     "/gradio_api/upload": ("POST",),
     "/gradio_api/upload_progress": ("GET",),
 }
 """What Gradio's page requests, open to people who are signed in; the page in another language puts that before the
-address (``/zh/gradio_api/config``). Each event handler checks again what its person
-may do (``widgets.require_person``).
+address (``/zh/gradio_api/config``). The page has no Gradio events, so their routes are closed.
 
 ``/gradio_api/app_id`` stays closed: when one of its events has lost the server, Gradio's page requests it until it
 is answered, and then reloads itself, whatever the person is typing. common/tabs.js reloads at a safe moment."""
@@ -117,7 +105,6 @@ class Access:
         self._app, self._store, self._local, self._login = app, store, local, login
         self._public = urlsplit(public).netloc if public else None
         self._noted: TTLCache[tuple[str, str], bool] = TTLCache(4096, ttl=86_400)
-        self._let_in: TTLCache[str, str] = TTLCache(4096, ttl=ANSWERED)
         self._lock = threading.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -135,39 +122,7 @@ class Access:
             if answer is not None:
                 await answer(scope, receive, send)
                 return
-            if without_language(request.url.path) == JOIN:
-                receive = self._noting_page(receive, scope[PERSON])
         await self._app(scope, receive, send)
-
-    def _noting_page(self, receive: Receive, initials: str) -> Receive:
-        """Return ``receive`` of an event that is let in; it notes which page will read the answer."""
-        body = bytearray()
-
-        async def noted() -> Message:
-            message = await receive()
-            if message["type"] == "http.request":
-                body.extend(message.get("body", b""))
-                if not message.get("more_body", False):
-                    self._note_page(bytes(body), initials)
-            return message
-
-        return noted
-
-    def _note_page(self, body: bytes, initials: str) -> None:
-        try:
-            page = json.loads(body)["session_hash"]
-        except (ValueError, KeyError, TypeError):
-            return  # Gradio refuses it
-        if isinstance(page, str):
-            with self._lock:
-                self._let_in[page] = initials
-
-    def _who_may_read_answer(self, request: Request, path: str) -> str | None:
-        if path != STREAM:
-            return None
-        with self._lock:
-            initials: str | None = self._let_in.get(request.query_params.get("session_hash", ""))
-        return initials
 
     def _check_of(self, request: Request) -> Callable[[Request], Response | None] | None:
         """Return what has to be checked before a request is read; None: nothing."""
@@ -188,11 +143,7 @@ class Access:
         if person is None and (path == "/" or document):
             return RedirectResponse(base_of(request) + sign_in_address(path), status_code=303)
         if person is None:
-            sender = self._who_may_read_answer(request, path)
-            if sender is None:
-                return plain(401, "signed_out", tr(SIGNED_OUT))
-            scope[PERSON] = sender
-            return None
+            return plain(401, "signed_out", tr(SIGNED_OUT))
         scope[PERSON] = person.initials
         if path == "/":
             self._note_sign_in(request, person)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import logging
 import subprocess
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
-import httpx
 import numpy as np
 import pytest
 from astropy.table import Table
@@ -24,7 +20,6 @@ from fastapi.testclient import TestClient
 from httpx import Response
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.routing import Mount
 
 import app as program
 from agent.conversation import PolicyError, Stop
@@ -34,17 +29,14 @@ from agent.policies.openai.stream import REDACTED, Delta, Redactor
 from agent.policies.roster import Roster
 from reviewer import server
 from reviewer import server as web
-from reviewer.backup.backups import DailyBackups
 from reviewer.pictures import Gallery
 from reviewer.rules.workflow import Rules
 from reviewer.similar.background import Similar
 from reviewer.store import Store
 from reviewer.web import auth
-from reviewer.web.auth import COOKIE
 from reviewer.web.context import Context
 from reviewer.web.routes import sign_in
 from tests.reviewer.blind.test_judges import MODEL
-from tests.reviewer.web.conftest import serving
 from tests.support.blind_campaign import a_store, opened
 from tests.support.campaign import Clock
 from tests.support.model_server import (
@@ -435,150 +427,10 @@ def test_a_redirect_to_another_server_does_not_take_the_key_along() -> None:
     assert CANARY not in repr(headers)
 
 
-PEOPLE = {"CO": "coordinator", "RE": "reviewer", "AU": "auditor", "EX": "coordinator", "TA": "reviewer"}
-OTHERS = ("RE", "AU")
-FOR_COORDINATORS = "Only a coordinator can do this"
-
-
-@dataclass(frozen=True)
-class Event:
-    """The data of an event, and whether only coordinators may call it.
-
-    :param changes: sent by a coordinator it changes the database, so that a refusal of the same data counts
-    """
-
-    data: tuple[Any, ...] = ()
-    leads: bool = False
-    changes: bool = False
-
-
-EVENTS = {
-    "drafts.draft": Event((None, "cv", "batch", "", None, "leave out"), leads=True),
-    "drafts.<lambda>": Event(),
-    "stops drafts.draft": Event(),
-    "imports.import_files": Event((None, "batch", "", "ask"), leads=True),
-    "imports.refresh": Event((None,), leads=True),
-    "imports.cancel_import": Event((None,), leads=True),
-    "imports.resume_import": Event((None,), leads=True),
-    "annotations.check_files": Event((None, "", False), leads=True),
-    "annotations.import_files": Event((None, "", False), leads=True),
-    "withdrawals.preview_items": Event((None, ""), leads=True),
-    "withdrawals.withdraw_items": Event((None, ""), leads=True),
-    "withdrawals.restore_items": Event((None, ""), leads=True),
-    "exports.export_approved": Event(("first", None, None, None), leads=True),
-    "backups.create_backup": Event(leads=True, changes=True),
-    "page.show": Event(),
-}
-"""Every event by the name of its handler; ``test_every_event_is_in_the_table`` checks that none is missing."""
-
-
-def events_of(app: FastAPI) -> dict[str, int]:
-    """The number of each event by its name."""
-    mounts = (r for r in app.routes if isinstance(r, Mount))
-    (blocks,) = (mount.app.get_blocks() for mount in mounts if hasattr(mount.app, "get_blocks"))
-    assert isinstance(blocks, gr.Blocks)
-    named: dict[int, str] = {}
-    for number, event in blocks.fns.items():
-        if event.fn is None and not event.cancels:
-            continue  # it runs in the browser only
-        if event.fn is None:
-            named[number] = "stops " + ", ".join(named[cancelled] for cancelled in event.cancels)
-        else:
-            handler = inspect.unwrap(event.fn)
-            named[number] = f"{handler.__module__.split('.')[-1]}.{handler.__qualname__.split('.')[-1]}"
-    assert len(set(named.values())) == len(named)
-    return {name: number for number, name in named.items()}
-
-
-@dataclass(frozen=True)
-class Served:
-    """The app on a port of this machine, and the session of each person."""
-
-    address: str
-    store: Store
-    events: dict[str, int]
-    tokens: dict[str, str]
-
-    def call(self, who: str, name: str) -> tuple[int, str]:
-        """Call an event; return the status of the request and the whole answer."""
-        cookies = {COOKIE: self.tokens[who]} if who in self.tokens else {}
-        session = f"{who}{self.events[name]}"
-        with httpx.Client(base_url=self.address, cookies=cookies, timeout=60) as client:
-            status, answered = self._join(client, name, session)
-            if who == "CO":
-                return status, answered
-            # The other route to the handler must be closed too, or call the same handler.
-            again = client.post("/gradio_api/run/predict", json=self._request(name, session))
-            assert (again.status_code == 401) == (status == 401)
-            return status, answered + again.text
-
-    def _request(self, name: str, session: str) -> dict[str, Any]:
-        return {"data": EVENTS[name].data, "fn_index": self.events[name], "session_hash": session}
-
-    def _join(self, client: httpx.Client, name: str, session: str, **other: Any) -> tuple[int, str]:
-        joined = client.post("/gradio_api/queue/join", json=self._request(name, session) | other)
-        if joined.status_code != 200:
-            return joined.status_code, joined.text
-        answered = []
-        with client.stream("GET", "/gradio_api/queue/data", params={"session_hash": session}) as answers:
-            for line in answers.iter_lines():
-                answered.append(line)
-                if '"process_completed"' in line:
-                    break
-        return 200, "\n".join(answered)
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    folder = tmp_path_factory.mktemp("events")
-    store = Store.open(folder / "annotations.db")
-    for initials, role in PEOPLE.items():
-        store.accounts.add_person(initials, f"Person {initials}", [role], PASSWORD)
-    tokens = {who: store.accounts.sign_in(who, PASSWORD).token for who in ("CO", "RE", "AU", "EX")}
-    store.accounts.deactivate("CO", "EX")
-    app = server.build(store, local=True, backups=DailyBackups(store, folder / "backups"))
-    with pytest.MonkeyPatch.context() as patch:
-        # A backup a minute after the start would enter the log, which the tests compare.
-        patch.setattr("reviewer.backup.backups.FIRST_CHECK", 1e6)
-        with serving(app) as (address, _):
-            yield Served(address, store, events_of(app), tokens)
-    store.close()
-
-
-def test_every_event_is_in_the_table(served: Served) -> None:
-    assert set(served.events) == set(EVENTS)
-
-
-def test_gradio_reads_no_file_that_was_not_uploaded(served: Served, tmp_path: Path) -> None:
-    """Gradio checks this only if an app is marked as launched; page.py marks it."""
-    secret = tmp_path / "secret.csv"
-    secret.write_text("wavelength,flux\n4000,1\n")
-    file = {"path": str(secret), "meta": {"_type": "gradio.FileData"}}
-    before = served.store.log.head()
-    with httpx.Client(base_url=served.address, cookies={COOKIE: served.tokens["CO"]}, timeout=60) as client:
-        sent = [[file], "cv", "batch", "", None, "leave out"]
-        status, answered = served._join(client, "drafts.draft", "secret", data=sent)
-    assert status == 200
-    assert '"success":false' in answered
-    assert "was not uploaded" in answered
-    assert served.store.log.head() == before
-
-
-@pytest.mark.parametrize("name", EVENTS)
-def test_only_the_permitted_people_can_call_an_event(served: Served, name: str) -> None:
-    event = EVENTS[name]
-    before = served.store.log.head()
-    for who in ("nobody", "EX"):
-        status, answered = served.call(who, name)
-        assert status == 401, f"{who}: {answered}"
-    for who in OTHERS:
-        status, answered = served.call(who, name)
-        assert status == 200
-        assert (FOR_COORDINATORS in answered) == event.leads, f"{who}: {answered}"
-    assert served.store.log.head() == before
-    status, answered = served.call("CO", name)
-    assert status == 200
-    assert FOR_COORDINATORS not in answered
-    # What stops another event has nothing on the server to be called.
-    assert ("function has no backend method" if name.startswith("stops") else '"success":true') in answered
-    assert (served.store.log.head() != before) == event.changes, answered
+def test_the_page_has_no_gradio_events_and_their_routes_are_closed(store: Store) -> None:
+    store.accounts.add_person("CO", "Person CO", ["coordinator"], PASSWORD)
+    with TestClient(server.build(store, local=True), base_url=HERE) as browser:
+        enter(browser, "CO", PASSWORD)
+        assert browser.get("/config").json()["dependencies"] == []
+        for path in ("queue/join", "run/predict", "cancel", "reset", "call/anything"):
+            assert browser.post(f"/gradio_api/{path}", json={}).status_code == 404, path

@@ -33,6 +33,8 @@ class DataPage {
   #opens = false
   /** Files of an import that has to be sent again, with another choice. @type {File[]} */
   #again = []
+  /** Batches that are or were in the table. @type {Set<string>} */
+  #seen = new Set()
 
   /** @param {HTMLElement} root @param {Person} me */
   constructor(root, me) {
@@ -41,7 +43,7 @@ class DataPage {
     this.jobs = new Jobs({
       isVisible: () => root.getClientRects().length > 0,
       onEnd: (job) => this.#ended(job),
-      onChange: () => this.#drawRunning(),
+      onChange: () => this.#changed(),
       onError: (error) => this.notices.error(error),
     })
     this.buttons = h(
@@ -119,6 +121,7 @@ class DataPage {
 
   /** @param {BatchList} list */
   #drawBatches({ batches, may_manage: manages }) {
+    for (const { name } of batches) this.#seen.add(name)
     const titles = [t('Batch'), t('When'), t('Size'), t('Rounds'), t('Agreement'), '']
     const rows = batches.map((batch) => [
       h('b', {}, batch.name || t('(no name)')),
@@ -142,6 +145,14 @@ class DataPage {
       manages && batch.states.approved && button(t('Export'), () => this.export(name), 'button.link'),
       manages && button(t('Take back'), takesBack, 'button.link'),
     ]
+  }
+
+  /** A job has gone on: its batch may be new. */
+  #changed() {
+    const fresh = this.jobs.filled().find((batch) => !this.#seen.has(batch))
+    if (fresh === undefined) return this.#drawRunning()
+    this.#seen.add(fresh)
+    return this.refresh()
   }
 
   /** Show the progress of jobs in the rows of their batches. */

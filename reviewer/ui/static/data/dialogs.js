@@ -77,8 +77,7 @@ function onServer(folders) {
 /** @param {string} placeholder */
 const batchField = (placeholder) => line('batch', t('Batch name (for filtering)'), { maxLength: 100, placeholder })
 
-/** @param {string} text */
-const about = (text) => h('p.muted', {}, text)
+const about = (/** @type {string} */ text) => h('p.muted', {}, text)
 
 /** @param {Record<string, TaskText>} tasks @param {string} label @param {string} none */
 const taskField = (tasks, label, none) =>
@@ -127,21 +126,23 @@ export async function addSpectra({ files, folders, tasks }) {
   Object.assign(part(task, 'select'), { required: true })
   const more = folded(t('More'), h('div.pair', {}, medium, least), same)
   const fields = [about(readable), root, onServer(folders), h('div.pair', {}, task, h('div', {}, policy, health))]
-  return formDialog(
-    t('Add spectra'),
-    t('Draft'),
-    [...fields, batchField(t('e.g. plate 56414')), more],
-    (values, say) => {
-      lasting.set(KEPT_POLICY, values.policy)
-      const stated = { medium: values.medium || null, min_snr: values.min_snr ? Number(values.min_snr) : null }
-      return sendFiles('drafts', { ...values, ...stated }, say)
-    },
-  )
+  const send = (/** @type {Values} */ values, /** @type {any} */ say) => {
+    lasting.set(KEPT_POLICY, values.policy)
+    const stated = { medium: values.medium || null, min_snr: values.min_snr ? Number(values.min_snr) : null }
+    return sendFiles('drafts', { ...values, ...stated }, say)
+  }
+  return formDialog(t('Add spectra'), t('Draft'), [...fields, batchField(t('e.g. plate 56414')), more], send)
 }
 
-/** Send the files of the dialog, then its fields. @param {string} path @param {Values} values @param {any} say */
-const sendFiles = async (path, values, say) =>
-  postJSON(`/api/v1/${path}`, { ...values, files: await upload(box?.files ?? [], say) })
+/**
+ * Send the files of the dialog, then its fields, unless it was closed meanwhile.
+ * @param {string} path @param {Values} values @param {any} say
+ */
+async function sendFiles(path, values, say) {
+  const { root, files } = /** @type {FileBox} */ (box)
+  const paths = await upload(files, say)
+  return root.isConnected ? postJSON(`/api/v1/${path}`, { ...values, files: paths }) : null
+}
 
 /** Import trajectories. @param {Given} given @returns {Promise<Jobs | null>} */
 export function importRows({ files, folders }) {
@@ -178,7 +179,7 @@ export function importAnnotations() {
   const title = t('Import annotations')
   return formDialog(title, title, fields, async ({ dry_run: dryRun = false, ...values }, say) => {
     const report = await sendFiles('annotations', { ...values, dry_run: Boolean(dryRun) }, say)
-    fill(result, reportOf(report))
+    fill(result, report && reportOf(report))
     return null
   })
 }

@@ -56,11 +56,9 @@ export class FileBox {
  * @returns {Promise<string[]>} their paths there, for the next request
  */
 export async function upload(files, onProgress) {
-  /** @type {string[]} */
-  const paths = []
-  const all = files.length
+  const paths = /** @type {string[]} */ ([])
   for (const [at, { name }] of files.entries()) {
-    onProgress(t('Sending file {number} of {all}: {name}', { number: at + 1, all, name }))
+    onProgress(t('Sending file {number} of {all}: {name}', { number: at + 1, all: files.length, name }))
     const form = new FormData()
     form.append('files', files[at], name)
     paths.push(...(await postForm('/gradio_api/upload', form)))

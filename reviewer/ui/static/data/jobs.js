@@ -54,6 +54,9 @@ export class Jobs {
 
   #running = () => [...this.#known.values()].filter((job) => job.running)
 
+  /** The batches that a job fills now. */
+  filled = () => this.#running().flatMap(({ added, batch }) => (added && batch ? [batch] : []))
+
   /** The progress of the job that adds or writes items of a batch. @param {string} batch */
   barOf(batch) {
     const job = this.#running().find((running) => running.batch === batch)
@@ -103,7 +106,7 @@ export class Jobs {
     const open = job.added > 0 && job.batch && h('a', { href: batchLink(job.batch) }, t('Open this batch in Review'))
     const buttons = job.running ? [stop, cancel] : [resume, open, button(t('Close'), close)]
     const [header, body] = card.children
-    refill(header, h('h3', {}, TITLES[kind]()), job.running && bar({ kind, ...job }), h('span.spring'), buttons)
+    refill(header, h('h3', {}, TITLES[kind]()), job.running && bar({ kind, ...job }), buttons)
     refill(body, reportOf(job.report))
   }
 }
