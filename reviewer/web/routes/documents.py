@@ -17,7 +17,7 @@ from reviewer.web.context import ContextDep, program_version
 from reviewer.web.documents import ADDRESS, Document, Documents, above
 from reviewer.web.headers import document_policy
 
-_PAGE = Template((Path(__file__).parent / "documents.html").read_text(encoding="utf-8"))
+_PAGE = Template((Path(__file__).parents[1] / "templates" / "documents.html").read_text(encoding="utf-8"))
 _FEWEST_HEADINGS = 3  # a shorter page needs no list of its headings
 
 router = APIRouter()

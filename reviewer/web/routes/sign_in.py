@@ -21,7 +21,7 @@ from reviewer.web.context import Context, ContextDep, plain
 from reviewer.web.language import choose
 from reviewer.web.proxies import Login, base_of, login_of
 
-_PAGE = Template((Path(__file__).parent / "sign_in.html").read_text(encoding="utf-8"))
+_PAGE = Template((Path(__file__).parents[1] / "templates" / "sign_in.html").read_text(encoding="utf-8"))
 
 router = APIRouter()
 
