@@ -209,6 +209,9 @@ export class Queue {
       row.setAttribute('aria-selected', String(current))
       if (current) this.#setActive(row)
     }
+    // The round is said once, in the decision bar; in the list only where it is another one.
+    for (const round of this.list.querySelectorAll('.round'))
+      round.classList.toggle('same', round.getAttribute('data-state') === this.shown?.state)
     this.list.querySelector('.current')?.scrollIntoView({ block: 'nearest' })
     this.#drawPinned()
     this.#drawTitle()
@@ -361,7 +364,11 @@ export class Queue {
         onClick: () => this.act('open', row.id),
       },
       h('span.spark', {}, sparkline(row.spectrum)),
-      h(`span.round${tone === 'amber' ? '.amber' : ''}`, {}, disagree ? t('disagreement') : name),
+      h(
+        `span.round${tone === 'amber' ? '.amber' : ''}`,
+        { 'data-state': disagree ? '' : row.state },
+        disagree ? t('disagreement') : name,
+      ),
       h('div.name', {}, nameInQueue(row.name), row.snr !== null && h('span.snr', {}, `S/N ${Math.round(row.snr)}`)),
       h(
         'div.sub',

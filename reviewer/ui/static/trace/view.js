@@ -19,7 +19,7 @@ const SCORE = t(
 )
 
 const SHOWN = 2 // marks to choose from on the card; further ones are in its menu
-const BRIEF = 34 // characters of a text in its line
+const BRIEF = 32 // characters of a text in its line
 /** How a thought names its window, before what it says about it. */
 const LEAD = /^(?:In|Within|Across|Over) (?:the|this) (?:[^:]{0,70}?:|[^,:.]{0,60},)\s+/
 
