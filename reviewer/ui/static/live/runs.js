@@ -126,23 +126,21 @@ export class Runs {
   /** @param {string} id */
   get = (id) => this.known.get(id) ?? null
 
+  /**
+   * The run of a result as far as its events have come; null where they do not yet say, as the server did, that it is
+   * over.
+   * @param {RunSummary} result
+   */
+  #current = ({ run, state }) => {
+    const known = this.get(run)
+    return known?.state === 'running' && state !== 'running' ? null : known
+  }
+
   /** The runs on a row of the bench, oldest first, as far as this page knows. @param {BenchRow} row */
-  resultsOf = (row) => row.results.map((result) => (this.#isCatchingUp(result) ? result : this.#summaryOf(result)))
+  resultsOf = (row) => row.results.map((result) => summaryOf(this.#current(result)) ?? result)
 
   /** The run in progress on a row; null where there is none. @param {BenchRow} row */
-  runningOn = (row) =>
-    row.results
-      .filter((result) => !this.#isCatchingUp(result))
-      .map(({ run }) => this.get(run))
-      .findLast((run) => run?.state === 'running') ?? null
-
-  /** @param {RunSummary} result */
-  #summaryOf = (result) => summaryOf(this.get(result.run)) ?? result
-
-  /** Whether a run that the server said is over has not yet received all its events. @param {RunSummary} result */
-  #isCatchingUp({ run, state }) {
-    return state !== 'running' && this.get(run)?.state === 'running'
-  }
+  runningOn = (row) => row.results.map(this.#current).findLast((run) => run?.state === 'running') ?? null
 
   /** The progress of a row's run, and the result that stands for the spectrum. @param {BenchRow} row */
   statusOf(row) {
