@@ -8,11 +8,11 @@ const EASY_TO_TELL = 0.75 // an AUC from which the sentence stands out
 /** How well a program tells the sources apart, the features that it reads, and what was done for the pictures. */
 export function fingerprintWords({ sentence, traces, medians, features, layout, wording, both, pictures }) {
   const sources = Object.keys(traces)
-  const row = (name, cells) => h('tr', {}, h('th', { scope: 'row' }, name), cells)
+  const row = (name, cells) => h('tr', h('th', { scope: 'row' }, name), cells)
   const rows = Object.entries(features).map(([feature, words]) =>
     row(
       words,
-      sources.map((source) => h('td.n', {}, plain(medians[source][feature]))),
+      sources.map((source) => h('td.n', plain(medians[source][feature]))),
     ),
   )
   const aucs = [
@@ -21,31 +21,26 @@ export function fingerprintWords({ sentence, traces, medians, features, layout, 
     t('AUC from all of these: {auc}', { auc: aucWords(both) }),
   ]
   return [
-    h(`p.note${both.auc >= EASY_TO_TELL ? '.look' : ''}`, {}, sentence),
+    h(`p.note${both.auc >= EASY_TO_TELL ? '.look' : ''}`, sentence),
     h(
       'details',
-      {},
-      h('summary', {}, t('What tells the sources apart')),
+      h('summary', t('What tells the sources apart')),
       h(
         'ul',
-        {},
-        aucs.map((words) => h('li', {}, words)),
+        aucs.map((words) => h('li', words)),
       ),
       h(
         'div.scroll',
-        {},
         h(
           'table',
-          {},
           h(
             'tr',
-            {},
-            h('th', {}, t('median of')),
+            h('th', t('median of')),
             sources.map((source) => h('th', { scope: 'col' }, source)),
           ),
           row(
             t('traces (number)'),
-            sources.map((source) => h('td.n', {}, String(traces[source]))),
+            sources.map((source) => h('td.n', String(traces[source]))),
           ),
           rows,
         ),
@@ -73,7 +68,6 @@ function pictureWords(pictures) {
   const unchanged = Object.values(pictures).some((counts) => counts.unchanged)
   return h(
     `p.note${unchanged ? '.look' : ''}`,
-    {},
     sentences(
       t('Pictures. {states}.', { states: states.join('; ') }),
       unchanged && t('A picture that is shown unchanged may have a title that reveals its source.'),
@@ -88,7 +82,6 @@ export function historyWords({ unopened, earlier }) {
     unopened.length > 0 &&
       h(
         'p.note.look',
-        {},
         tn(
           '{n} session of the same sources and classes was created and not opened: {seeds}.',
           '{n} sessions of the same sources and classes were created and not opened: {seeds}.',
@@ -99,7 +92,6 @@ export function historyWords({ unopened, earlier }) {
     earlier.map(({ session, items, scorers }) =>
       h(
         'p.note',
-        {},
         scorers.length
           ? tn(
               'Session {session} showed {items} of these traces; {scorers} scores in both.',

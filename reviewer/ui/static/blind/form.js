@@ -30,15 +30,15 @@ export class BlindForm {
     this.state = h('span.state', { role: 'status' })
     this.save = h(
       'button.primary',
-      { type: 'button', onMousedown: keepFocus, onClick: () => this.on.onSave() },
+      { onMousedown: keepFocus, onClick: () => this.on.onSave() },
       t('Save and next'),
       ' ',
       cap('Enter'),
     )
     fill(
       root,
-      h('div.asked', {}, this.questions, this.words),
-      h('div.said', {}, this.comment, h('div.send', {}, this.state, this.save)),
+      h('div.asked', this.questions, this.words),
+      h('div.said', this.comment, h('div.send', this.state, this.save)),
     )
   }
 
@@ -77,7 +77,6 @@ export class BlindForm {
       h(
         'button.title',
         {
-          type: 'button',
           tabIndex: -1,
           title: scale.question,
           onMousedown: keepFocus,
@@ -98,7 +97,7 @@ export class BlindForm {
 
   #choices() {
     return [
-      h('p.question', {}, this.rubric.preference_question),
+      h('p.question', this.rubric.preference_question),
       h(
         'div.scale.choices',
         { role: 'radiogroup', 'aria-label': this.rubric.preference_question },
@@ -118,7 +117,6 @@ export class BlindForm {
     return h(
       `button.option${chosen ? '.chosen' : ''}`,
       {
-        type: 'button',
         role: 'radio',
         'aria-checked': String(chosen),
         'aria-label': `${key}: ${short}. ${text}`,
@@ -128,7 +126,7 @@ export class BlindForm {
         ...this.#describe(text, `${short}: `),
       },
       cap(key),
-      h('span', {}, short),
+      h('span', short),
     )
   }
 
@@ -180,8 +178,7 @@ export class Places {
       this.root,
       h(
         'div.queue-title',
-        {},
-        h('div.top', {}, h('strong', {}, t('Blind scoring'))),
+        h('div.top', h('strong', t('Blind scoring'))),
         work.length > 1 &&
           h(
             'select.which',
@@ -199,15 +196,13 @@ export class Places {
           { role: 'progressbar', 'aria-valuenow': done, 'aria-valuemax': places.length, 'aria-label': t('answered') },
           h('span', { style: `width:${(100 * done) / places.length}%` }),
         ),
-        h('div.muted.done', {}, t('{done} of {all} answered', { done, all: places.length })),
+        h('div.muted.done', t('{done} of {all} answered', { done, all: places.length })),
       ),
       h(
         'div.rows.places',
-        {},
         ['scores', 'pair'].map((kind) => this.#group(kind, places, token)),
       ),
-      this.on.onSessions &&
-        h('button.to-sessions', { type: 'button', onClick: this.on.onSessions }, t('Set up sessions')),
+      this.on.onSessions && h('button.to-sessions', { onClick: this.on.onSessions }, t('Set up sessions')),
     )
     this.root.querySelector('.current')?.scrollIntoView({ block: 'nearest' })
   }
@@ -217,15 +212,13 @@ export class Places {
     const stateOf = (place) => (canOpen(places, place) ? '' : place.answered ? t('final') : t('not yet open'))
     if (!ofKind.length) return null
     return [
-      h('h3', {}, kind === 'pair' ? t('Which is better') : t('Score')),
+      h('h3', kind === 'pair' ? t('Which is better') : t('Score')),
       h(
         'div.grid',
-        {},
         ofKind.map((place) =>
           h(
             `button.place${place.answered ? '.answered' : ''}${place.token === token ? '.current' : ''}`,
             {
-              type: 'button',
               'aria-label': [place.place, place.answered && t('answered'), stateOf(place)].filter(Boolean).join(', '),
               title: stateOf(place),
               disabled: stateOf(place) !== '',
@@ -246,16 +239,9 @@ export function openRubric(keySheet, rubric) {
     t('Keys and rubric'),
     h(
       'div',
-      {},
       rubric &&
-        h(
-          'div.rubric',
-          { lang: 'en' },
-          rubric.scales.map(scaleWords),
-          choiceWords(rubric),
-          h('p.muted', {}, rubric.note),
-        ),
-      rubric && h('p.muted', {}, t('Rubric {version}.', { version: rubric.version })),
+        h('div.rubric', { lang: 'en' }, rubric.scales.map(scaleWords), choiceWords(rubric), h('p.muted', rubric.note)),
+      rubric && h('p.muted', t('Rubric {version}.', { version: rubric.version })),
       keySheet,
     ),
     { wide: true },
@@ -265,18 +251,15 @@ export function openRubric(keySheet, rubric) {
 const scaleWords = (scale) =>
   h(
     'section',
-    {},
-    h('h3', {}, scale.title),
-    h('p', {}, scale.question),
+    h('h3', scale.title),
+    h('p', scale.question),
     h(
       'dl',
-      {},
       scale.anchors.map((anchor) => [
-        h('dt', {}, cap(String(anchor.score))),
+        h('dt', cap(String(anchor.score))),
         h(
           'dd',
-          {},
-          h('strong', {}, anchor.short),
+          h('strong', anchor.short),
           anchor.published && h('span.pill', { title: t('this anchor is the published one') }, t('published')),
           ' ',
           anchor.text,
@@ -288,22 +271,12 @@ const scaleWords = (scale) =>
 const choiceWords = ({ preference_question: question, choices, cannot_tell: cannotTell }) =>
   h(
     'section',
-    {},
-    h('h3', {}, t('Which is better')),
-    h('p', {}, question),
+    h('h3', t('Which is better')),
+    h('p', question),
     h(
       'dl',
-      {},
-      choices.map((choice, at) => [
-        h('dt', {}, cap(String(at + 1))),
-        h('dd', {}, h('strong', {}, choice.short), ' ', choice.text),
-      ]),
+      choices.map((choice, at) => [h('dt', cap(String(at + 1))), h('dd', h('strong', choice.short), ' ', choice.text)]),
     ),
-    h('h3', {}, t('Either scale')),
-    h(
-      'dl',
-      {},
-      h('dt', {}, cap(Keys.of('cannot-tell'))),
-      h('dd', {}, h('strong', {}, cannotTell.short), ' ', cannotTell.text),
-    ),
+    h('h3', t('Either scale')),
+    h('dl', h('dt', cap(Keys.of('cannot-tell'))), h('dd', h('strong', cannotTell.short), ' ', cannotTell.text)),
   )

@@ -22,21 +22,18 @@ export function previewWords(
     table.map((line) =>
       h(
         'tr',
-        {},
-        h('td', {}, kind),
-        h('td', {}, line.source),
-        h('td', {}, tasks[line.task] ?? line.task),
-        h('td.n', {}, String(line.number)),
+        h('td', kind),
+        h('td', line.source),
+        h('td', tasks[line.task] ?? line.task),
+        h('td.n', String(line.number)),
       ),
     )
-  const single = (kind, items) =>
-    items > 0 && h('tr', {}, h('td', {}, kind), h('td'), h('td'), h('td.n', {}, String(items)))
+  const single = (kind, items) => items > 0 && h('tr', h('td', kind), h('td'), h('td'), h('td.n', String(items)))
   return [
-    h('h3', {}, t('Preview of the sample')),
-    h('p', {}, versionWords(version)),
+    h('h3', t('Preview of the sample')),
+    h('p', versionWords(version)),
     h(
       'p',
-      {},
       sentences(
         tn('{n} spectrum: {strata}.', '{n} spectra: {strata}.', spectra, {
           strata: strata
@@ -54,10 +51,8 @@ export function previewWords(
     ),
     h(
       'table',
-      {},
       h(
         'tbody',
-        {},
         rows(t('scored'), scores),
         rows(t('pairs'), pairs),
         single(t('gold'), gold),
@@ -66,19 +61,17 @@ export function previewWords(
     ),
     h(
       'p',
-      {},
       scorers.map((scorer, at) => [
         at > 0 && ' · ',
         withParts(tn('{person}: {n} question', '{person}: {n} questions', scorer.questions), {
-          person: h('strong', {}, scorer.initials),
+          person: h('strong', scorer.initials),
         }),
       ]),
     ),
-    notes.map((note) => h('p.note', {}, note)),
+    notes.map((note) => h('p.note', note)),
     scorers.some((scorer) => scorer.barred) &&
       h(
         'p.muted',
-        {},
         t('{people}: they do not score these.', {
           people: scorers
             .filter((scorer) => scorer.barred)

@@ -55,16 +55,16 @@ export class ScoringPage {
       form: h('div.blind-form', { role: 'form', 'aria-label': t('Answer') }),
     })
     this.heads = SIDES.map((side, at) =>
-      h(`button.side.so-${side}`, { type: 'button', hidden: true, onClick: () => this.selectSide(at) }, word(side)),
+      h(`button.side.so-${side}`, { hidden: true, onClick: () => this.selectSide(at) }, word(side)),
     )
     this.root.classList.add('so-desk', 'blind')
     this.root.tabIndex = -1
     fill(
       this.root,
       parts.places,
-      h('div.plots', {}, parts.header, parts.picture, parts.spectrum),
-      h('div.steps', {}, notices.line, this.heads[0], parts.traces[0]),
-      h('div.steps.second', {}, this.heads[1], parts.traces[1]),
+      h('div.plots', parts.header, parts.picture, parts.spectrum),
+      h('div.steps', notices.line, this.heads[0], parts.traces[0]),
+      h('div.steps.second', this.heads[1], parts.traces[1]),
       parts.form,
       notices.toasts,
     )
@@ -164,9 +164,8 @@ export class ScoringPage {
       this.parts.traces[0],
       h(
         'div.empty',
-        {},
-        h('h3', {}, t('Nothing to score')),
-        h('p', {}, t('When a coordinator opens a blind session in which you score, it appears here.')),
+        h('h3', t('Nothing to score')),
+        h('p', t('When a coordinator opens a blind session in which you score, it appears here.')),
       ),
     )
   }
@@ -198,18 +197,17 @@ export class ScoringPage {
       this.parts.header,
       h(
         'div.who',
-        {},
         h('strong.name', { title: t('the question to the agent') }, `${sheet.question.title}?`),
         h('span.spring'),
-        h('span.muted', {}, t('{done} of {all}', { done: sheet.place, all: sheet.of })),
+        h('span.muted', t('{done} of {all}', { done: sheet.place, all: sheet.of })),
         ...[
           ['guide', t('guide')],
           ['keys', t('rubric')],
         ].map(([action, text]) =>
-          h('button.guide', { type: 'button', onClick: () => this.act(action) }, cap(this.keys.of(action)), ` ${text}`),
+          h('button.guide', { onClick: () => this.act(action) }, cap(this.keys.of(action)), ` ${text}`),
         ),
       ),
-      sheet.training && h('p.practice', {}, t('Practice: this one does not count')),
+      sheet.training && h('p.practice', t('Practice: this one does not count')),
     )
     this.parts.spectrum.classList.toggle('absent', spectrum === null)
     this.parts.picture.hidden = spectrum !== null

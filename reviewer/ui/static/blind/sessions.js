@@ -19,7 +19,7 @@ export class BlindSessions {
     this.root = root
     this.cards = new Map()
     this.message = h('p.note.look', { hidden: true, role: 'alert' })
-    this.score = h('button.to-score', { type: 'button', hidden: true, onClick: onScore })
+    this.score = h('button.to-score', { hidden: true, onClick: onScore })
     this.list = h('div.cards')
     this.form = new SetupForm({ onDrawn: (session) => this.#drawn(session) })
     root.classList.add('blind-sessions')
@@ -27,12 +27,11 @@ export class BlindSessions {
       root,
       h(
         'div.columns',
-        {},
         h('section.setup', { 'aria-label': t('New session') }, this.form.root),
         h(
           'section.list',
           { 'aria-label': t('Sessions') },
-          h('header', {}, h('h2', {}, t('Sessions')), this.score),
+          h('header', h('h2', t('Sessions')), this.score),
           this.message,
           this.list,
         ),
@@ -74,7 +73,6 @@ export class BlindSessions {
         this.list,
         h(
           'p.muted',
-          {},
           t('None yet. Choose in the form what is compared and who scores, check the preview, create the session.'),
         ),
       )
@@ -138,14 +136,14 @@ export class SessionCard {
     this.session = session
     fill(
       this.head,
-      h('strong', {}, `${session.id} · ${session.name}`),
-      h(`span.pill.${TONE[session.state]}`, {}, stateWords(session)),
-      h('span.muted', {}, whenOf(session)),
+      h('strong', `${session.id} · ${session.name}`),
+      h(`span.pill.${TONE[session.state]}`, stateWords(session)),
+      h('span.muted', whenOf(session)),
     )
     fill(
       this.about,
-      h('p.muted', {}, planWords(session)),
-      h('p.muted', {}, analysisWords(session)),
+      h('p.muted', planWords(session)),
+      h('p.muted', analysisWords(session)),
       session.notes.map((note) => h('p.note', { lang: 'en' }, note)),
     )
     fill(
@@ -153,14 +151,9 @@ export class SessionCard {
       session.progress.map((scorer) =>
         h(
           'div.scorer',
-          {},
-          h('span', {}, scorer.scorer),
-          h(
-            'div.bar',
-            {},
-            h('span', { style: `width:${scorer.questions ? (100 * scorer.done) / scorer.questions : 0}%` }),
-          ),
-          h('span.muted', {}, t('{done} of {all}', { done: scorer.done, all: scorer.questions })),
+          h('span', scorer.scorer),
+          h('div.bar', h('span', { style: `width:${scorer.questions ? (100 * scorer.done) / scorer.questions : 0}%` })),
+          h('span.muted', t('{done} of {all}', { done: scorer.done, all: scorer.questions })),
         ),
       ),
     )
@@ -170,7 +163,7 @@ export class SessionCard {
 
   #verbs() {
     const { state, id, at, withheld } = this.session
-    const button = (text, act, kind = '') => h(`button${kind}`, { type: 'button', onClick: act }, text)
+    const button = (text, act, kind = '') => h(`button${kind}`, { onClick: act }, text)
     if (state === 'drawn')
       return [
         button(t('Open for scoring'), () => this.#change('open'), '.primary'),
@@ -178,7 +171,7 @@ export class SessionCard {
       ]
     if (state === 'open') return [button(t('Close…'), () => this.#close(), '.danger')]
     if (!at.opened) return []
-    if (withheld) return [h('p.note', {}, withheld)]
+    if (withheld) return [h('p.note', withheld)]
     return [
       h(
         'a',
@@ -234,27 +227,20 @@ export class SessionCard {
   #giveaways() {
     return this.#showErrors(async () => {
       const { id, withheld } = this.session
-      if (withheld) return fill(this.giveaways, h('p.note', {}, withheld))
+      if (withheld) return fill(this.giveaways, h('p.note', withheld))
       const giveaways = await getJSON(`/api/v1/blind/sessions/${id}/giveaways`)
       if (!giveaways.length)
-        return fill(
-          this.giveaways,
-          h('p.note', {}, t('No text reveals its author, as far as a list of phrases can tell.')),
-        )
+        return fill(this.giveaways, h('p.note', t('No text reveals its author, as far as a list of phrases can tell.')))
       return fill(
         this.giveaways,
         h(
           'details',
           { open: true },
-          h(
-            'summary.look',
-            {},
-            tn('A text may reveal its author', '{n} places may reveal an author', giveaways.length),
-          ),
-          h('ul.giveaways', {}, giveaways.slice(0, SHOWN).map(giveawayWords)),
+          h('summary.look', tn('A text may reveal its author', '{n} places may reveal an author', giveaways.length)),
+          h('ul.giveaways', giveaways.slice(0, SHOWN).map(giveawayWords)),
           giveaways.length > SHOWN &&
-            h('p.muted', {}, t('and {n} more (spec-o3 blind giveaways {id})', { n: giveaways.length - SHOWN, id })),
-          h('p.muted', {}, t('Open the session as it is, or discard it and create another one without such texts.')),
+            h('p.muted', t('and {n} more (spec-o3 blind giveaways {id})', { n: giveaways.length - SHOWN, id })),
+          h('p.muted', t('Open the session as it is, or discard it and create another one without such texts.')),
         ),
       )
     })
@@ -289,15 +275,13 @@ function giveawayWords({ item, source, step, words, kind, sentence }) {
   const at = sentence.indexOf(words)
   return h(
     'li',
-    {},
     h(
       'span.muted',
-      {},
       step
         ? t('#{item} by {source}, step {step} · {kind}', { item, source, step, kind: word(kind) })
         : t('#{item} by {source}, first picture · {kind}', { item, source, kind: word(kind) }),
     ),
-    h('q', {}, sentence.slice(0, at), h('mark', {}, words), sentence.slice(at + words.length)),
+    h('q', sentence.slice(0, at), h('mark', words), sentence.slice(at + words.length)),
   )
 }
 

@@ -54,7 +54,7 @@ export class SetupForm {
   #fields({ people, tasks, filter }) {
     const sources = [...this.#counted('source').keys()]
     return [
-      h('h2', {}, t('New session')),
+      h('h2', t('New session')),
       line('name', t('Name'), { required: true, maxLength: 200, placeholder: t('not shown to scorers') }),
       group(
         t('Sources'),
@@ -80,7 +80,6 @@ export class SetupForm {
       ]),
       h(
         'div.numbers',
-        {},
         number('number', t('Spectra per class'), {
           placeholder: t('all'),
           min: 1,
@@ -113,8 +112,7 @@ export class SetupForm {
       ]),
       h(
         'div.verbs',
-        {},
-        h('button', { type: 'button', onClick: () => this.#preview() }, t('Preview')),
+        h('button', { onClick: () => this.#preview() }, t('Preview')),
         h('button.primary', { type: 'submit' }, t('Create session')),
       ),
     ]
@@ -201,7 +199,7 @@ export class SetupForm {
       // It is simulated for sources on the same spectra.
       const { compared: sources } = sampled
       const known = sources > 1 && sampled.scores.length > 0
-      const power = h('p.muted.power', {}, t('The chance to show a difference is being calculated…'))
+      const power = h('p.muted.power', t('The chance to show a difference is being calculated…'))
       if (!shown(previewWords(sampled, this.setup.tasks), known && power)) return
       const { spectra, scorers } = sampled
       if (known) await this.#power(power, { spectra, scorers: scorers.length, each: plan.each ?? 2, sources })
@@ -217,7 +215,7 @@ export class SetupForm {
    */
   #wait(words) {
     const { edits } = this
-    const waiting = h('p.muted', {}, words)
+    const waiting = h('p.muted', words)
     this.preview.classList.remove('old')
     fill(this.preview, waiting)
     return (/** @type {any[]} */ ...answer) => {
@@ -234,7 +232,7 @@ export class SetupForm {
       const power = await postJSON('/api/v1/blind/power', numbers)
       fill(
         place,
-        power.sentences.map((sentence) => h('span.line', {}, sentence)),
+        power.sentences.map((sentence) => h('span.line', sentence)),
       )
     } catch (error) {
       place.textContent = t('The chance to show a difference is not known: {message}', { message: error.message })
@@ -254,7 +252,6 @@ export class SetupForm {
       shown(
         h(
           'p.note',
-          {},
           t('Session {id} is created. Read its checks in the list of sessions, then open it.', { id: session.id }),
         ),
       )
@@ -277,7 +274,6 @@ function filterFields({ states, survey, batch, listed }) {
     t('Only some of the items'),
     h(
       'div.numbers',
-      {},
       select('state', t('State'), any(states, word)),
       select('survey', t('Survey'), any(survey)),
       select('batch', t('Batch'), any(batch)),
@@ -310,7 +306,6 @@ function designFields() {
     t('Sampling and training'),
     h(
       'div.numbers.wide',
-      {},
       select('design', t('Sources are compared on'), [
         ['same spectra', t('the same spectra')],
         ['separate', t('spectra sampled for each source')],
@@ -337,7 +332,6 @@ function analysisFields() {
     t('Analysis plan'),
     h(
       'p.muted',
-      {},
       t(
         'Frozen when the session opens, and printed in the report. The primary comparison is tested ' +
           'alone; all other claims are adjusted for their number.',
@@ -345,7 +339,6 @@ function analysisFields() {
     ),
     h(
       'div.numbers.wide',
-      {},
       select('first', t('Primary comparison: this source'), [['', t('the first of the session')]]),
       select('second', t('less this source'), [['', t('the second of the session')]]),
       select('dimension', t('in the scores of'), [
@@ -380,7 +373,6 @@ function goldFields() {
     t('Gold items with their expected scores'),
     h(
       'p.muted',
-      {},
       t(
         'Hidden among the other items, and counted in calibration only. One line per item: number, ' +
           'coherence, physical consistency and tolerance (default 1); - where no score is expected.',

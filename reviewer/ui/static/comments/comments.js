@@ -42,25 +42,25 @@ export class Comments {
     this.options = options
     this.state = options.state
     this.isOpen = lasting.get(OPEN) === 'open'
-    this.count = h('span.count', {})
+    this.count = h('span.count')
     this.button = h(
       'button.toggle',
-      { type: 'button', 'aria-controls': 'so-comments-body', onClick: () => this.toggle() },
+      { 'aria-controls': 'so-comments-body', onClick: () => this.toggle() },
       h('span.arrow', { 'aria-hidden': 'true' }),
-      h('span', {}, t('Comments')),
+      h('span', t('Comments')),
       ' ',
       this.count,
       h('span.spring'),
       cap(options.key),
     )
     this.hiddenNote = h('p.note', { hidden: true })
-    this.threads = h('div.threads', {})
-    const scrolled = h('div.scrolled', {}, this.hiddenNote, this.threads)
+    this.threads = h('div.threads')
+    const scrolled = h('div.scrolled', this.hiddenNote, this.threads)
     this.about = h('select', {
       'aria-label': t('What the comment is about'),
       onChange: () => this.#choose(this.about.value),
     })
-    this.composer = h('div.composer', {}, h('label', {}, t('New comment on'), ' ', this.about))
+    this.composer = h('div.composer', h('label', t('New comment on'), ' ', this.about))
     this.body = h('div.body', { id: 'so-comments-body' }, scrolled, this.composer)
     this.root = h('section.comments', { 'aria-label': t('Comments'), hidden: true }, this.button, this.body)
     this.#setOpen(this.isOpen)
@@ -243,8 +243,8 @@ export class Comments {
       .filter((comment) => this.#isNew(comment))
     fill(
       this.count,
-      number > 0 && h('span.pill.grey', {}, String(number)),
-      fresh.length > 0 && [' ', h('span.pill.amber', {}, tn('{n} new', '{n} new', fresh.length))],
+      number > 0 && h('span.pill.grey', String(number)),
+      fresh.length > 0 && [' ', h('span.pill.amber', tn('{n} new', '{n} new', fresh.length))],
     )
     this.button.classList.toggle('some', number > 0)
   }

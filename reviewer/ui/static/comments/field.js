@@ -46,18 +46,16 @@ export class CommentField {
     })
     this.offered = h('ul.people', { id: `${id}-people`, role: 'listbox', 'aria-label': t('People'), hidden: true })
     this.note = h('p.note.look', { role: 'alert', hidden: true })
-    this.button = h('button.primary', { type: 'button', onClick: () => this.submit() }, action, ' ', cap('Enter'))
-    this.leaveButton = onLeave && h('button', { type: 'button', onClick: () => this.#leave() }, t('Cancel'))
+    this.button = h('button.primary', { onClick: () => this.submit() }, action, ' ', cap('Enter'))
+    this.leaveButton = onLeave && h('button', { onClick: () => this.#leave() }, t('Cancel'))
     this.root = h(
       'div.comment-field',
-      {},
       this.area,
       this.offered,
       this.note,
       h(
         'div.foot',
-        {},
-        h('span.muted', {}, cap('@'), ' ', t('mention'), ' · ', cap('Shift'), ' ', cap('Enter'), ' ', t('new line')),
+        h('span.muted', cap('@'), ' ', t('mention'), ' · ', cap('Shift'), ' ', cap('Enter'), ' ', t('new line')),
         h('span.spring'),
         this.leaveButton,
         this.button,
@@ -189,9 +187,9 @@ export class CommentField {
               this.#mention(person.initials)
             },
           },
-          h('strong', {}, person.initials),
+          h('strong', person.initials),
           ' ',
-          h('bdi', {}, person.name),
+          h('bdi', person.name),
         ),
       ),
     )

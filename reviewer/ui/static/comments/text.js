@@ -66,5 +66,5 @@ export const textElements = (text, initials) =>
   partsOf(text, initials).map((part) => {
     if (part.kind === 'link')
       return h('a', { href: part.text, target: '_blank', rel: 'noopener noreferrer' }, part.text)
-    return part.kind === 'mention' ? h('span.mention', {}, part.text) : part.text
+    return part.kind === 'mention' ? h('span.mention', part.text) : part.text
   })

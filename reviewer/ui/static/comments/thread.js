@@ -48,7 +48,7 @@ export class ThreadBox {
       },
       onLeave: () => this.#openReply(false),
     })
-    this.reply = h('button.link.reply', { type: 'button', onClick: () => this.#openReply(true) }, t('Reply'))
+    this.reply = h('button.link.reply', { onClick: () => this.#openReply(true) }, t('Reply'))
     this.root = h('article.thread', { 'data-thread': thread.id }, this.header, this.list, this.reply, this.field.root)
     this.#replying = !this.field.isEmpty
     this.update(thread)
@@ -97,8 +97,8 @@ export class ThreadBox {
     fill(
       this.header,
       thread.step
-        ? h('button.link.step', { type: 'button', onClick: () => options.onStep(thread.step) }, this.#title())
-        : h('span.step', {}, this.#title()),
+        ? h('button.link.step', { onClick: () => options.onStep(thread.step) }, this.#title())
+        : h('span.step', this.#title()),
       by &&
         h(
           'span.pill.green',
@@ -108,13 +108,13 @@ export class ThreadBox {
       thread.resolved &&
         h(
           'button.link.show',
-          { type: 'button', 'aria-expanded': String(!folded), onClick: toggle },
+          { 'aria-expanded': String(!folded), onClick: toggle },
           folded ? tn('show {n} comment', 'show {n} comments', count) : t('hide'),
         ),
       h('span.spring'),
       h(
         'button.resolve',
-        { type: 'button', onClick: () => options.onResolve(!thread.resolved) },
+        { onClick: () => options.onResolve(!thread.resolved) },
         thread.resolved ? t('Reopen') : t('Resolve'),
       ),
     )
@@ -139,12 +139,10 @@ export class ThreadBox {
       { id: `so-comment-of-${comment.id}`, tabIndex: -1 },
       h(
         'div.by',
-        {},
         comment.person !== null && h('strong', { title: name ?? '' }, comment.person),
-        comment.source &&
-          h('span.pill.grey', { title: t('imported from another program') }, h('bdi', {}, comment.source)),
+        comment.source && h('span.pill.grey', { title: t('imported from another program') }, h('bdi', comment.source)),
         h('time.muted', { dateTime: comment.at }, dateAndTime(comment.at)),
-        this.#isNew(comment) && h('span.pill.amber', {}, t('new')),
+        this.#isNew(comment) && h('span.pill.amber', t('new')),
       ),
       h('p.text', { dir: 'auto' }, textElements(comment.text, initials)),
     )

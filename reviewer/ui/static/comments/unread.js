@@ -26,10 +26,10 @@ export class Unread extends EventTarget {
     super()
     this.state = state
     this.onOpen = onOpen
-    this.button = h('button.so-unread', { type: 'button', hidden: true, title: t('Unread comments') })
+    this.button = h('button.so-unread', { hidden: true, title: t('Unread comments') })
     this.sheet = sheetOf(this.button, 'div.so-unread-list', t('Unread comments'), () => this.#content())
     document.querySelector('.so-unread-place')?.remove()
-    this.root = h('span.so-unread-place', {}, this.button, this.sheet)
+    this.root = h('span.so-unread-place', this.button, this.sheet)
     const reload = () => this.#load().catch(() => {}) // the connection strip shows a server that is away
     state.on('opening', ({ unread, stamp }) => this.#take(unread, stamp))
     state.on('stamp', ({ stamp }) => {
@@ -75,13 +75,12 @@ export class Unread extends EventTarget {
   #content() {
     const more = this.#total - this.#items.length
     return [
-      h('h2', {}, t('Unread comments')),
+      h('h2', t('Unread comments')),
       h(
         'ul',
-        {},
-        this.#items.map((comment) => h('li', {}, this.#link(comment))),
+        this.#items.map((comment) => h('li', this.#link(comment))),
       ),
-      more > 0 && h('p.muted', {}, tn('and {n} older one', 'and {n} older ones', more)),
+      more > 0 && h('p.muted', tn('and {n} older one', 'and {n} older ones', more)),
     ]
   }
 
@@ -97,10 +96,9 @@ export class Unread extends EventTarget {
       { href: `#item=${comment.item}`, onClick: open },
       h(
         'span.about',
-        {},
-        comment.person && h('strong', {}, comment.person),
-        h('bdi.name', {}, comment.name),
-        comment.mentioned && h('span.pill.amber', {}, t('mentions you')),
+        comment.person && h('strong', comment.person),
+        h('bdi.name', comment.name),
+        comment.mentioned && h('span.pill.amber', t('mentions you')),
         comment.at && h('time.muted', { dateTime: comment.at }, dateAndTime(comment.at)),
       ),
       h('span.text', { dir: 'auto' }, this.#text(comment)),

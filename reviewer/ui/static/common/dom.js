@@ -6,15 +6,20 @@
  * An element with properties, attributes, listeners and children.
  * @template {string} Tag
  * @param {Tag} tag e.g. "div" or "div.card.selected"
- * @param {Record<string, any>} props on* are listeners; names that the element has are properties, others attributes
+ * @param {Record<string, any> | Child} first properties (or, without any, the first child): on* are listeners; names
+ *   that the element has are properties, others attributes
  * @param {...Child} children
  * @returns {ElementOf<Tag>}
  */
-export function h(tag, props = {}, ...children) {
+export function h(tag, first = {}, ...children) {
   const [name, ...classes] = tag.split('.')
   const element = /** @type {any} */ (document.createElement(name))
   if (classes.length) element.className = classes.join(' ')
-  for (const [key, value] of Object.entries(props ?? {})) {
+  // In a form a button would submit unless it says otherwise.
+  if (name === 'button') element.type = 'button'
+  const plain = first && Object.getPrototypeOf(first) === Object.prototype
+  if (!plain) append(element, [/** @type {Child} */ (first)])
+  for (const [key, value] of plain ? Object.entries(first) : []) {
     if (value === undefined || value === null || value === false) continue
     if (key.startsWith('on')) element.addEventListener(key.slice(2).toLowerCase(), value)
     else if (key in element && !key.includes('-') && key !== 'list') element[key] = value
@@ -83,13 +88,13 @@ export function fillAround(element, fresh, kept, twin) {
 }
 
 /** A key cap, drawn as on the keyboard. */
-export const cap = (/** @type {string} */ key) => h('kbd.cap', {}, key)
+export const cap = (/** @type {string} */ key) => h('kbd.cap', key)
 
 /** A sentence with its `spec-o3` commands as code elements, which are easy to copy. */
 export const withCommands = (/** @type {string} */ sentence) =>
   sentence
     .split(/(spec-o3 [a-z]+(?: --?[a-z-]+(?: [^\s,;]*[^\s,;.])?)*)/)
-    .map((piece, at) => (at % 2 ? h('code.command', {}, piece) : piece))
+    .map((piece, at) => (at % 2 ? h('code.command', piece) : piece))
 
 /** Find a part that an element must have. @param {ParentNode} root @param {string} selector */
 export function part(root, selector) {

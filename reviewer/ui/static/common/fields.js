@@ -7,9 +7,8 @@ import { t } from './language.js'
 export const group = (title, hint, choices) =>
   h(
     'fieldset',
-    {},
-    h('legend', {}, title, hint && h('span.muted', {}, ` · ${hint}`)),
-    h('div.choices', {}, choices.length ? choices : h('span.muted', {}, t('nothing here yet'))),
+    h('legend', title, hint && h('span.muted', ` · ${hint}`)),
+    h('div.choices', choices.length ? choices : h('span.muted', t('nothing here yet'))),
   )
 
 /** One of several values, all in view; the first one is chosen. @param {[string, string][]} values value and text */
@@ -18,17 +17,16 @@ export const radios = (title, name, values) =>
     title,
     '',
     values.map(([value, text], at) =>
-      h('label', {}, h('input', { type: 'radio', name, value, checked: at === 0 }), ' ', text),
+      h('label', h('input', { type: 'radio', name, value, checked: at === 0 }), ' ', text),
     ),
   )
 
 /** A box to tick, with a note behind its text. */
 export const check = (name, value, text, note = '', checked = false) =>
-  h('label', {}, h('input', { type: 'checkbox', name, value, checked }), ' ', text, ' ', h('span.muted.hand', {}, note))
+  h('label', h('input', { type: 'checkbox', name, value, checked }), ' ', text, ' ', h('span.muted.hand', note))
 
 /** A text in a line of its own. @param {Record<string, any>} props of the input */
-export const line = (name, label, props) =>
-  h('label.field', {}, label, h('input', { ...props, name, autocomplete: 'off' }))
+export const line = (name, label, props) => h('label.field', label, h('input', { ...props, name, autocomplete: 'off' }))
 
 /** @param {Record<string, any>} props of the input; `title` explains the field */
 export const number = (name, label, props) =>
@@ -38,7 +36,6 @@ export const number = (name, label, props) =>
 export const select = (name, label, values) =>
   h(
     'label',
-    {},
     label,
     h(
       'select',
@@ -48,4 +45,4 @@ export const select = (name, label, values) =>
   )
 
 /** A part of the form that opens with a click on its title. @param {string} title @param {...any} parts */
-export const folded = (title, ...parts) => h('details', {}, h('summary', {}, title), parts)
+export const folded = (title, ...parts) => h('details', h('summary', title), parts)

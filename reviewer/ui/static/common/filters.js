@@ -136,8 +136,7 @@ export class FilterChips {
     fill(
       this.root,
       shown.map((name) => this.#chip(name, filter, hints[name])),
-      shown.length > 1 &&
-        h('li', {}, h('button.link', { type: 'button', onClick: () => this.onChange({}) }, t('clear all'))),
+      shown.length > 1 && h('li', h('button.link', { onClick: () => this.onChange({}) }, t('clear all'))),
     )
     const unknown = filter.listed && !listNames.has(filter.listed)
     if (unknown) this.#learnLists(filter.listed).catch(() => {}) // the number of the list is shown
@@ -154,12 +153,8 @@ export class FilterChips {
   #chip(name, filter, hint) {
     const words = WORDS[name]?.(filter[name], this.tasks) ?? `${name}: ${filter[name]}`
     const without = Object.fromEntries(Object.entries(filter).filter(([other]) => other !== name))
-    const remove = {
-      type: 'button',
-      'aria-label': t('remove the filter {words}', { words }),
-      onClick: () => this.onChange(without),
-    }
-    return h('li.pill', { title: hint ?? words }, h('span', {}, words), h('button', remove, '×'))
+    const remove = { 'aria-label': t('remove the filter {words}', { words }), onClick: () => this.onChange(without) }
+    return h('li.pill', { title: hint ?? words }, h('span', words), h('button', remove, '×'))
   }
 }
 
@@ -226,7 +221,6 @@ export class FilterForm {
       const offered = filter[name] && !values.includes(filter[name]) ? [...values, filter[name]] : values
       return h(
         'label',
-        {},
         label,
         h(
           'select',
@@ -248,10 +242,10 @@ export class FilterForm {
       })
     /** @param {string} name @param {string} label */
     const tick = (name, label) =>
-      h('label.check', {}, h('input', { name, type: 'checkbox', checked: filter[name] === 'true' }), ` ${label}`)
+      h('label.check', h('input', { name, type: 'checkbox', checked: filter[name] === 'true' }), ` ${label}`)
     /** @param {string} name @param {string} label @param {string} placeholder */
     const text = (name, label, placeholder) =>
-      h('label', {}, label, h('input', { name, type: 'search', value: filter[name] ?? '', placeholder }))
+      h('label', label, h('input', { name, type: 'search', value: filter[name] ?? '', placeholder }))
     fill(
       this.root,
       text('text', t('Name or id'), t('part of it, or #123')),
@@ -263,7 +257,7 @@ export class FilterForm {
       choose('survey', t('Survey'), facets.survey ?? []),
       choose('drafter', t('Drafted by'), facets.drafter ?? []),
       choose('batch', t('Batch'), facets.batch ?? []),
-      h('label', {}, t('S/N'), h('span.range', {}, number('snr_min', t('from')), number('snr_max', t('to')))),
+      h('label', t('S/N'), h('span.range', number('snr_min', t('from')), number('snr_max', t('to')))),
       choose(
         'assigned',
         t('Assigned to'),
@@ -280,7 +274,7 @@ export class FilterForm {
       this.with.order &&
         (facets.order?.length > 0 || filter.order) &&
         choose('order', t('Next item'), ['value'], () => t('by value of information'), t('by number')),
-      h('button', { type: 'button', onClick: () => this.#clear() }, t('show everything')),
+      h('button', { onClick: () => this.#clear() }, t('show everything')),
     )
   }
 

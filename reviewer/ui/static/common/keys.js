@@ -184,18 +184,15 @@ export class Keys {
   sheet() {
     return h(
       'div.key-sheet',
-      {},
       this.groups.map((group) =>
         h(
           'section',
-          {},
-          h('h3', {}, word(group.title)),
+          h('h3', word(group.title)),
           h(
             'dl',
-            {},
             group.keys
               .filter((entry) => !entry.menu)
-              .map(({ key, show, what }) => [h('dt', {}, cap(show ?? shifted(key))), h('dd', {}, word(what))]),
+              .map(({ key, show, what }) => [h('dt', cap(show ?? shifted(key))), h('dd', word(what))]),
           ),
         ),
       ),

@@ -42,9 +42,9 @@ export class Notices {
     }
     fill(
       line,
-      h('span', {}, text),
-      label && h('button', { type: 'button', onClick: act }, label),
-      h('button.link', { type: 'button', 'aria-label': t('close'), onClick: () => (line.hidden = true) }, '✕'),
+      h('span', text),
+      label && h('button', { onClick: act }, label),
+      h('button.link', { 'aria-label': t('close'), onClick: () => (line.hidden = true) }, '✕'),
     )
     keepInView(line.parentElement)
   }
@@ -64,7 +64,7 @@ export class Notices {
     if (!text) return
     this.#byText.get(text)?.remove()
     while (this.toasts.children.length > 1) this.toasts.firstChild?.remove()
-    const toast = h('div.toast', {}, text)
+    const toast = h('div.toast', text)
     this.#byText.set(text, toast)
     this.toasts.append(toast)
     setTimeout(() => {

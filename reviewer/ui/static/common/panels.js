@@ -32,9 +32,8 @@ export function openPanel(title, content, { wide = false, over = false } = {}) {
         { 'aria-label': title },
         h(
           'header',
-          {},
-          h('h2', {}, title),
-          h('button', { type: 'button', 'aria-label': `${t('close')} Esc`, onClick: () => close() }, cap('Esc')),
+          h('h2', title),
+          h('button', { 'aria-label': `${t('close')} Esc`, onClick: () => close() }, cap('Esc')),
         ),
       )
     )
@@ -66,13 +65,11 @@ export async function confirmed(title, lines, act) {
   const sure = await openPanel(title, (/** @type {(result?: true) => void} */ close) =>
     h(
       'div',
-      {},
-      lines.map((line) => h('p', {}, line)),
+      lines.map((line) => h('p', line)),
       h(
         'footer',
-        {},
-        h('button', { type: 'button', onClick: () => close() }, t('Cancel')),
-        h('button.danger', { type: 'button', onClick: () => close(true) }, act),
+        h('button', { onClick: () => close() }, t('Cancel')),
+        h('button.danger', { onClick: () => close(true) }, act),
       ),
     ),
   )
@@ -89,7 +86,7 @@ export const closePanel = () => {
 export const panelIsOpen = () => document.querySelector('dialog.panel[open]') !== null
 
 /** @param {string} line */
-const bold = (line) => line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? h('strong', {}, part) : part))
+const bold = (line) => line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? h('strong', part) : part))
 
 /** The guide's Markdown as elements: bullets and bold only, so a task file cannot add markup. */
 export function guideElements(/** @type {string} */ text) {
@@ -113,12 +110,11 @@ export function guideOf(task, prompt) {
   const note = t('The prompt that the model reads here. It is not the one of the task file.')
   return h(
     'div.guide-text',
-    {},
     own
-      ? [h('p.muted', {}, note), guideElements(prompt)]
+      ? [h('p.muted', note), guideElements(prompt)]
       : [
-          h('p', { lang: TRACE }, h('em', {}, bold(task?.question ?? ''))),
-          task ? guideElements(task.guide) : h('p', {}, t('This class has no task file here.')),
+          h('p', { lang: TRACE }, h('em', bold(task?.question ?? ''))),
+          task ? guideElements(task.guide) : h('p', t('This class has no task file here.')),
         ],
   )
 }

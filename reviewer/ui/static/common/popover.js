@@ -4,8 +4,7 @@
 import { cap, fill, h } from './dom.js'
 
 /** A button of a menu with its key. @param {string} text @param {string} key @param {Record<string, any>} props */
-export const menuButton = (text, key, props) =>
-  h('button.entry', { type: 'button', ...props }, h('span', {}, text), key && cap(key))
+export const menuButton = (text, key, props) => h('button.entry', { ...props }, h('span', text), key && cap(key))
 
 /**
  * Close a menu once an entry is chosen. After a click with the mouse the next keys are those of the desk.

@@ -20,7 +20,7 @@ export class SidePane {
     pane.setAttribute('aria-label', name)
     this.button = h(
       'button.open-queue',
-      { type: 'button', 'aria-expanded': 'false', 'aria-controls': pane.id, title, onClick: () => this.toggle() },
+      { 'aria-expanded': 'false', 'aria-controls': pane.id, title, onClick: () => this.toggle() },
       name,
       ' ',
       cap(key),

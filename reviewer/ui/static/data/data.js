@@ -58,8 +58,8 @@ class DataPage {
     this.exports = h('div')
     this.others = h('div')
     root.classList.add('so-page')
-    const header = h('header', {}, h('h2', {}, t('Data')), h('span.spring'), this.buttons)
-    const past = h('h3', {}, t('Past exports'))
+    const header = h('header', h('h2', t('Data')), h('span.spring'), this.buttons)
+    const past = h('h3', t('Past exports'))
     fill(root, header, this.notices.line, this.jobs.root, this.batches, past, this.exports, this.others)
   }
 
@@ -124,14 +124,14 @@ class DataPage {
     for (const { name } of batches) this.#seen.add(name)
     const titles = [t('Batch'), t('When'), t('Size'), t('Rounds'), t('Agreement'), '']
     const rows = batches.map((batch) => [
-      h('b', {}, batch.name || t('(no name)')),
+      h('b', batch.name || t('(no name)')),
       dateAndTime(batch.added_at),
       tn('{n} item', '{n} items', batch.items, { n: number(batch.items) }),
       [rounds(batch), h('span.running', { 'data-batch': batch.name })],
       agreement(batch),
-      h('div.controls', {}, this.#actions(batch, manages)),
+      h('div.controls', this.#actions(batch, manages)),
     ])
-    const none = h('p.muted', {}, t('No items yet: add spectra, or import trajectories.'))
+    const none = h('p.muted', t('No items yet: add spectra, or import trajectories.'))
     fill(this.batches, batches.length ? table(titles, rows) : none)
     this.#drawRunning()
   }
@@ -167,10 +167,10 @@ class DataPage {
       const path = `api/v1/exports/${listed.id}`
       const next = listed.folder && button(t('Train, share'), () => nextSteps(listed), 'button.link')
       const links = [next, listed.folder && download(`${path}/zip`, 'zip'), download(`${path}/manifest`, t('manifest'))]
-      const name = h('b', {}, listed.name)
-      return [name, dateAndTime(listed.at), listed.person, listed.words, h('div.controls', {}, links)]
+      const name = h('b', listed.name)
+      return [name, dateAndTime(listed.at), listed.person, listed.words, h('div.controls', links)]
     })
-    const none = h('p.muted', {}, t('None yet.'))
+    const none = h('p.muted', t('None yet.'))
     fill(this.exports, rows.length ? table([t('Name'), t('When'), t('Who'), t('What is in it'), ''], rows) : none)
   }
 }
@@ -190,7 +190,7 @@ function rounds({ states, items }) {
     const colour = `var(--so-state-${state.replace(' ', '-')}, var(--so-line))`
     return h('i', { style: `width: ${(100 * states[state]) / items}%; background: ${colour}` })
   })
-  return [h('div.rounds', {}, parts), h('span.words', {}, words)]
+  return [h('div.rounds', parts), h('span.words', words)]
 }
 
 /** The tables that can be downloaded. */
@@ -205,19 +205,19 @@ function tables() {
     const links = forms.map(([kind, form]) =>
       download(`api/v1/tables/${name}.${kind}`, form, t('{table} as {form}', { table: title, form })),
     )
-    return h('div.controls', {}, t('{table}:', { table: title }), links)
+    return h('div.controls', t('{table}:', { table: title }), links)
   })
   const about = t('What others decided or found in a round that is still open is left out.')
-  return [h('h3', {}, t('Tables')), lines, h('p.muted', {}, about)]
+  return [h('h3', t('Tables')), lines, h('p.muted', about)]
 }
 
 /** @param {Report | null} report @param {Notices} notices */
 function backups(report, notices) {
-  const place = h('div', {}, report && reportOf(report))
+  const place = h('div', report && reportOf(report))
   const make = () =>
     postJSON('/api/v1/backups', {}).then(
       (answer) => fill(place, reportOf(answer)),
       (error) => notices.error(error),
     )
-  return [h('h3', {}, t('Backups')), place, h('div.controls', {}, button(t('Back up now'), make))]
+  return [h('h3', t('Backups')), place, h('div.controls', button(t('Back up now'), make))]
 }

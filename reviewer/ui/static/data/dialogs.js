@@ -56,7 +56,7 @@ function formDialog(title, act, fields, send) {
       submit.disabled = false
     }
     const cancel = button(t('Cancel'), () => close())
-    const form = h('form.fields', { onSubmit }, fields, error, h('footer', {}, words, cancel, submit))
+    const form = h('form.fields', { onSubmit }, fields, error, h('footer', words, cancel, submit))
     return form
   })
 }
@@ -77,7 +77,7 @@ function onServer(folders) {
 /** @param {string} placeholder */
 const batchField = (placeholder) => line('batch', t('Batch name (for filtering)'), { maxLength: 100, placeholder })
 
-const about = (/** @type {string} */ text) => h('p.muted', {}, text)
+const about = (/** @type {string} */ text) => h('p.muted', text)
 
 /** @param {Record<string, TaskText>} tasks @param {string} label @param {string} none */
 const taskField = (tasks, label, none) =>
@@ -124,8 +124,8 @@ export async function addSpectra({ files, folders, tasks }) {
   const { root } = boxOf(files)
   const task = taskField(tasks, t('Question: is it a …'), t('choose …'))
   Object.assign(part(task, 'select'), { required: true })
-  const more = folded(t('More'), h('div.pair', {}, medium, least), same)
-  const fields = [about(readable), root, onServer(folders), h('div.pair', {}, task, h('div', {}, policy, health))]
+  const more = folded(t('More'), h('div.pair', medium, least), same)
+  const fields = [about(readable), root, onServer(folders), h('div.pair', task, h('div', policy, health))]
   const send = (/** @type {Values} */ values, /** @type {any} */ say) => {
     lasting.set(KEPT_POLICY, values.policy)
     const stated = { medium: values.medium || null, min_snr: values.min_snr ? Number(values.min_snr) : null }
@@ -172,10 +172,10 @@ export function importAnnotations() {
   const result = h('div', { role: 'status' })
   const { root } = boxOf([])
   const props = { name: 'authors', rows: 2, maxLength: 4000, placeholder: 'ann@example.org=AB' }
-  const authors = h('label.field', {}, t('Authors who are people here, one per line'), h('textarea', props))
+  const authors = h('label.field', t('Authors who are people here, one per line'), h('textarea', props))
   const skip = check('skip_bad', 'yes', t('Skip what cannot be used, import the rest'))
   const dry = h('button', { type: 'submit', name: 'dry_run', value: 'yes' }, t('Check only'))
-  const fields = [about(meaning), root, authors, skip, h('div.controls', {}, dry), result]
+  const fields = [about(meaning), root, authors, skip, h('div.controls', dry), result]
   const title = t('Import annotations')
   return formDialog(title, title, fields, async ({ dry_run: dryRun = false, ...values }, say) => {
     const report = await sendFiles('annotations', { ...values, dry_run: Boolean(dryRun) }, say)
@@ -207,8 +207,8 @@ export function exportApproved(tasks, batches, batch) {
   const fields = [
     about(meaning),
     line('name', t('Name of the folder'), { maxLength: 80, required: true, value }),
-    h('div.pair', {}, of, taskField(tasks, t('Task'), t('every task'))),
-    ...[simulated, check('replace', 'yes', t('Replace an export of this name')), !all && h('p.note.look', {}, none)],
+    h('div.pair', of, taskField(tasks, t('Task'), t('every task'))),
+    ...[simulated, check('replace', 'yes', t('Replace an export of this name')), !all && h('p.note.look', none)],
   ]
   return formDialog(t('Export approved'), t('Export'), fields, (values) => {
     const filter = { task: values.task || null, batch: values.batch === '*' ? null : values.batch }
@@ -218,13 +218,13 @@ export function exportApproved(tasks, batches, batch) {
 
 /** What to do with an export. @param {ExportListed} listed */
 export function nextSteps({ name, folder }) {
-  const command = (/** @type {string} */ text) => h('code.command', {}, text)
+  const command = (/** @type {string} */ text) => h('code.command', text)
   const zip = t('The zip has the rows, the pictures and the manifest. Another campaign imports it here, or with')
   const training = t('On a machine with a GPU and the training packages (docs/training.md has the settings):')
   const train = `spec-o3 sft --config sft_qwen2_5_vl_7b --data ${folder} --out runs/${name}`
-  const parts = [h('h3', {}, t('Train on it')), h('p', {}, training), command(train), h('h3', {}, t('Share it'))]
-  const share = [h('p', {}, zip), command(`spec-o3 import ${name}`)]
-  return openPanel(t('What to do with {name}', { name }), h('div.fields', {}, parts, share))
+  const parts = [h('h3', t('Train on it')), h('p', training), command(train), h('h3', t('Share it'))]
+  const share = [h('p', zip), command(`spec-o3 import ${name}`)]
+  return openPanel(t('What to do with {name}', { name }), h('div.fields', parts, share))
 }
 
 /** Take items of a batch back, or restore them. @param {BatchListed} batch */
@@ -257,7 +257,7 @@ export function takeBack(batch) {
     }
   }
   request('preview')
-  const only = h('label.field', {}, t('Only these items (empty: all)'), items)
-  const content = h('div.fields', {}, about(meaning), only, error, result, buttons)
+  const only = h('label.field', t('Only these items (empty: all)'), items)
+  const content = h('div.fields', about(meaning), only, error, result, buttons)
   return openPanel(t('Take back {name}', { name: batch.name || t('(no name)') }), content)
 }

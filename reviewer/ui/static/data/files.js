@@ -19,7 +19,7 @@ export class FileBox {
     const folder = this.#input({ 'aria-label': t('A folder with its files'), webkitdirectory: true })
     const choose = button(t('Choose files …'), () => single.click())
     const chooseFolder = button(t('Choose a folder …'), () => folder.click())
-    this.root = h('div.file-box', {}, h('div.controls', {}, choose, chooseFolder), single, folder, this.words)
+    this.root = h('div.file-box', h('div.controls', choose, chooseFolder), single, folder, this.words)
     this.#set(files)
   }
 

@@ -106,7 +106,7 @@ export class Jobs {
     const open = job.added > 0 && job.batch && h('a', { href: batchLink(job.batch) }, t('Open this batch in Review'))
     const buttons = job.running ? [stop, cancel] : [resume, open, button(t('Close'), close)]
     const [header, body] = card.children
-    refill(header, h('h3', {}, TITLES[kind]()), job.running && bar({ kind, ...job }), buttons)
+    refill(header, h('h3', TITLES[kind]()), job.running && bar({ kind, ...job }), buttons)
     refill(body, reportOf(job.report))
   }
 }

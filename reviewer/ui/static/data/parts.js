@@ -7,7 +7,7 @@ import { linkTo } from '../common/links.js'
  * @param {string} text @param {() => any} onClick
  * @param {'button' | 'button.primary' | 'button.link' | 'button.danger'} kind
  */
-export const button = (text, onClick, kind = 'button') => h(kind, { type: 'button', onClick }, text)
+export const button = (text, onClick, kind = 'button') => h(kind, { onClick }, text)
 
 /** @param {string} href @param {string} text @param {string} [label] of a link whose text is too short */
 export const download = (href, text, label) => h('a', { href, download: '', 'aria-label': label }, text)
@@ -18,11 +18,11 @@ export const batchLink = (batch) => `#batch=${encodeURIComponent(batch)}`
 /** @param {string[]} titles @param {any[][]} rows cells, which may be elements @param {string[]} kinds of the rows */
 export function table(titles, rows, kinds = []) {
   const body = rows.map((cells, at) => {
-    const row = cells.map((cell) => h('td', {}, cell))
+    const row = cells.map((cell) => h('td', cell))
     return h('tr', { className: kinds[at] ?? '' }, row)
   })
   const head = titles.map((title) => (title ? h('th', { scope: 'col' }, title) : h('td')))
-  return h('table', {}, h('thead', {}, h('tr', {}, head)), h('tbody', {}, body))
+  return h('table', h('thead', h('tr', head)), h('tbody', body))
 }
 
 /** A text with a link for each `#12`, which is an item. @param {string} text */

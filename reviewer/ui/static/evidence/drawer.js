@@ -48,7 +48,6 @@ export class Evidence {
       h(
         'button.tab',
         {
-          type: 'button',
           role: 'tab',
           id: `so-${desk}-evidence-${name}`,
           'data-pane': name,
@@ -62,18 +61,14 @@ export class Evidence {
     this.body = h('div.pane', { id: `so-${desk}-evidence`, role: 'tabpanel', tabIndex: 0 })
     const close = h(
       'button.close',
-      {
-        type: 'button',
-        title: t('Close ({key})', { key: Keys.of('evidence') }),
-        'aria-label': t('Close the evidence'),
-      },
+      { title: t('Close ({key})', { key: Keys.of('evidence') }), 'aria-label': t('Close the evidence') },
       '×',
     )
     close.addEventListener('click', () => this.toggle())
     this.root = h(
       'aside.evidence',
       { 'aria-label': t('Evidence') },
-      h('header', {}, h('div.tabs', { role: 'tablist', 'aria-label': t('Evidence') }, this.tabs), close),
+      h('header', h('div.tabs', { role: 'tablist', 'aria-label': t('Evidence') }, this.tabs), close),
       this.body,
     )
     this.button = button
@@ -85,7 +80,7 @@ export class Evidence {
   static button = () =>
     h(
       'button.so-button.evidence-button',
-      { type: 'button', title: t('Lines, plots of indices, templates and similar spectra') },
+      { title: t('Lines, plots of indices, templates and similar spectra') },
       t('Evidence'),
       ' ',
       cap(Keys.of('evidence')),
@@ -122,7 +117,7 @@ export class Evidence {
     this.body.setAttribute('aria-busy', 'true')
     this.body.inert = true // what is shown belongs to the item before
     await painted()
-    if (ticket === this.#ticket) this.#put(h('p.muted', {}, t('measuring …')))
+    if (ticket === this.#ticket) this.#put(h('p.muted', t('measuring …')))
     await pause(SETTLE)
     await idle()
     if (ticket === this.#ticket) await this.#draw(ticket)
@@ -134,7 +129,7 @@ export class Evidence {
     this.#drawTabs()
     this.#remember()
     const ticket = ++this.#ticket
-    if (!this.own[name]) this.#put(h('p.muted', {}, t('measuring …')))
+    if (!this.own[name]) this.#put(h('p.muted', t('measuring …')))
     await this.#draw(ticket)
   }
 
@@ -142,11 +137,11 @@ export class Evidence {
   async #draw(ticket) {
     const own = this.own[this.pane]
     if (own) {
-      this.#put(own.draw() ?? h('p.muted', {}, t('No item is shown.')))
+      this.#put(own.draw() ?? h('p.muted', t('No item is shown.')))
       return
     }
     if (!this.aids.subject) {
-      this.#put(h('p.muted', {}, t('This item has no spectrum.')))
+      this.#put(h('p.muted', t('This item has no spectrum.')))
       return
     }
     let drawn
@@ -154,7 +149,7 @@ export class Evidence {
       const { draw } = await PANES[this.pane].load()
       drawn = await draw(this.aids)
     } catch (error) {
-      if (ticket === this.#ticket) this.#put(h('p.look', {}, error.message))
+      if (ticket === this.#ticket) this.#put(h('p.look', error.message))
       return
     }
     if (ticket !== this.#ticket) {

@@ -24,28 +24,25 @@ function element(table, aids) {
   const { rows, velocity, z } = table
   return h(
     'div.lines',
-    {},
-    h('p.summary', {}, circumstances(table)),
-    velocity && h(`p.summary${velocity.agree ? '' : '.look'}`, {}, velocity.text),
+    h('p.summary', circumstances(table)),
+    velocity && h(`p.summary${velocity.agree ? '' : '.look'}`, velocity.text),
     rows.length
       ? h(
           'table',
           { 'aria-label': t('Lines of the class') },
           h(
             'thead',
-            {},
             h(
               'tr',
-              {},
               h('th', { scope: 'col' }, t('line')),
               COLUMNS.map(([name, unit, title]) =>
-                h('th', { scope: 'col', title, class: 'number' }, name, h('span.unit', {}, unit)),
+                h('th', { scope: 'col', title, class: 'number' }, name, h('span.unit', unit)),
               ),
             ),
           ),
           rows.map((row) => lineRows(row, z, aids)),
         )
-      : h('p.muted', {}, t('No line of this class lies within the spectrum.')),
+      : h('p.muted', t('No line of this class lies within the spectrum.')),
     about(),
   )
 }
@@ -80,7 +77,6 @@ function lineRows(row, z, aids) {
             h(
               `button.line${row.of_task ? '.own' : ''}`,
               {
-                type: 'button',
                 'aria-keyshortcuts': 'Control+C',
                 title: t('Show {name}, {wavelength} Å at rest, in the lower plot', {
                   name: row.name,
@@ -116,7 +112,7 @@ function cells({ centroid, velocity, fwhm, ew, reason }) {
 /** A value with its error on a second line. */
 function parts(measured, options) {
   const [value, error] = plusMinus({ ...measured, unit: '' }, options).split(' ± ')
-  return [value, error && h('span.error', {}, `± ${error}`)]
+  return [value, error && h('span.error', `± ${error}`)]
 }
 
 /** Ctrl C on the button of a line copies the numbers of its row. */
@@ -138,11 +134,9 @@ function goTo(event, row, aids) {
 const about = () =>
   h(
     'details.about',
-    {},
-    h('summary', {}, t('How these are measured')),
+    h('summary', t('How these are measured')),
     h(
       'p',
-      {},
       t(
         'A straight continuum through side bands, one Gaussian, errors from the inverse variances. Windows and side ' +
           'bands are those of the class guide; a line without its own takes those of the nearest line of the same ' +

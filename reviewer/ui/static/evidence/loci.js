@@ -36,12 +36,11 @@ const OTHER = ['#868e96', 'hourglass', '⧗']
 export async function draw(aids) {
   const { plots } = await aids.loci()
   const { plotly } = aids.view()
-  const figures = plots.map((plot) => ({ plot, host: h('div.locus', {}) }))
+  const figures = plots.map((plot) => ({ plot, host: h('div.locus') }))
   const element = h(
     'div.loci',
-    {},
-    plots.length === 0 && h('p.muted', {}, t('There are no such plots for this class.')),
-    figures.map(({ plot, host }) => h('figure', {}, h('figcaption', {}, plot.title, here(plot)), host, key(plot))),
+    plots.length === 0 && h('p.muted', t('There are no such plots for this class.')),
+    figures.map(({ plot, host }) => h('figure', h('figcaption', plot.title, here(plot)), host, key(plot))),
     plots.length > 0 && about(),
   )
   const paint = () => {
@@ -68,9 +67,9 @@ export async function draw(aids) {
 
 /** Where this spectrum lies, in words, or why it lies nowhere. */
 function here({ x, y, this: own, reason }) {
-  if (!own) return h('span.look', {}, t('this spectrum: {reason}', { reason }))
+  if (!own) return h('span.look', t('this spectrum: {reason}', { reason }))
   const of = ({ name, unit }, value, error) => `${name} ${plusMinus({ value, error, unit })}`
-  return h('span.muted', {}, t('this one: {x}, {y}', { x: of(x, own.x, own.x_error), y: of(y, own.y, own.y_error) }))
+  return h('span.muted', t('this one: {x}, {y}', { x: of(x, own.x, own.x_error), y: of(y, own.y, own.y_error) }))
 }
 
 function figure({ x, y, points, this: own }, host) {
@@ -169,10 +168,10 @@ const key = ({ points, this: own }) =>
   h(
     'ul.key',
     { 'aria-label': t('Symbols') },
-    own && h('li', {}, h('span.own', { 'aria-hidden': 'true' }, '★'), t('this spectrum')),
+    own && h('li', h('span.own', { 'aria-hidden': 'true' }, '★'), t('this spectrum')),
     classesOf(points).map((name) => {
       const [paint, , symbol] = SYMBOLS[name] ?? OTHER
-      return h('li', {}, h('span', { 'aria-hidden': 'true', style: `color: ${paint}` }, symbol), name)
+      return h('li', h('span', { 'aria-hidden': 'true', style: `color: ${paint}` }, symbol), name)
     }),
   )
 
@@ -202,11 +201,9 @@ const plain = (text) => String(text).replaceAll('&', '&amp;').replaceAll('<', '&
 const about = () =>
   h(
     'details.about',
-    {},
-    h('summary', {}, t('What is plotted')),
+    h('summary', t('What is plotted')),
     h(
       'p',
-      {},
       t(
         'Points: library spectra of known class, measured by the same program as this spectrum (star, with 1σ ' +
           'errors). A spectrum far from every class is none of them, or its redshift is wrong. Drag to zoom; a ' +

@@ -10,11 +10,10 @@ export async function draw(aids) {
   const { items, compared, note } = await aids.similar()
   const element = h(
     'div.similar',
-    {},
     compared > 0 &&
-      h('p.summary', {}, tn('Compared with {n} approved spectrum.', 'Compared with {n} approved spectra.', compared)),
-    note && h('p.muted', {}, note),
-    h('ol', {}, items.map(entry)),
+      h('p.summary', tn('Compared with {n} approved spectrum.', 'Compared with {n} approved spectra.', compared)),
+    note && h('p.muted', note),
+    h('ol', items.map(entry)),
     about(),
   )
   return { element }
@@ -23,11 +22,9 @@ export async function draw(aids) {
 const entry = ({ id, name, task, verdict, simulated, distance, spectrum }) =>
   h(
     'li',
-    {},
     h('a', { href: `#item=${id}`, title: name }, `#${id} ${name}`),
     h(
       'span.muted',
-      {},
       [task, verdict, simulated && t('simulated'), t('distance {value}', { value: significant(distance, 2) })]
         .filter(Boolean)
         .join(' · '),
@@ -38,11 +35,9 @@ const entry = ({ id, name, task, verdict, simulated, distance, spectrum }) =>
 const about = () =>
   h(
     'details.about',
-    {},
-    h('summary', {}, t('What near means')),
+    h('summary', t('What near means')),
     h(
       'p',
-      {},
       t(
         'Spectra are compared by shape, at rest and without their continuum: 0 is the same shape, 1 nothing in ' +
           'common. Only approved items are compared, never this spectrum under another question.',

@@ -21,16 +21,11 @@ export async function draw(aids) {
     return input
   }
   const others = ranked.best_of_class.filter((match) => !ranked.matches.some(({ id }) => id === match.id))
-  const off = h(
-    'button.so-small',
-    { type: 'button', onclick: () => aids.chosen && aids.overlay('template') },
-    t('none'),
-  )
+  const off = h('button.so-small', { onclick: () => aids.chosen && aids.overlay('template') }, t('none'))
   const element = h(
     'div.templates',
-    {},
-    h('p.summary', {}, t('Drawn over the data:'), ' ', off),
-    ranked.matches.length === 0 && h('p.muted', {}, ranked.note),
+    h('p.summary', t('Drawn over the data:'), ' ', off),
+    ranked.matches.length === 0 && h('p.muted', ranked.note),
     list(t('Best matches'), ranked.matches, radio),
     others.length > 0 && list(t('Best of other classes'), others, radio),
     about(ranked),
@@ -48,13 +43,12 @@ function list(title, matches, radio) {
   if (!matches.length) return null
   return h(
     'fieldset',
-    {},
-    h('legend', {}, title),
+    h('legend', title),
     h(
       'div.match.head',
       { 'aria-hidden': 'true' },
       h('span'),
-      h('span', {}, t('template')),
+      h('span', t('template')),
       h('span', { title: t('χ² per degree of freedom; smaller is better, 1 is a perfect fit') }, 'χ²ν'),
       h('span', { title: t('Radial velocity at which the template fits best') }, t('velocity, km/s')),
     ),
@@ -68,9 +62,9 @@ function list(title, matches, radio) {
           }),
         },
         radio(match),
-        h('span', {}, match.name, h('span.class', {}, [match.class, match.subtype].filter(Boolean).join(' · '))),
-        h('span.number', {}, chi2Text(match)),
-        h('span.number', {}, velocityText(match, '')),
+        h('span', match.name, h('span.class', [match.class, match.subtype].filter(Boolean).join(' · '))),
+        h('span.number', chi2Text(match)),
+        h('span.number', velocityText(match, '')),
         sparkline(`template:${match.id}`),
       ),
     ),
@@ -80,16 +74,14 @@ function list(title, matches, radio) {
 const about = ({ note }) =>
   h(
     'details.about',
-    {},
-    h('summary', {}, t('How they are ranked')),
+    h('summary', t('How they are ranked')),
     h(
       'p',
-      {},
       t(
         'Each template is shifted in velocity, multiplied by a smooth function of wavelength, and compared with the ' +
           'data by χ². The library, its citation and its licence are in the tooltip of the legend above the plot. ' +
           't draws the best one, T the next.',
       ),
     ),
-    note && h('p', {}, note),
+    note && h('p', note),
   )

@@ -60,7 +60,7 @@ export function findActions(desk) {
   }
 
   const keys = () => {
-    const words = h('div', {}, desk.keys.sheet(), h('h3', {}, t('How to search')), syntaxElements())
+    const words = h('div', desk.keys.sheet(), h('h3', t('How to search')), syntaxElements())
     openPanel(t('Keys'), words, { wide: true })
   }
 

@@ -74,7 +74,7 @@ export async function openBulk(kind, me, selection, choices) {
       const { action, missing } = form.read()
       submit.disabled = true
       if (missing) {
-        fill(preview, h('p.muted', {}, missing))
+        fill(preview, h('p.muted', missing))
         preview.classList.remove('old')
         label(selection.count, selectedCount(selection))
         return
@@ -138,11 +138,11 @@ export async function openBulk(kind, me, selection, choices) {
           if (!submit.disabled) send()
         },
       },
-      h('p.muted', {}, selectionWords(selection)),
+      h('p.muted', selectionWords(selection)),
       form.fields,
       note,
       preview,
-      h('footer', {}, h('span.spring'), h('button', { type: 'button', onClick: () => close() }, t('Cancel')), submit),
+      h('footer', h('span.spring'), h('button', { onClick: () => close() }, t('Cancel')), submit),
     )
   })
   return done ?? sending
@@ -155,7 +155,7 @@ export async function openBulk(kind, me, selection, choices) {
 function showProgress(place) {
   const began = Date.now()
   const words = h('span')
-  const bar = h('div.working', {}, h('progress', { 'aria-label': t('In progress') }), words)
+  const bar = h('div.working', h('progress', { 'aria-label': t('In progress') }), words)
   const timer = setInterval(() => {
     const seconds = Math.round((Date.now() - began) / 1000)
     words.textContent = tn(
@@ -183,26 +183,20 @@ function previewWords(kind, { items, changes, left_out: leftOut }) {
     kind === 'reject' && !value ? t('depends on what others decide') : name(value)
   const left = leftOut.reduce((sum, reason) => sum + reason.items, 0)
   return [
-    h('p.will', {}, h('strong', {}, changes.length ? t('{what}:', { what: WILL[kind](items) }) : WILL[kind](items))),
+    h('p.will', h('strong', changes.length ? t('{what}:', { what: WILL[kind](items) }) : WILL[kind](items))),
     h(
       'ul',
-      {},
       changes.map(({ from, to, items: n }) =>
-        h('li', {}, t('{n}: {from} → {to}', { n: number(n), from: name(from), to: after(to) })),
+        h('li', t('{n}: {from} → {to}', { n: number(n), from: name(from), to: after(to) })),
       ),
     ),
     left > 0 &&
-      h(
-        'p.left',
-        {},
-        h('strong', {}, tn('{n} item is left out:', '{n} items are left out:', left, { n: number(left) })),
-      ),
+      h('p.left', h('strong', tn('{n} item is left out:', '{n} items are left out:', left, { n: number(left) }))),
     left > 0 &&
       h(
         'ul',
-        {},
         leftOut.map(({ why, items: n, first }) =>
-          h('li', {}, `${number(n)} · ${why}`, first.length > 0 && [' (', numbersOf(first, n), ')']),
+          h('li', `${number(n)} · ${why}`, first.length > 0 && [' (', numbersOf(first, n), ')']),
         ),
       ),
   ]

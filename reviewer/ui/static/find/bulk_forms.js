@@ -48,9 +48,8 @@ function rejectForm(labels) {
     fields: [
       h(
         'fieldset.choices',
-        {},
-        h('legend', {}, t('Reason')),
-        reasons.map(({ label, input }) => h('label', {}, input, ` ${label}`)),
+        h('legend', t('Reason')),
+        reasons.map(({ label, input }) => h('label', input, ` ${label}`)),
       ),
       comment,
     ],
@@ -80,16 +79,14 @@ function peopleForm(kind, initials, names) {
     fields: [
       h(
         'p',
-        {},
         assigning
           ? t('Each item is assigned to everybody whom you choose. It is advice: others may still decide.')
           : t('The selected items are no longer assigned to these people.'),
       ),
       h(
         'fieldset.choices.people',
-        {},
-        h('legend', {}, t('People')),
-        people.map(({ value, input }) => h('label', {}, input, ` ${withName(value, names[value])}`)),
+        h('legend', t('People')),
+        people.map(({ value, input }) => h('label', input, ` ${withName(value, names[value])}`)),
       ),
     ],
     first: people[0]?.input ?? null,
@@ -106,7 +103,7 @@ function batchForm(batches) {
   return {
     title: t('Put the selected items into a batch'),
     fields: [
-      h('label.field', {}, t('Batch: a new name, or one that exists'), name),
+      h('label.field', t('Batch: a new name, or one that exists'), name),
       h(
         'datalist',
         { id: 'so-batches' },

@@ -123,8 +123,8 @@ export class FindDesk {
     root.classList.add('so-desk')
     root.classList.toggle('no-queue', lasting.get(KEPT_PANE) === 'hidden')
     /** @param {string} label @param {string} title @param {() => void} act */
-    const button = (label, title, act) => h('button', { type: 'button', title, onClick: act }, label)
-    fill(this.pane.pane, this.views.root, h('section', {}, h('h2', {}, t('Filter')), this.form.root))
+    const button = (label, title, act) => h('button', { title, onClick: act }, label)
+    fill(this.pane.pane, this.views.root, h('section', h('h2', t('Filter')), this.form.root))
     this.forFound = [
       button(t('Review these'), t('go through them one by one in Review'), () => itemActions.reviewThese()),
       button(t('Save view …'), t('keep this search under a name, for you or for all'), () => itemActions.saveView()),
@@ -136,11 +136,10 @@ export class FindDesk {
       h(
         'section.find-main',
         { 'aria-label': t('Find') },
-        h('div.search-line', {}, this.pane.button, this.search.root),
+        h('div.search-line', this.pane.button, this.search.root),
         this.chips.root,
         h(
           'div.found-line',
-          {},
           this.total,
           h('span.spring'),
           this.forFound,
@@ -255,8 +254,8 @@ export class FindDesk {
   async show(listing, { words = '', buttons = [], keep = false } = {}) {
     this.showTable(true)
     this.about.hidden = !words
-    const back = { type: 'button', onClick: () => this.showSearch() }
-    fill(this.about, h('span', {}, words), buttons, h('button', back, t('Back to the search')))
+    const back = { onClick: () => this.showSearch() }
+    fill(this.about, h('span', words), buttons, h('button', back, t('Back to the search')))
     try {
       await this.results.show(listing, { keep })
     } catch (error) {
@@ -344,23 +343,22 @@ export class FindDesk {
     const { words = '', ...others } = this.filter
     const filtered = Object.values(others).some(Boolean)
     /** @param {string} label @param {() => void} act */
-    const button = (label, act) => h('button', { type: 'button', onClick: act }, label)
+    const button = (label, act) => h('button', { onClick: act }, label)
     if (this.related.shown)
       return [
-        h('h2', {}, t('Nothing to compare with')),
-        h('p', {}, t('No other item can be compared yet. New items are compared in the background: try again soon.')),
+        h('h2', t('Nothing to compare with')),
+        h('p', t('No other item can be compared yet. New items are compared in the background: try again soon.')),
       ]
     if (!words && !filtered)
       return [
-        h('h2', {}, t('No items yet')),
-        h('p', {}, t('Add spectra, or import trajectories, in the Data tab. Then search them here.')),
+        h('h2', t('No items yet')),
+        h('p', t('Add spectra, or import trajectories, in the Data tab. Then search them here.')),
         button(t('Open Data'), () => openTab('data')),
       ]
     return [
-      h('h2', {}, t('Nothing found')),
+      h('h2', t('Nothing found')),
       h(
         'p',
-        {},
         words
           ? t('No trace and no remark has all of these words. Try fewer, or a beginning with a star: absor*.')
           : t('No item fits all parts of the filter.'),

@@ -26,12 +26,7 @@ export class Groups {
     this.root = h(
       'section.groups',
       { hidden: true, 'aria-label': t('Groups') },
-      h(
-        'header',
-        {},
-        h('h2', {}, t('Groups of alike items')),
-        h('button.link', { type: 'button', onClick: onClose }, t('back to the search')),
-      ),
+      h('header', h('h2', t('Groups of alike items')), h('button.link', { onClick: onClose }, t('back to the search'))),
       this.status,
       this.progress,
       this.cards,
@@ -104,31 +99,25 @@ export class Groups {
       { 'aria-label': title, 'data-group': group.number },
       h(
         'header',
-        {},
-        h('strong', {}, title),
-        h('span.muted', {}, tn('{n} item', '{n} items', group.size, { n: number(group.size) })),
+        h('strong', title),
+        h('span.muted', tn('{n} item', '{n} items', group.size, { n: number(group.size) })),
       ),
-      group.facts.map((fact) => h('p.fact', {}, fact)),
+      group.facts.map((fact) => h('p.fact', fact)),
       group.words.length > 0 &&
         h(
           'p.terms',
-          {},
-          group.words.map((word) => h('span.term', {}, word)),
+          group.words.map((word) => h('span.term', word)),
         ),
       h(
         'p.states',
-        {},
-        states.map(([state, n]) =>
-          h(`span.pill.${STATE_TONES[state] ?? 'blue'}`, {}, `${number(n)} ${stateName(state)}`),
-        ),
+        states.map(([state, n]) => h(`span.pill.${STATE_TONES[state] ?? 'blue'}`, `${number(n)} ${stateName(state)}`)),
       ),
       h(
         'p.muted',
-        {},
         t('Typical:'),
         group.typical.map(({ id, name }) => [' ', h('a', { href: `#item=${id}`, title: name }, `#${id}`)]),
       ),
-      h('button', { type: 'button', onClick: () => this.onOpen(group) }, t('Show these items')),
+      h('button', { onClick: () => this.onOpen(group) }, t('Show these items')),
     )
   }
 }

@@ -46,10 +46,9 @@ export async function openPast(me, undo) {
     fill(
       list,
       actions.length
-        ? h('table.past', {}, h('tbody', {}, actions.map(row)))
+        ? h('table.past', h('tbody', actions.map(row)))
         : h(
             'p.muted',
-            {},
             t(
               'Nobody has changed many items at once yet. Select items in the table, then choose what to do with them.',
             ),
@@ -60,17 +59,14 @@ export async function openPast(me, undo) {
   const row = (action) =>
     h(
       'tr',
-      {},
-      h('td', {}, dateAndTime(action.at)),
-      h('td', {}, action.person),
-      h('td', {}, doneWords(action.kind, action.items), h('span.muted', {}, ` ${aboutAction(me, action)}`)),
+      h('td', dateAndTime(action.at)),
+      h('td', action.person),
+      h('td', doneWords(action.kind, action.items), h('span.muted', ` ${aboutAction(me, action)}`)),
       h(
         'td',
-        {},
         action.undone
-          ? h('span.muted', {}, t('undone'))
-          : action.may_undo &&
-              h('button', { type: 'button', onClick: (e) => act(action.id, e.currentTarget) }, t('Undo')),
+          ? h('span.muted', t('undone'))
+          : action.may_undo && h('button', { onClick: (e) => act(action.id, e.currentTarget) }, t('Undo')),
       ),
     )
   /** @param {number} id @param {HTMLButtonElement} button */
@@ -85,5 +81,5 @@ export async function openPast(me, undo) {
     }
   }
   await load()
-  return openPanel(t('Actions on many items'), h('div.past-actions', {}, note, list), { wide: true })
+  return openPanel(t('Actions on many items'), h('div.past-actions', note, list), { wide: true })
 }

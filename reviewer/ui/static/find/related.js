@@ -110,7 +110,7 @@ export class Related {
 
   /** @param {Ranking} ranking @returns {RelatedItems} */
   #ranked(ranking) {
-    const again = h('button.primary', { type: 'button', onClick: () => this.#rank(ranking) }, t('Rank again'))
+    const again = h('button.primary', { onClick: () => this.#rank(ranking) }, t('Rank again'))
     const name = t('like item {number}', { number: withCommas([...ranking.examples]) })
     return { listing: ranking.listing(), words: ranking.words, name, buttons: [again] }
   }
@@ -171,7 +171,7 @@ export class Related {
 
   /** @param {ItemGroup} group */
   showGroup(group) {
-    const back = h('button', { type: 'button', onClick: () => this.#backToGroups(group) }, t('Back to the groups'))
+    const back = h('button', { onClick: () => this.#backToGroups(group) }, t('Back to the groups'))
     return this.#show(async () => {
       const { items } = await getJSON(withVerdictFirst(`/api/v1/groups/${group.number}`))
       return {

@@ -56,7 +56,7 @@ export class Results {
       onClick: (e) => this.#click(e),
     })
     this.empty = h('div.nothing', { hidden: true })
-    this.more = h('button.more', { type: 'button', hidden: true, onClick: () => this.loadMore() })
+    this.more = h('button.more', { hidden: true, onClick: () => this.loadMore() })
     this.root = h(
       'div.results',
       { onScroll: () => this.#nearEnd() && this.loadMore() },

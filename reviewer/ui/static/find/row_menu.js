@@ -26,7 +26,6 @@ export class RowMenu {
       h(
         'button.entry',
         {
-          type: 'button',
           role: 'menuitem',
           tabIndex: -1,
           disabled: !possible,
@@ -35,7 +34,7 @@ export class RowMenu {
             act()
           },
         },
-        h('span', {}, label),
+        h('span', label),
         key && cap(key),
       )
     fill(

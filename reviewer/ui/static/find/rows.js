@@ -48,7 +48,7 @@ export class Rows {
       h(
         'tr',
         { role: 'row' },
-        column('tick', h('label', {}, all)),
+        column('tick', h('label', all)),
         column('no', t('No.')),
         this.scored && column('score', t('Similarity')),
         column('name', t('Name')),
@@ -59,7 +59,7 @@ export class Rows {
         column('batch', t('Batch')),
         column('snr', t('S/N')),
         !this.ranking && [column('assigned', t('Assigned')), column('comments', t('Comments'))],
-        column('do', h('span.hidden-text', {}, t('Actions'))),
+        column('do', h('span.hidden-text', t('Actions'))),
       ),
     )
   }
@@ -92,14 +92,14 @@ export class Rows {
     return h(
       'tr.line',
       { role: 'row' },
-      cell('tick', {}, h('label', {}, h('input', tick))),
+      cell('tick', {}, h('label', h('input', tick))),
       cell('no', {}, `#${row.id}`),
       this.scored && cell('score', {}, score === undefined || score === null ? '–' : number(score, 2)),
       cell(
         'name',
         {},
         h('a.open-item', { href: `#item=${row.id}`, title: row.name }, nameInQueue(row.name)),
-        row.mark === 'like' && h('span.pill.green', {}, t('example')),
+        row.mark === 'like' && h('span.pill.green', t('example')),
       ),
       cell('shape', {}, sparkline(row.spectrum)),
       this.#about(row),
@@ -118,17 +118,16 @@ export class Rows {
         'task',
         { title: simulated ? t('{task}, simulated by a program', { task: title }) : title },
         task,
-        simulated && h('span.muted', {}, ` ${t('sim.')}`),
+        simulated && h('span.muted', ` ${t('sim.')}`),
       ),
       cell(
         'state',
         {},
         h(
           `span.pill.${STATE_TONES[row.state] ?? 'blue'}`,
-          {},
           needed > 1 ? t('{state} {cast} of {wanted}', { state: name, cast, wanted: needed }) : name,
         ),
-        disagreement && h('span.pill.amber', {}, t('disagreement')),
+        disagreement && h('span.pill.amber', t('disagreement')),
       ),
       cell('drafter', { title: drafter.name }, drafter.name),
       cell('batch', { title: batch }, batch),
@@ -144,8 +143,8 @@ export class Rows {
       cell(
         'comments',
         { 'data-label': t('comments') },
-        comments > 0 && h('span.count', {}, number(comments)),
-        unread && h('span.pill.amber', {}, t('unread')),
+        comments > 0 && h('span.count', number(comments)),
+        unread && h('span.pill.amber', t('unread')),
       ),
     ]
   }
@@ -154,13 +153,11 @@ export class Rows {
   #buttons(row) {
     const { onMenu, onNotLike } = this.options
     const notLike = {
-      type: 'button',
       'aria-pressed': String(row.mark === 'unlike'),
       title: t('mark as not like these ({key}), then rank again', { key: Keys.of('not-like') }),
       onClick: () => onNotLike(row),
     }
     const menu = {
-      type: 'button',
       'aria-haspopup': 'menu',
       'aria-label': t('Actions for item {number}', { number: row.id }),
       onClick: (/** @type {any} */ event) => onMenu(row, event.currentTarget),
@@ -185,7 +182,7 @@ export class Rows {
         'found',
         { colSpan: this.columns },
         lines.map((line) =>
-          h('p', {}, source(line), ' ', h('span', { lang: line.where === 'trace' && TRACE }, marked(line))),
+          h('p', source(line), ' ', h('span', { lang: line.where === 'trace' && TRACE }, marked(line))),
         ),
       ),
     )
@@ -199,14 +196,14 @@ export class Rows {
       cut,
       { n: number(cut) },
     )
-    const button = { type: 'button', onClick: () => this.options.onCut() }
+    const button = { onClick: () => this.options.onCut() }
     return h(
       'tbody.cut',
       { role: 'rowgroup' },
       h(
         'tr',
         { role: 'row' },
-        cell('words', { colSpan: this.columns }, h('span', {}, text), h('button', button, t('Select down to the cut'))),
+        cell('words', { colSpan: this.columns }, h('span', text), h('button', button, t('Select down to the cut'))),
       ),
     )
   }
@@ -222,7 +219,7 @@ function marked({ text, hits }) {
   const part = (from, to) => characters.slice(from, to).join('')
   let at = 0
   const parts = hits.flatMap(([begin, end]) => {
-    const pair = [part(at, begin), h('mark', {}, part(begin, end))]
+    const pair = [part(at, begin), h('mark', part(begin, end))]
     at = end
     return pair
   })

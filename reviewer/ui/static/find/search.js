@@ -58,9 +58,9 @@ export class SearchField {
     })
     this.help = h(
       'button.syntax',
-      { type: 'button', 'aria-label': t('How to search') },
-      h('span.long', {}, t('How to search')),
-      h('span.short', {}, '?'),
+      { 'aria-label': t('How to search') },
+      h('span.long', t('How to search')),
+      h('span.short', '?'),
     )
     this.root = h(
       'div.search-field',
@@ -113,16 +113,13 @@ export function syntaxElements() {
   ]
   return h(
     'div.syntax-words',
-    {},
     h(
       'dl',
-      {},
-      rows.map(([example, meaning]) => [h('dt', {}, h('code', {}, example)), h('dd', {}, meaning)]),
+      rows.map(([example, meaning]) => [h('dt', h('code', example)), h('dd', meaning)]),
     ),
-    h('p.muted', {}, t('While you type, the last word counts as a beginning. A space after it ends the word.')),
+    h('p.muted', t('While you type, the last word counts as a beginning. A space after it ends the word.')),
     h(
       'p.muted',
-      {},
       t('Capital letters and accents make no difference. Items are found by name with “Name or id” of the filter.'),
     ),
   )

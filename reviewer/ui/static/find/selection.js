@@ -126,24 +126,23 @@ export class SelectionBar {
     this.shown = 0
     this.orMore = false
     this.count = h('strong', { role: 'status' })
-    this.here = h('button.link', { type: 'button', onClick: onShown })
-    this.all = h('button.link', { type: 'button', onClick: onAll })
-    this.none = h('button.link', { type: 'button', onClick: () => selection.clear() }, t('clear'))
+    this.here = h('button.link', { onClick: onShown })
+    this.all = h('button.link', { onClick: onAll })
+    this.none = h('button.link', { onClick: () => selection.clear() }, t('clear'))
     this.buttons = actions.map((action) => ({
       action,
       button: h(
         `button${action.danger ? '.danger' : ''}`,
-        { type: 'button', title: action.title, 'data-action': action.name, onClick: action.act },
+        { title: action.title, 'data-action': action.name, onClick: action.act },
         action.label,
       ),
     }))
     this.root = h(
       'div.selection-bar',
       { role: 'group', 'aria-label': t('Selection') },
-      h('span.counts', {}, this.count, this.here, this.all, this.none),
+      h('span.counts', this.count, this.here, this.all, this.none),
       h(
         'span.actions',
-        {},
         this.buttons.map(({ button }) => button),
       ),
     )

@@ -59,20 +59,18 @@ export class Views {
     const others = this.views.filter(({ person }) => person !== this.me.initials)
     fill(
       this.root,
-      h('h2', {}, t('Saved views'), h('a', { href: GUIDE, target: '_blank' }, t('Guide'), ' ↗')),
+      h('h2', t('Saved views'), h('a', { href: GUIDE, target: '_blank' }, t('Guide'), ' ↗')),
       !this.views.length &&
-        h('p.muted', {}, t('None yet. “Save view” keeps a search under a name; “Save as list” keeps selected items.')),
+        h('p.muted', t('None yet. “Save view” keeps a search under a name; “Save as list” keeps selected items.')),
       own.length > 0 &&
         h(
           'ul',
-          {},
           own.map((view) => this.#entry(view)),
         ),
       others.length > 0 && [
-        h('h3', {}, t('Shared by others')),
+        h('h3', t('Shared by others')),
         h(
           'ul',
-          {},
           others.map((view) => this.#entry(view)),
         ),
       ],
@@ -90,17 +88,15 @@ export class Views {
     const current = view.id === this.current
     return h(
       `li${current ? '.current' : ''}`,
-      {},
       h(
         'a.view',
         { href: `#view=${view.id}`, title: view.name, 'aria-current': current ? 'true' : null },
-        h('span.view-name', {}, view.name),
-        h('span.muted', {}, `${about} · ${by}`),
+        h('span.view-name', view.name),
+        h('span.muted', `${about} · ${by}`),
       ),
       h(
         'button.view-menu',
         {
-          type: 'button',
           'aria-haspopup': 'dialog',
           'aria-label': t('Change or share the view {name}', { name: view.name }),
           onClick: () => this.#change(view),
@@ -116,7 +112,7 @@ export class Views {
     const link = `${location.origin}${location.pathname}#view=${view.id}`
     const title = own ? t('Change the view') : view.name
     const choice = await openPanel(title, (/** @type {(result?: 'delete') => void} */ close) => {
-      const shownLink = h('code', {}, link)
+      const shownLink = h('code', link)
       // Where the browser gives no access to the clipboard (a page without HTTPS), the link is selected.
       const select = () => getSelection()?.selectAllChildren(shownLink)
       const copy = () =>
@@ -142,17 +138,16 @@ export class Views {
         'form.view-form',
         { onSubmit: (/** @type {Event} */ e) => (e.preventDefault(), done(save())) },
         own && [
-          h('label.field', {}, t('Name'), name),
-          h('label', {}, shared, ` ${t('shared: everybody finds it in their list')}`),
+          h('label.field', t('Name'), name),
+          h('label', shared, ` ${t('shared: everybody finds it in their list')}`),
         ],
-        h('p.link-line', {}, shownLink, h('button', { type: 'button', onClick: copy }, t('Copy link'))),
-        own && h('p.muted', {}, t('The link works for others while the view is shared.')),
+        h('p.link-line', shownLink, h('button', { onClick: copy }, t('Copy link'))),
+        own && h('p.muted', t('The link works for others while the view is shared.')),
         note,
         own &&
           h(
             'footer',
-            {},
-            h('button.danger', { type: 'button', onClick: () => close('delete') }, t('Delete …')),
+            h('button.danger', { onClick: () => close('delete') }, t('Delete …')),
             h('span.spring'),
             h('button.primary', { type: 'submit' }, t('Save')),
           ),
@@ -187,15 +182,13 @@ export class Views {
           )
         return h(
           'div',
-          {},
-          h('p', {}, lost),
-          h('p', {}, link),
+          h('p', lost),
+          h('p', link),
           note,
           h(
             'footer',
-            {},
-            h('button', { type: 'button', onClick: () => close() }, t('Cancel')),
-            h('button.danger', { type: 'button', onClick: send }, t('Delete the view')),
+            h('button', { onClick: () => close() }, t('Cancel')),
+            h('button.danger', { onClick: send }, t('Delete the view')),
           ),
         )
       },
@@ -246,16 +239,15 @@ export class Views {
         { onSubmit: (/** @type {Event} */ e) => (e.preventDefault(), send()) },
         h(
           'p.muted',
-          {},
           about ||
             (filter
               ? t('A search finds what matches at the time when it is opened.')
               : t('A list keeps exactly these items, whatever happens to them later.')),
         ),
-        h('label.field', {}, t('Name'), name),
-        h('label', {}, shared, ` ${t('shared: everybody finds it in their list')}`),
+        h('label.field', t('Name'), name),
+        h('label', shared, ` ${t('shared: everybody finds it in their list')}`),
         note,
-        h('footer', {}, submit),
+        h('footer', submit),
       )
     })
     if (saved) await this.load()

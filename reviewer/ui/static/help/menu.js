@@ -24,7 +24,6 @@ export class HelpMenu {
     this.button = h(
       'button.help',
       {
-        type: 'button',
         title: t('keys, class guide, tour, documentation, version'),
         'aria-haspopup': 'menu',
         'aria-expanded': 'false',
@@ -43,14 +42,14 @@ export class HelpMenu {
       h(
         'a.entry',
         { role: 'menuitem', tabIndex: -1, href: DOCUMENTS, target: '_blank', onClick: () => this.#close() },
-        h('span', {}, t('Documentation')),
+        h('span', t('Documentation')),
         h('span.muted', { 'aria-hidden': 'true' }, '↗'),
       ),
       mayReadLog(me) && this.#entry(t('Audit log'), '', openAuditLog),
       Object.entries(languages).map(([code, name]) => this.#language(code, name)),
       h('p.version', { role: 'none' }, `Spec-o3 ${me.version}`),
     )
-    this.root = h('div.so-help', {}, this.button, this.menu)
+    this.root = h('div.so-help', this.button, this.menu)
     this.root.addEventListener('keydown', (event) => this.#press(event))
     this.root.addEventListener('focusout', ({ relatedTarget }) => {
       if (!(relatedTarget instanceof Node && this.root.contains(relatedTarget))) this.#close({ refocus: false })
@@ -68,7 +67,7 @@ export class HelpMenu {
       act()
     }
     const shown = key && cap(key)
-    return h('button.entry', { type: 'button', role: 'menuitem', tabIndex: -1, onClick }, h('span', {}, label), shown)
+    return h('button.entry', { role: 'menuitem', tabIndex: -1, onClick }, h('span', label), shown)
   }
 
   /** @param {string} code @param {string} name */
@@ -77,14 +76,13 @@ export class HelpMenu {
     return h(
       'button.entry',
       {
-        type: 'button',
         role: 'menuitemradio',
         'aria-checked': String(chosen),
         tabIndex: -1,
         lang: code,
         onClick: () => (chosen ? this.#close() : chooseLanguage(code)),
       },
-      h('span', {}, name),
+      h('span', name),
       chosen && h('span.muted', { 'aria-hidden': 'true' }, '✓'),
     )
   }

@@ -51,19 +51,13 @@ function rounds({ solo, auditors, votes, approve_at: approve, reject_at: reject 
 export function roundsElements(rules) {
   return h(
     'div.rounds',
-    {},
-    h(
-      'p.muted',
-      {},
-      t('An item passes these rounds in this order. Only approved items are exported as training data.'),
-    ),
+    h('p.muted', t('An item passes these rounds in this order. Only approved items are exported as training data.')),
     h(
       'ol',
-      {},
       rounds(rules).map(([name, sentence]) =>
-        h('li', {}, withParts(t('{name} – {what}'), { name: h('strong', {}, name), what: sentence })),
+        h('li', withParts(t('{name} – {what}'), { name: h('strong', name), what: sentence })),
       ),
     ),
-    rules.solo && h('p.muted', {}, t('You work alone: you may do every round of an item yourself.')),
+    rules.solo && h('p.muted', t('You work alone: you may do every round of an item yourself.')),
   )
 }

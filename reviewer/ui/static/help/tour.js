@@ -139,16 +139,16 @@ export class Tour {
     const card = /** @type {HTMLElement} */ (this.#card)
     const { title, text } = this.stops[this.#at]
     const button = (/** @type {string} */ tag, /** @type {string} */ label, /** @type {number} */ by) =>
-      h(tag, { type: 'button', onClick: () => this.#go(by) }, label)
+      h(tag, { onClick: () => this.#go(by) }, label)
     const isLast = this.#at === this.stops.length - 1
     const skip = !isLast && button('button.link', t('Skip the tour'), Infinity)
     const next = button('button.primary', isLast ? t('Done') : t('Next'), 1)
-    const place = h('span.muted', {}, t('{at} of {all}', { at: this.#at + 1, all: this.stops.length }))
+    const place = h('span.muted', t('{at} of {all}', { at: this.#at + 1, all: this.stops.length }))
     fill(
       card,
       h('h2', { id: 'so-tour-title' }, title, ' ', place),
       h('p', { id: 'so-tour-text' }, text),
-      h('footer', {}, skip, this.#at > 0 && button('button', t('Back'), -1), next),
+      h('footer', skip, this.#at > 0 && button('button', t('Back'), -1), next),
     )
     this.#target?.scrollIntoView({ block: 'nearest' })
     this.#place(card)

@@ -23,7 +23,7 @@ export class LiveBar {
     this.keys = keys
     this.options = options
     this.policies = policies
-    this.primary = h('button.primary.run', { type: 'button', onClick: () => this.on.onPrimary() })
+    this.primary = h('button.primary.run', { onClick: () => this.on.onPrimary() })
     this.task = h(
       'select',
       {
@@ -42,15 +42,14 @@ export class LiveBar {
       'aria-label': t('Samples'),
       onChange: () => this.#samplesChanged(),
     })
-    this.many = h('label.many', {}, this.samples, ' ', (this.manyWord = h('span')))
-    this.settings = h('button.settings', { type: 'button', title: t('temperature, seed, limits') })
-    this.send = h('button.send', { type: 'button', onClick: () => this.on.onSend() })
-    this.load = h('button.download', { type: 'button' }, t('Download ▾'))
+    this.many = h('label.many', this.samples, ' ', (this.manyWord = h('span')))
+    this.settings = h('button.settings', { title: t('temperature, seed, limits') })
+    this.send = h('button.send', { onClick: () => this.on.onSend() })
+    this.load = h('button.download', t('Download ▾'))
     const settings = new Menu(this.settings, t('Settings of a run'), () =>
       h(
         'div.fields',
-        {},
-        h('h3', {}, t('An empty field means the default')),
+        h('h3', t('An empty field means the default')),
         settingFields(options.settings, (name, value) => this.#setting(name, value)),
         this.#promptField(),
       ),
@@ -63,7 +62,7 @@ export class LiveBar {
             'a.option',
             { href: url, download: '', onClick: () => downloads.close() },
             text,
-            format && h('span.muted', {}, format),
+            format && h('span.muted', format),
           ),
         ),
     )
@@ -132,7 +131,7 @@ export class LiveBar {
       ? t('This policy gives the same answer each time: one sample is enough.')
       : t('independent samples of the same spectrum, for a vote (1 to 16)')
     fill(this.manyWord, tn('sample', 'samples', Number(this.samples.value)))
-    fill(this.settings, '⚙', h('span', {}, settingsText(this.options.settings, this.prompt)))
+    fill(this.settings, '⚙', h('span', settingsText(this.options.settings, this.prompt)))
     this.settings.setAttribute('aria-label', t('Settings'))
     this.send.disabled = sent !== null || sendable === 0
     fill(
@@ -171,13 +170,8 @@ export class LiveBar {
     )
     select.value = this.prompt
     return [
-      h(
-        'label',
-        { title: t('question and diagnostic guide that the model reads') },
-        h('span', {}, t('Prompt')),
-        select,
-      ),
-      h('p.muted', {}, imported ? PROMPT_MEANING : this.policies.promptProblem || notImported()),
+      h('label', { title: t('question and diagnostic guide that the model reads') }, h('span', t('Prompt')), select),
+      h('p.muted', imported ? PROMPT_MEANING : this.policies.promptProblem || notImported()),
     ]
   }
 
@@ -210,7 +204,7 @@ const notImported = () =>
       'The prompt on which the published checkpoints were trained is not imported for this question: run {command}, ' +
         'then load this page again.',
     ),
-    { command: h('code.command', {}, 'spec-o3 tasks import SpecVI-Bench/data') },
+    { command: h('code.command', 'spec-o3 tasks import SpecVI-Bench/data') },
   )
 
 /** The settings of a run; `empty` describes an empty field. */
@@ -268,7 +262,7 @@ function settingFields(settings, change) {
     h(
       'label',
       { title },
-      h('span', {}, label),
+      h('span', label),
       h('input', {
         type: 'number',
         ...range,
@@ -319,7 +313,7 @@ export class Menu {
   constructor(button, label, content) {
     this.button = button
     this.sheet = h('div.sheet', { hidden: true, role: 'dialog', 'aria-label': label })
-    this.root = h('span.menu', {}, button, this.sheet)
+    this.root = h('span.menu', button, this.sheet)
     button.setAttribute('aria-haspopup', 'dialog')
     button.setAttribute('aria-expanded', 'false')
     button.addEventListener('click', () => (this.sheet.hidden ? this.open() : this.close()))
@@ -381,9 +375,9 @@ export class Policies {
       title: t('the policy'),
       onChange: () => this.#chosen(onChoose),
     })
-    this.words = h('button.health', { type: 'button' })
+    this.words = h('button.health')
     this.menu = new Menu(this.words, t('The server'), () => this.#facts())
-    this.root = h('span.policy', {}, this.select, this.menu.root)
+    this.root = h('span.policy', this.select, this.menu.root)
     setInterval(() => isVisible() && this.check(), CHECK_EVERY)
   }
 
@@ -444,12 +438,12 @@ export class Policies {
     this.drawnHealth = key
     this.words.className = `health ${health === null ? 'unknown' : health.ok ? 'well' : 'ill'}`
     this.words.title = health?.sentence ?? ''
-    fill(this.words, h('span.dot'), h('span.words', {}, healthText(health)))
+    fill(this.words, h('span.dot'), h('span.words', healthText(health)))
   }
 
   #facts() {
     const { health, chosen } = this
-    if (!health) return h('p', {}, t('Checking …'))
+    if (!health) return h('p', t('Checking …'))
     const rows = [
       [t('model'), health.model],
       [t('server'), health.server],
@@ -459,13 +453,12 @@ export class Policies {
       [t('waiting'), health.waiting],
     ].filter(([, value]) => value !== null && value !== undefined && value !== '')
     return [
-      h(`p${health.ok ? '' : '.bad'}`, {}, withCommands(health.sentence)),
+      h(`p${health.ok ? '' : '.bad'}`, withCommands(health.sentence)),
       h(
         'dl',
-        {},
-        rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, String(value))]),
+        rows.map(([name, value]) => [h('dt', name), h('dd', String(value))]),
       ),
-      chosen?.note && h('p.muted', {}, chosen.note),
+      chosen?.note && h('p.muted', chosen.note),
     ]
   }
 }

@@ -45,16 +45,15 @@ export class Bench {
       this.title,
       h(
         'div.bring',
-        {},
         h(
           'button.drop',
-          { type: 'button', onClick: () => this.choose() },
-          h('strong', {}, t('Drop spectra here')),
-          h('span', {}, t('or choose files')),
+          { onClick: () => this.choose() },
+          h('strong', t('Drop spectra here')),
+          h('span', t('or choose files')),
         ),
         h(
           'button.library',
-          { type: 'button', onClick: () => this.on.onLibrary() },
+          { onClick: () => this.on.onLibrary() },
           t('from the library'),
           ' ',
           cap(Keys.of('library')),
@@ -108,14 +107,12 @@ export class Bench {
       this.title,
       h(
         'div.top',
-        {},
-        h('strong', {}, t('Bench')),
+        h('strong', t('Bench')),
         h('span.muted', { title: t('spectra on the bench') }, count ? String(count) : t('empty')),
         count > 1 &&
           h(
             'button.link',
             {
-              type: 'button',
               title: t('one after the other, with the question and the policy below'),
               onClick: () => this.on.onRunAll(),
             },
@@ -126,7 +123,7 @@ export class Bench {
         count > 1 &&
           h(
             'button.link',
-            { type: 'button', title: t('Take all spectra off the bench'), onClick: () => this.on.onClear() },
+            { title: t('Take all spectra off the bench'), onClick: () => this.on.onClear() },
             t('clear'),
           ),
       ),
@@ -147,28 +144,21 @@ export class Bench {
       { 'data-bench': row.id, role: 'listitem' },
       h(
         'button.pick',
-        {
-          type: 'button',
-          title: row.name,
-          'aria-current': String(row.id === this.current),
-          onClick: () => this.on.onSelect(row.id),
-        },
-        h('div.name', {}, nameInQueue(row.name)),
+        { title: row.name, 'aria-current': String(row.id === this.current), onClick: () => this.on.onSelect(row.id) },
+        h('div.name', nameInQueue(row.name)),
         sparkline(row.spectrum),
         h(
           'div.sub',
-          {},
-          running && h('span.running', {}, h('span.spinner'), ` ${running}`),
+          running && h('span.running', h('span.spinner'), ` ${running}`),
           result &&
             h(
               `span.pill.${TONES[result.outcome ?? ''] ?? 'grey'}`,
               { title: t('the newest run that answered') },
               result.outcome ? word(result.outcome) : resultLabel(result),
             ),
-          row.simulated && h('span.pill.grey', {}, t('simulated')),
+          row.simulated && h('span.pill.grey', t('simulated')),
           h(
             'span.muted',
-            {},
             [by, surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · '),
           ),
         ),
@@ -176,7 +166,6 @@ export class Bench {
       h(
         'button.off',
         {
-          type: 'button',
           'aria-label': t('remove {name} from the bench', { name: row.name }),
           title: t('remove from the bench'),
           onClick: () => this.on.onRemove(row.id),
@@ -235,9 +224,8 @@ export class Bench {
   #problem(message) {
     const problem = h(
       'p',
-      {},
       message,
-      h('button.link', { type: 'button', 'aria-label': t('close'), onClick: () => problem.remove() }, '✕'),
+      h('button.link', { 'aria-label': t('close'), onClick: () => problem.remove() }, '✕'),
     )
     this.problems.append(problem)
   }
@@ -362,7 +350,7 @@ function pickFromLibrary(tasks) {
         try {
           rows = await findInLibrary(field.value.trim())
         } catch (error) {
-          if (ticket === tickets) fill(list, h('p.note.look', {}, error.message))
+          if (ticket === tickets) fill(list, h('p.note.look', error.message))
           return
         }
         if (ticket !== tickets) return
@@ -373,7 +361,6 @@ function pickFromLibrary(tasks) {
           !rows.length &&
             h(
               'p.muted',
-              {},
               field.value.trim()
                 ? t('Nothing in the library matches these words.')
                 : t('The library holds no spectra yet. Drop a file on the page instead.'),
@@ -402,7 +389,7 @@ function pickFromLibrary(tasks) {
       dialog.addEventListener('keydown', (event) => moveFocus(event, [field, ...list.querySelectorAll('button')]))
       search()
       queueMicrotask(() => field.focus())
-      return h('div.picking', {}, field, list)
+      return h('div.picking', field, list)
     },
     { wide: false },
   )
@@ -412,17 +399,16 @@ function pickFromLibrary(tasks) {
 function option(row, tasks, pick) {
   return h(
     'button.option',
-    { type: 'button', role: 'option', onClick: () => pick(row) },
-    h('span.name', {}, row.name),
+    { role: 'option', onClick: () => pick(row) },
+    h('span.name', row.name),
     sparkline(row.spectrum),
     h(
       'span.muted',
-      {},
       [tasks[row.task]?.title ?? row.task, surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`]
         .filter(Boolean)
         .join(' · '),
     ),
-    row.simulated && h('span.pill.grey', {}, t('simulated')),
+    row.simulated && h('span.pill.grey', t('simulated')),
   )
 }
 

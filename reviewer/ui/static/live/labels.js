@@ -165,11 +165,9 @@ export function standing(results) {
 export function firstSteps({ onFiles, onLibrary, onTry }) {
   return h(
     'div.welcome',
-    {},
-    h('h2', {}, t('Watch the agent inspect a spectrum')),
+    h('h2', t('Watch the agent inspect a spectrum')),
     h(
       'p',
-      {},
       t(
         'It thinks, requests a picture of a wavelength window, thinks again, and answers YES or NO. ' +
           'You see each step next to the spectrum, and decide what is kept.',
@@ -177,11 +175,9 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
     ),
     h(
       'ol',
-      {},
       h(
         'li',
-        {},
-        h('strong', {}, t('Add a spectrum.')),
+        h('strong', t('Add a spectrum.')),
         BETWEEN,
         t(
           'Drop FITS, CSV or text files anywhere on this page: LAMOST, SDSS, DESI and others are recognised by ' +
@@ -189,26 +185,21 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
         ),
         h(
           'div.buttons',
-          {},
-          h('button.primary', { type: 'button', onClick: onTry }, t('Try one from the library')),
-          h('button', { type: 'button', onClick: onFiles }, t('Choose files'), ' ', cap(Keys.of('files'))),
-          h('button', { type: 'button', onClick: onLibrary }, t('Search the library'), ' ', cap(Keys.of('library'))),
+          h('button.primary', { onClick: onTry }, t('Try one from the library')),
+          h('button', { onClick: onFiles }, t('Choose files'), ' ', cap(Keys.of('files'))),
+          h('button', { onClick: onLibrary }, t('Search the library'), ' ', cap(Keys.of('library'))),
         ),
       ),
       h(
         'li',
-        {},
-        withParts(t('{choose} the question and the policy in the bar below.'), {
-          choose: h('strong', {}, t('Choose')),
-        }),
+        withParts(t('{choose} the question and the policy in the bar below.'), { choose: h('strong', t('Choose')) }),
         BETWEEN,
         t('The measuring baseline is always available; a model needs a server.'),
       ),
       h(
         'li',
-        {},
         withParts(t('{run} {key} and watch. {stop} stops at any time.'), {
-          run: h('strong', {}, t('Run')),
+          run: h('strong', t('Run')),
           key: cap(Keys.of('run')),
           stop: cap(Keys.of('stop')),
         }),
@@ -216,7 +207,6 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
     ),
     h(
       'p.muted',
-      {},
       t('Nothing is sent to the reviewers unless you send it.'),
       BETWEEN,
       withParts(t('{key} shows all keys.'), { key: cap(Keys.of('keys')) }),
@@ -227,14 +217,12 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
 export function notRunYet({ task, policy, keys, onRun }) {
   return h(
     'div.welcome',
-    {},
-    h('h2', {}, t('Not run yet')),
+    h('h2', t('Not run yet')),
     guideElements(task?.question ?? ''),
     h(
       'div.buttons',
-      {},
-      h('button.primary', { type: 'button', onClick: onRun }, t('Run'), ' ', cap(keys.of('run'))),
-      h('span.muted', {}, t('with {policy}', { policy: policy?.title ?? '' })),
+      h('button.primary', { onClick: onRun }, t('Run'), ' ', cap(keys.of('run'))),
+      h('span.muted', t('with {policy}', { policy: policy?.title ?? '' })),
     ),
   )
 }

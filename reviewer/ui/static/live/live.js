@@ -129,19 +129,18 @@ function buildLive(root, me, keymap) {
   root.classList.add('so-live', 'so-desk')
   const absent = h(
     'p.nothing',
-    {},
     t('The spectrum appears here: all of it above, the window that the agent zooms into below.'),
   )
   fill(
     root,
     bench.root,
-    h('div.plots', {}, view.header, view.spectrum.root, absent),
-    h('div.steps', {}, notices.line, view.comparison.heads[0], view.tabs.root, view.trace.root),
+    h('div.plots', view.header, view.spectrum.root, absent),
+    h('div.steps', notices.line, view.comparison.heads[0], view.tabs.root, view.trace.root),
     view.comparison.root,
     view.spectrum.evidence.root,
     bar.root,
     notices.toasts,
-    h('div.drop-here', {}, t('Drop to add the spectra to your bench')),
+    h('div.drop-here', t('Drop to add the spectra to your bench')),
   )
 
   const { evidence } = view.spectrum

@@ -21,12 +21,12 @@ export class RunTabs {
     this.list = h('div.run-list', { role: 'tablist', 'aria-label': t('Runs of this spectrum, newest first') })
     const remove = h(
       'button.remove-run',
-      { type: 'button', title: t('Remove the run shown'), onClick: () => this.shown && this.on.onRemove(this.shown) },
+      { title: t('Remove the run shown'), onClick: () => this.shown && this.on.onRemove(this.shown) },
       t('Remove'),
       ' ',
       cap(options.keys.of('remove-run')),
     )
-    this.actions = h('div.run-actions', {}, options.compare, remove)
+    this.actions = h('div.run-actions', options.compare, remove)
     this.root = h('div.runs', { hidden: true }, this.list, this.actions)
     /** @type {string | null} */
     this.shown = null
@@ -54,7 +54,7 @@ export class RunTabs {
       tab.tabIndex = selected || (shown === null && result === newestFirst[0]) ? 0 : -1
       tab.title = runTitle(result, titleOf(result.policy), question)
       const label = runLabel(result, titleOf(result.policy), withQuestion ? question : '')
-      fill(tab, result.state === 'running' || result.onTrial ? [h('span.spinner'), ' '] : null, h('span', {}, label))
+      fill(tab, result.state === 'running' || result.onTrial ? [h('span.spinner'), ' '] : null, h('span', label))
     }
     const order = newestFirst.map(({ run }) => run)
     if (order.join() === this.order.join()) return this.#reveal(shown)
@@ -79,7 +79,6 @@ export class RunTabs {
     const known = this.#tabs.get(run)
     if (known) return known
     const tab = h('button.run-tab', {
-      type: 'button',
       role: 'tab',
       'data-run': run,
       onClick: () => this.on.onShow(run),

@@ -119,7 +119,7 @@ export class RunView {
     this.tabs.draw([], null)
     this.spectrum.hide()
     this.#drawnHeader = ''
-    fill(this.header, h('div.who', {}, h('strong.name', {}, t('No spectrum yet'))))
+    fill(this.header, h('div.who', h('strong.name', t('No spectrum yet'))))
     this.trace.showInstead(firstSteps(this.on.onAdd))
     this.on.onShown()
   }

@@ -34,7 +34,7 @@ export class LiveTrace {
       this.cards,
       this.end,
     )
-    this.chip = h('button.follow', { type: 'button', hidden: true, onClick: () => this.follow() }, t('follow ↓'))
+    this.chip = h('button.follow', { hidden: true, onClick: () => this.follow() }, t('follow ↓'))
     fill(this.root, this.head, this.chips, this.scroller, this.chip)
     this.view = new TraceView(this.cards, {
       onSelect: (id) => this.on.onSelect(id),
@@ -211,12 +211,7 @@ export class LiveTrace {
     if (!trace.ended) {
       const gone =
         run.state !== 'running' &&
-        h(
-          'article.ending.red',
-          {},
-          h('p', {}, run.lost || t('This run ended before the trace was complete.')),
-          this.#again(),
-        )
+        h('article.ending.red', h('p', run.lost || t('This run ended before the trace was complete.')), this.#again())
       fill(this.end, gone)
       return
     }
@@ -229,12 +224,11 @@ export class LiveTrace {
       h(
         `article.ending${tone && `.${tone}`}`,
         { 'aria-label': t('How it ended') },
-        verdict && h(`strong.outcome.${TONES[verdict] ?? 'grey'}`, {}, outcomeLabel(verdict)),
+        verdict && h(`strong.outcome.${TONES[verdict] ?? 'grey'}`, outcomeLabel(verdict)),
         verdict === 'ask a person' && reasonList(run.consensus, trace.verdict),
-        text && h('p', {}, withCommands(text)),
+        text && h('p', withCommands(text)),
         h(
           'p.muted',
-          {},
           [
             trace.ended.reason === 'answered' &&
               t('answered in turn {turn} of {all}', { turn: trace.turn, all: trace.maxTurns }),
@@ -247,12 +241,10 @@ export class LiveTrace {
         trace.ended.faults?.length > 0 &&
           h(
             'details.faults',
-            {},
-            h('summary', {}, tn('{n} fault noted', '{n} faults noted', trace.ended.faults.length)),
+            h('summary', tn('{n} fault noted', '{n} faults noted', trace.ended.faults.length)),
             h(
               'ul',
-              {},
-              trace.ended.faults.map((fault) => h('li', {}, fault)),
+              trace.ended.faults.map((fault) => h('li', fault)),
             ),
           ),
         (failed || trace.ended.reason === 'stopped') && run.state !== 'running' && this.#again(),
@@ -262,20 +254,15 @@ export class LiveTrace {
   }
 
   #again = () =>
-    h(
-      'div.buttons',
-      {},
-      h('button', { type: 'button', onClick: () => this.on.onAgain() }, t('Again'), ' ', cap(this.on.keys.of('run'))),
-    )
+    h('div.buttons', h('button', { onClick: () => this.on.onAgain() }, t('Again'), ' ', cap(this.on.keys.of('run'))))
 }
 
 /** Why a person has to decide, and what the agent answered. */
 export const reasonList = (consensus, answered) => [
-  answered && h('p', {}, t('The agent answered {answered}. A person should decide, because:', { answered })),
+  answered && h('p', t('The agent answered {answered}. A person should decide, because:', { answered })),
   h(
     'ul.reasons',
-    {},
-    consensus.reasons.map((reason) => h('li', {}, reason)),
+    consensus.reasons.map((reason) => h('li', reason)),
   ),
 ]
 
@@ -285,7 +272,7 @@ function drawChips(root, run, chosen, onSample) {
     run.consensus &&
     h(
       'button.sample.all',
-      { type: 'button', role: 'tab', 'aria-selected': String(chosen === 'vote'), onClick: () => onSample('vote') },
+      { role: 'tab', 'aria-selected': String(chosen === 'vote'), onClick: () => onSample('vote') },
       t('vote'),
     )
   fill(
@@ -297,7 +284,6 @@ function drawChips(root, run, chosen, onSample) {
       return h(
         `button.sample${TONES[label] ? `.${TONES[label]}` : ''}`,
         {
-          type: 'button',
           role: 'tab',
           'aria-selected': String(chosen === at),
           title: t('sample {sample}: {state}', { sample: at + 1, state: running ? t('running') : label }),
@@ -305,7 +291,7 @@ function drawChips(root, run, chosen, onSample) {
         },
         String(at + 1),
         ' ',
-        running ? h('span.spinner') : h('span', {}, label),
+        running ? h('span.spinner') : h('span', label),
       )
     }),
   )

@@ -24,12 +24,12 @@ export class Vote {
     this.element = h(
       'article.vote',
       { 'aria-label': t('The vote') },
-      verdict && h(`strong.outcome.${TONES[verdict]}`, {}, outcomeLabel(verdict)),
+      verdict && h(`strong.outcome.${TONES[verdict]}`, outcomeLabel(verdict)),
       counts(consensus),
       fraction(consensus),
       consensus.ask && reasonList(consensus),
-      h('h3', {}, difference(consensus)),
-      h('div.paths', {}, this.#branches(consensus.paths)),
+      h('h3', difference(consensus)),
+      h('div.paths', this.#branches(consensus.paths)),
     )
   }
 
@@ -48,7 +48,7 @@ export class Vote {
   /** A tree from top to bottom: common turns stay in one column, and each branch is indented. */
   #branches(nodes) {
     const list = nodes.map((node) => [this.#line(node), node.next?.length > 0 && this.#branches(node.next)])
-    return nodes.length === 1 ? list : list.map((branch) => h('div.branch', {}, branch))
+    return nodes.length === 1 ? list : list.map((branch) => h('div.branch', branch))
   }
 
   #line(node) {
@@ -58,7 +58,6 @@ export class Vote {
       h(
         'button.link',
         {
-          type: 'button',
           title: t('show turn {turn} of sample {sample}', { turn, sample: sample + 1 }),
           onClick: () => this.on.onStep(sample, turn),
         },
@@ -72,7 +71,6 @@ export class Vote {
       h(
         'button.does',
         {
-          type: 'button',
           title: window ? t('select it on the spectrum') : t('show it'),
           onClick: () => (window ? this.on.onWindow(window.id) : this.on.onStep(samples[0], turn)),
         },
@@ -87,7 +85,6 @@ export class Vote {
       this.samples > 1 &&
         h(
           'span.who',
-          {},
           all
             ? showTurn(samples[0], t('all'))
             : samples.map((sample, at) => [at > 0 && ' ', showTurn(sample, String(sample + 1))]),
@@ -135,7 +132,6 @@ function counts({ samples, yes, no, none }) {
   ].filter(([, count]) => count > 0)
   return h(
     'div.cast',
-    {},
     h(
       'div.bar',
       { 'aria-hidden': 'true' },
@@ -143,8 +139,7 @@ function counts({ samples, yes, no, none }) {
     ),
     h(
       'p',
-      {},
-      parts.map(([tone, count, word], at) => [at ? ' · ' : '', h(`span.${tone}`, {}, `${count} ${word}`)]),
+      parts.map(([tone, count, word], at) => [at ? ' · ' : '', h(`span.${tone}`, `${count} ${word}`)]),
       ' ',
       t('of {samples}', { samples }),
     ),
@@ -157,8 +152,8 @@ function fraction({ yes_fraction: share, interval, definition }) {
   return h(
     'details.fraction',
     { title: definition },
-    h('summary', {}, `YES ${percent(share)} %`, range, h('span.about', {}, t('what is this?'))),
-    h('p', {}, definition),
+    h('summary', `YES ${percent(share)} %`, range, h('span.about', t('what is this?'))),
+    h('p', definition),
   )
 }
 
@@ -168,7 +163,7 @@ function difference({ parts_at: turn, samples }) {
 }
 
 function does({ what, window, label, verdict }) {
-  if (what === 'answer') return h(`strong.${TONES[verdict] ?? 'grey'}`, {}, verdict ?? t('no verdict'))
-  if (what === 'nothing') return h('span.muted', {}, t('ends without an answer'))
-  return [window ? windowText(...window) : t('a window that cannot be read'), label && h('span.muted', {}, ` ${label}`)]
+  if (what === 'answer') return h(`strong.${TONES[verdict] ?? 'grey'}`, verdict ?? t('no verdict'))
+  if (what === 'nothing') return h('span.muted', t('ends without an answer'))
+  return [window ? windowText(...window) : t('a window that cannot be read'), label && h('span.muted', ` ${label}`)]
 }

@@ -42,9 +42,9 @@ export function openRules(me, { rules }, mayChange) {
       if (edit === edits) notices.error(error)
     }
   }
-  const content = [alone, h('div.counts', {}, counts), words]
+  const content = [alone, h('div.counts', counts), words]
   const fields = h('fieldset.fields', { disabled: !mayChange, onInput: preview }, content)
-  if (!mayChange) return openPanel(t('Rules'), h('div.fields', {}, fields))
+  if (!mayChange) return openPanel(t('Rules'), h('div.fields', fields))
   return openForm(me, t('Rules'), fields, t('Save rules'), () => postJSON('/api/v1/rules', sent()), notices)
 }
 
@@ -52,8 +52,8 @@ export function openRules(me, { rules }, mayChange) {
 export async function openVerdictFirst(me, mayChange) {
   const { batches, chosen } = await getJSON('/api/v1/verdict-first')
   const choices = batches.map((batch) => check('batch', batch, batch, '', chosen.includes(batch)))
-  const fields = [h('p', {}, ABOUT), h('fieldset', { disabled: !mayChange }, group(t('Batches'), '', choices))]
-  if (!mayChange) return openPanel(t('Verdict first'), h('div.fields', {}, fields))
+  const fields = [h('p', ABOUT), h('fieldset', { disabled: !mayChange }, group(t('Batches'), '', choices))]
+  if (!mayChange) return openPanel(t('Verdict first'), h('div.fields', fields))
   const send = (data) => postJSON('/api/v1/verdict-first', { batches: data.getAll('batch') })
   return openForm(me, t('Verdict first'), fields, t('Save batches'), send)
 }

@@ -21,7 +21,7 @@ async function attempt(me, notices, button, work) {
 
 /** @param {Person} me @param {Notices} notices for a refusal @param {() => Promise<any>} work */
 export function action(me, notices, label, work, tag = 'button') {
-  const button = h(tag, { type: 'button', onClick: () => attempt(me, notices, button, work) }, label)
+  const button = h(tag, { onClick: () => attempt(me, notices, button, work) }, label)
   return button
 }
 
@@ -42,7 +42,7 @@ export const openForm = (me, title, fields, act, send, notices = new Notices()) 
 
 export function passwordLine(name, label, placeholder = '') {
   const props = { type: 'password', autocomplete: 'new-password', required: true, name, placeholder }
-  return h('label.field', {}, label, h('input', props))
+  return h('label.field', label, h('input', props))
 }
 
 /** A password for somebody else: typed, or generated and shown once. @param {Person} me */
@@ -60,15 +60,15 @@ export function passwordFields(me, label, placeholder) {
   }
   const [button, copy] = [action(me, notices, t('Generate a password'), generate), copyButton(input)]
   copy.hidden = true
-  const shown = h('label', {}, tick, ' ', t('Show the password'))
-  return [field, h('div.controls', {}, shown, button, copy), notices.line]
+  const shown = h('label', tick, ' ', t('Show the password'))
+  return [field, h('div.controls', shown, button, copy), notices.line]
 }
 
 /** @param {HTMLInputElement} input */
 function copyButton(input) {
   // Where the browser gives no access to the clipboard (a page without HTTPS), the text is selected.
   const copy = () => (navigator.clipboard ? navigator.clipboard.writeText(input.value) : input.select())
-  return h('button', { type: 'button', onClick: copy }, t('Copy'))
+  return h('button', { onClick: copy }, t('Copy'))
 }
 
 /** A dialog of a list with a form that adds to it; `rows` gets the answer, the notices, and what draws again. */
@@ -78,23 +78,23 @@ export function openList(me, title, about, { path, rows, field, more, act, body,
   const add = async (data) => {
     const [label, value, warning] = secret(await postJSON(path, body(data)))
     const input = h('input', { readOnly: true, value })
-    fill(place, h('label.field', {}, label, input), copyButton(input))
+    fill(place, h('label.field', label, input), copyButton(input))
     notices.show(warning)
     field.lastChild.value = ''
     await show()
   }
   show().catch((error) => notices.error(error))
-  const [first, adding] = [h('p.muted', {}, about), form(me, [field, more], act, add)]
-  return openPanel(title, h('div.sections', {}, first, h('div.fields', {}, list, place, notices.line), adding))
+  const [first, adding] = [h('p.muted', about), form(me, [field, more], act, add)]
+  return openPanel(title, h('div.sections', first, h('div.fields', list, place, notices.line), adding))
 }
 
 /** @param {import('../common/dom.js').Child[][]} rows their cells @param {((at: number) => void) | null} onOpen */
 export function table(heads, rows, none, onOpen = null) {
-  if (!rows.length) return h('p.muted', {}, none)
+  if (!rows.length) return h('p.muted', none)
   const head = heads.map((name) => h('th', { scope: 'col' }, name))
-  const cells = rows.map((row) => row.map((cell) => h('td', {}, cell)))
+  const cells = rows.map((row) => row.map((cell) => h('td', cell)))
   const body = cells.map((row, at) => h(onOpen ? 'tr.opens' : 'tr', { onClick: onOpen && (() => onOpen(at)) }, row))
-  return h('table', {}, h('thead', {}, h('tr', {}, head)), h('tbody', {}, body))
+  return h('table', h('thead', h('tr', head)), h('tbody', body))
 }
 
 export const pill = (text, tone = '') => h('span', { className: `pill ${tone}` }, text)

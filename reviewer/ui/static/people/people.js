@@ -51,11 +51,11 @@ class PeoplePage {
     const leads = (this.leads = me.roles.includes('coordinator'))
     this.alone = !people.some((person) => person.has_password)
     this.least = t('{n} characters or more', { n: shortest })
-    const button = (label, open, tag = 'button') => h(tag, { type: 'button', onClick: () => this.refresh(open) }, label)
+    const button = (label, open, tag = 'button') => h(tag, { onClick: () => this.refresh(open) }, label)
     fill(
       this.header,
-      h('h2', {}, t('People')),
-      h('span.muted', {}, t('{n} active', { n: people.filter((person) => person.active).length })),
+      h('h2', t('People')),
+      h('span.muted', t('{n} active', { n: people.filter((person) => person.active).length })),
       h('span.spring'),
       button(t('Rules'), () => openRules(me, this.#answer, leads)),
       button(t('Verdict first'), () => openVerdictFirst(me, leads)),
@@ -68,15 +68,15 @@ class PeoplePage {
     const open = leads ? (at) => this.refresh(() => this.#sheet(people[at])) : null
     const rows = people.map((person) => this.#row(person))
     const list = table(heads, rows, t('Nobody yet.'), open)
-    fill(this.list, notice && h(isToDo ? 'p.notice' : 'p.notice.info', {}, notice), list)
+    fill(this.list, notice && h(isToDo ? 'p.notice' : 'p.notice.info', notice), list)
   }
 
   /** @param {PersonListed} person */
   #row({ initials, name, roles, active, decisions, login, has_password: hasPassword }) {
-    const change = { type: 'button', 'aria-label': t('Change {initials}', { initials }) }
+    const change = { 'aria-label': t('Change {initials}', { initials }) }
     const missing = this.alone ? t('with initials alone') : pill(t('no password yet'), 'amber')
-    const signsIn = [hasPassword ? t('with a password') : missing, login && h('div.muted', {}, login)]
-    const label = this.leads ? h('button.row-button', change, initials) : h('b', {}, initials)
+    const signsIn = [hasPassword ? t('with a password') : missing, login && h('div.muted', login)]
+    const label = this.leads ? h('button.row-button', change, initials) : h('b', initials)
     return [
       [label, initials === this.#me.initials && t(' (you)')],
       name,
@@ -102,7 +102,6 @@ class PeoplePage {
       const [leave, tag] = active ? [t('Deactivate'), 'button.danger'] : [t('Reactivate'), 'button']
       return h(
         'div.sections',
-        {},
         part([shown, this.#roles(roles)], t('Save'), save),
         folded(t('New password'), part(password, t('Set password'), setTheirs)),
         folded(t('Sign-in through a proxy'), part(named, t('Set sign-in name'), setLogin)),
@@ -120,7 +119,7 @@ class PeoplePage {
   #ownPassword() {
     const me = this.#me
     const fields = [
-      this.alone && h('p', {}, this.#answer.notice),
+      this.alone && h('p', this.#answer.notice),
       passwordLine('password', t('New password'), this.least),
       passwordLine('again', t('Repeat the password')),
     ]

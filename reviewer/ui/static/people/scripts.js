@@ -42,7 +42,7 @@ export function openTokens(me, everybody) {
       return table([t('Name'), t('Revoke')], rows, t('No tokens.'))
     },
     field: line('name', t('Name of the new token'), { placeholder: t('e.g. plots'), maxLength: 60, required: true }),
-    more: h('div.counts', {}, choices),
+    more: h('div.counts', choices),
     act: t('Make a token'),
     body: (data) => ({
       ...{ name: data.get('name'), may_write: data.get('writes') === 'yes' },
@@ -62,9 +62,9 @@ function tokenRow(me, { id, person, name, may_write: writes, expires_at: ends, u
   const lastUse = used ? t('last used {time}', { time: dateAndTime(used) }) : t('never used')
   const day = ends && dateAndTime(ends).slice(0, 10)
   const end = ends && new Date(ends) <= new Date() ? t('ended {day}', { day }) : t('ends {day}', { day })
-  const about = h('div.muted', {}, ends ? end : t('never ends'), ' · ', lastUse)
-  const label = h('b', {}, person === me.initials ? name : `${person} · ${name}`)
-  return [[label, ' ', writes ? pill(WRITING, 'amber') : pill(READ_ONLY), about], h('div.controls', {}, button)]
+  const about = h('div.muted', ends ? end : t('never ends'), ' · ', lastUse)
+  const label = h('b', person === me.initials ? name : `${person} · ${name}`)
+  return [[label, ' ', writes ? pill(WRITING, 'amber') : pill(READ_ONLY), about], h('div.controls', button)]
 }
 
 /** @param {Person} me */
@@ -74,9 +74,7 @@ export function openWebhooks(me) {
   return openList(me, t('Webhooks'), WEBHOOKS, {
     path: '/api/v1/webhooks',
     rows: ({ webhooks }, notices, show) =>
-      webhooks.length
-        ? webhooks.map((hook) => webhookPart(me, hook, notices, show))
-        : h('p.muted', {}, t('No webhooks.')),
+      webhooks.length ? webhooks.map((hook) => webhookPart(me, hook, notices, show)) : h('p.muted', t('No webhooks.')),
     field: line('url', t('Address of the new webhook (https://…)'), { maxLength: 500, required: true }),
     more: group(t('Events'), '', choices),
     act: t('Add a webhook'),
@@ -105,7 +103,7 @@ function webhookPart(me, webhook, notices, show) {
   }
   const again = stopped && action(me, notices, t('Start again'), start)
   const others = [action(me, notices, t('Send a test'), test), action(me, notices, t('Delete'), drop, 'button.danger')]
-  const controls = h('div.controls', {}, again, others)
+  const controls = h('div.controls', again, others)
   const last = h('div')
   const load = async () => {
     const { deliveries } = await getJSON(`/api/v1/webhooks/${id}/deliveries`)
@@ -116,12 +114,12 @@ function webhookPart(me, webhook, notices, show) {
   return h(
     'section',
     { 'aria-label': url },
-    h('p', {}, h('b', {}, `${id} · ${url}`), h('br'), withCommas(events.map((event) => EVENTS[event]))),
-    stopped && h('p', {}, pill(t('stopped'), 'red'), ' ', silent),
+    h('p', h('b', `${id} · ${url}`), h('br'), withCommas(events.map((event) => EVENTS[event]))),
+    stopped && h('p', pill(t('stopped'), 'red'), ' ', silent),
     waiting > 0 && pill(tn('{n} waits', '{n} wait', waiting), 'amber'),
     lost > 0 && pill(tn('{n} was not delivered', '{n} were not delivered', lost), 'amber'),
     controls,
-    h('details', { onToggle: toggled }, h('summary', {}, t('Last deliveries')), last),
+    h('details', { onToggle: toggled }, h('summary', t('Last deliveries')), last),
   )
 }
 

@@ -21,7 +21,7 @@ export function assigned(people) {
     const open = STATES.filter((name) => states[name] && !DECIDED.includes(name))
     const title = t('Show the items of {person} in the queue', { person })
     const waiting = withCommas(open.map((name) => `${word(name)}\u00a0${number(states[name])}`))
-    const all = h('strong', {}, number(sum(Object.keys(states))))
+    const all = h('strong', number(sum(Object.keys(states))))
     return [queueLink(person, { assigned: person }, title), all, waiting, number(sum(DECIDED))]
   })
   if (!rows.length) return t('No item is assigned to anybody.')

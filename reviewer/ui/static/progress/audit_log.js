@@ -42,33 +42,31 @@ class LogPanel {
     this.what = h('select', { onChange: again })
     this.item = h('input', { type: 'number', min: '1', step: '1', placeholder: t('any'), onChange: again })
     this.rows = h('tbody')
-    this.newer = h('button', { type: 'button', onClick: () => this.#turn(this.#earlier.pop() ?? null) }, t('← Newer'))
-    this.older = h('button', { type: 'button', onClick: () => this.#older() }, t('Older →'))
+    this.newer = h('button', { onClick: () => this.#turn(this.#earlier.pop() ?? null) }, t('← Newer'))
+    this.older = h('button', { onClick: () => this.#older() }, t('Older →'))
     this.state = h('p.muted', { role: 'status' })
-    this.verify = h('button', { type: 'button', onClick: () => this.#verify() }, t('Verify'))
+    this.verify = h('button', { onClick: () => this.#verify() }, t('Verify'))
     this.result = h('div', { role: 'status' })
     const head = [t('No.'), t('Time'), t('Who'), t('What'), t('About'), t('Details')].map((name) =>
       h('th', { scope: 'col' }, name),
     )
     this.root = h(
       'div.audit-log',
-      {},
-      h('p.muted', {}, ABOUT),
+      h('p.muted', ABOUT),
       h(
         'div.filters',
-        {},
-        h('label', {}, t('Person'), this.who),
-        h('label', {}, t('What'), this.what),
-        h('label', {}, t('Item number'), this.item),
+        h('label', t('Person'), this.who),
+        h('label', t('What'), this.what),
+        h('label', t('Item number'), this.item),
         this.verify,
       ),
       this.result,
       h(
         'div.rows',
         { tabIndex: 0, role: 'region', 'aria-label': t('Entries') },
-        h('table', {}, h('thead', {}, h('tr', {}, head)), this.rows),
+        h('table', h('thead', h('tr', head)), this.rows),
       ),
-      h('footer', {}, this.state, this.newer, this.older),
+      h('footer', this.state, this.newer, this.older),
     )
     choices(this.who, t('everyone'), [])
     choices(this.what, t('everything'), [])
@@ -124,14 +122,13 @@ class LogPanel {
     const cells = [number(no), when(at), person ?? '–', what, about, text || inWords(details)]
     return h(
       'tr',
-      {},
-      cells.map((cell, column) => h(column ? 'td' : 'td.number', {}, cell)),
+      cells.map((cell, column) => h(column ? 'td' : 'td.number', cell)),
     )
   }
 
   async #verify() {
     this.verify.disabled = true
-    fill(this.result, h('p.note', {}, t('Verifying every entry and every fact …')))
+    fill(this.result, h('p.note', t('Verifying every entry and every fact …')))
     try {
       const { faults, more_faults: more, entries, seconds } = await postJSON('/api/v1/log/check', {})
       const good = t('{entries} entries and all facts they cover are unchanged ({seconds} s).', {
@@ -139,23 +136,21 @@ class LogPanel {
         seconds: seconds.toFixed(1),
       })
       const rest = more ? [t('and {more} more', { more: number(more) })] : []
-      if (!faults.length) fill(this.result, h('p.note.good', {}, good))
+      if (!faults.length) fill(this.result, h('p.note.good', good))
       else
         fill(
           this.result,
           h(
             'div.note.look',
-            {},
-            h('strong', {}, t('Something was changed outside the program.')),
+            h('strong', t('Something was changed outside the program.')),
             h(
               'ul',
-              {},
-              [...faults, ...rest].map((line) => h('li', {}, line)),
+              [...faults, ...rest].map((line) => h('li', line)),
             ),
           ),
         )
     } catch (/** @type {any} */ error) {
-      fill(this.result, h('p.note.look', {}, error.message))
+      fill(this.result, h('p.note.look', error.message))
     } finally {
       this.verify.disabled = false
     }

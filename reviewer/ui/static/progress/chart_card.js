@@ -27,7 +27,7 @@ export class Chart extends Card {
     fill(
       this.legend,
       legend.map(({ name, line, colour }) =>
-        h('span', {}, h(line ? 'i.line' : 'i', { style: line ? '' : `background:${colour}` }), name),
+        h('span', h(line ? 'i.line' : 'i', { style: line ? '' : `background:${colour}` }), name),
       ),
     )
     if (none || this.plot.parentElement !== this.body) this.show(none ?? this.plot)

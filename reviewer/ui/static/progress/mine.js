@@ -17,7 +17,7 @@ export const mineElements = ({ mine, pace, at }, filter) => [
 /** @typedef {import('../common/dom.js').Child} Child */
 
 /** @param {string} title @param {Child[]} texts the main one and the rest */
-const part = (title, [main, rest]) => h('section', {}, h('h3', {}, title), h('p.main', {}, main), h('p', {}, rest))
+const part = (title, [main, rest]) => h('section', h('h3', title), h('p.main', main), h('p', rest))
 
 /** @param {OwnWork} mine */
 function didText({ today, rounds }) {

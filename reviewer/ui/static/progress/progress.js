@@ -41,7 +41,7 @@ class ProgressPage {
     this.lastRequest = 0
     this.task = h('select', { 'aria-label': t('Task'), onchange: () => this.refresh() })
     this.batch = h('select', { 'aria-label': t('Batch'), onchange: () => this.refresh() })
-    this.log = h('button', { type: 'button', hidden: true, onclick: openAuditLog }, t('Audit log …'))
+    this.log = h('button', { hidden: true, onclick: openAuditLog }, t('Audit log …'))
     getJSON('/api/v1/me').then(
       (me) => (this.log.hidden = !mayReadLog(me)),
       () => {},
@@ -62,7 +62,6 @@ class ProgressPage {
     const cards = [...this.charts, ...this.agreement.cards, this.time, this.assigned]
     this.grid = h(
       'div.charts',
-      {},
       cards.map((card) => card.root),
     )
     // Below the charts, so it can load after them.
@@ -71,10 +70,9 @@ class ProgressPage {
     this.trust = null
     const bar = h(
       'div.bar',
-      {},
-      h('label', {}, t('Task'), this.task),
-      h('label', {}, t('Batch'), this.batch),
-      h('button', { type: 'button', onclick: () => this.refresh() }, t('Refresh')),
+      h('label', t('Task'), this.task),
+      h('label', t('Batch'), this.batch),
+      h('button', { onclick: () => this.refresh() }, t('Refresh')),
       this.log,
       this.asof,
     )
@@ -198,9 +196,8 @@ function tiles({ yielded, disagreement }, items) {
   return rows.map(([name, meaning, value, of]) =>
     h(
       'div.tile',
-      {},
-      h('dt', {}, defined(name, meaning)),
-      h(of === null ? 'dd.undefined' : 'dd', {}, value, of && [' ', h('span.of', {}, of)]),
+      h('dt', defined(name, meaning)),
+      h(of === null ? 'dd.undefined' : 'dd', value, of && [' ', h('span.of', of)]),
     ),
   )
 }
@@ -226,7 +223,7 @@ function times(people) {
     Object.entries(rounds).map(([round, { decisions, median_seconds: seconds }]) => [
       person,
       word(round),
-      h('strong', {}, t('{seconds} s', { seconds: number(seconds, seconds < 10 ? 1 : 0) })),
+      h('strong', t('{seconds} s', { seconds: number(seconds, seconds < 10 ? 1 : 0) })),
       number(decisions),
     ]),
   )
@@ -236,10 +233,9 @@ function times(people) {
 
 /** @param {boolean} filtered */
 const emptyWords = (filtered) => [
-  h('h3', {}, filtered ? t('No item matches this filter') : t('Nothing to review yet')),
+  h('h3', filtered ? t('No item matches this filter') : t('Nothing to review yet')),
   h(
     'p',
-    {},
     filtered
       ? t('Choose all tasks and all batches to see the whole campaign.')
       : t('Open the Data tab to add spectra or to import trajectories. The charts appear with the first item.'),
@@ -304,7 +300,7 @@ const roundTable = (rounds, last) => [
     ['', '', rounds[0].raw.definition, rounds[0].alpha.definition],
     rounds.map((row) => [word(row.round), row.title, estimate(row.raw), estimate(row.alpha, 'number')]),
   ),
-  last && h('p.more', {}, t('Of the last {n} decisions of all rounds.', { n: number(last) })),
+  last && h('p.more', t('Of the last {n} decisions of all rounds.', { n: number(last) })),
 ]
 
 /** @param {Agreement['gold']} gold */
@@ -323,7 +319,7 @@ function differing({ total: count, items }) {
       return `${word(round)}: ${withCommas(counts)}`
     })
   return [
-    h('p.more', {}, latest(count, items), queueLink(t('Show them in the queue'), { disagreement: 'true' })),
+    h('p.more', latest(count, items), queueLink(t('Show them in the queue'), { disagreement: 'true' })),
     itemTable([t('State'), t('Decisions')], items, (item) => [word(item.state), rounds(item.decisions).join('; ')]),
   ]
 }
@@ -336,7 +332,7 @@ function conflicting({ total: count, items, of_last: last }) {
       .filter(Boolean)
       .join(' ')
   return [
-    h('p.more', {}, latest(count, items), last && t('Of the last {n} inspections.', { n: number(last) })),
+    h('p.more', latest(count, items), last && t('Of the last {n} inspections.', { n: number(last) })),
     itemTable([t('What differs'), t('Inspections')], items, (item) => [
       withCommas(item.conflict.map(word)),
       item.inspections.map(inWords).join('; '),

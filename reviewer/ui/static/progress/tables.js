@@ -16,7 +16,7 @@ export class Card {
   /** @param {string} title @param {string} [meaning] */
   constructor(title, meaning) {
     this.title = h('h3')
-    this.header = h('header', {}, this.title)
+    this.header = h('header', this.title)
     this.body = h('div.content')
     this.root = h('section.chart', { 'aria-label': title }, this.header, this.body)
     this.name(title, meaning)
@@ -31,7 +31,7 @@ export class Card {
   show(content) {
     const isLine = typeof content === 'string'
     this.root.classList.toggle('line', isLine)
-    fill(this.body, isLine ? h('p.none', {}, content) : content)
+    fill(this.body, isLine ? h('p.none', content) : content)
   }
 }
 
@@ -39,24 +39,19 @@ export class Card {
 export const table = (heads, meanings, rows) =>
   h(
     'table',
-    {},
     h(
       'thead',
-      {},
       h(
         'tr',
-        {},
         heads.map((head, i) => h('th', { scope: 'col' }, meanings?.[i] ? defined(head, meanings[i]) : head)),
       ),
     ),
     h(
       'tbody',
-      {},
       rows.map((cells) =>
         h(
           'tr',
-          {},
-          cells.map((cell) => h('td', {}, cell)),
+          cells.map((cell) => h('td', cell)),
         ),
       ),
     ),
@@ -78,12 +73,12 @@ export function queueLink(text, filter, title = '') {
     openTab('review')
     window.specO3?.review?.queue.use(filter)
   }
-  return h('button.link', { type: 'button', title, onClick: show }, text)
+  return h('button.link', { title, onClick: show }, text)
 }
 
 /** A value with its interval below it, or the reason why there is none. */
 export function estimate({ value, low, high, reason, n }, as = 'percent') {
-  if (value === null) return h('span.why', {}, t('undefined: {reason}', { reason }))
+  if (value === null) return h('span.why', t('undefined: {reason}', { reason }))
   const [factor, digits, unit] = as === 'percent' ? [100, 0, '\u202f%'] : [1, 2, '']
   const format = (/** @type {number} */ share) => number(factor * share, digits)
   const between =
@@ -91,5 +86,5 @@ export function estimate({ value, low, high, reason, n }, as = 'percent') {
       ? t('no interval: {reason}', { reason })
       : t('{low} to {high}', { low: format(low), high: `${format(high)}${unit}` })
   const words = n === undefined ? between : t('{between}; n = {n}', { between, n: number(n) })
-  return [h('strong', {}, `${format(value)}${unit}`), h('span.why', {}, words)]
+  return [h('strong', `${format(value)}${unit}`), h('span.why', words)]
 }

@@ -73,7 +73,7 @@ export class TrustSection {
     this.root = h(
       'section.trust',
       { 'aria-label': t('Trust') },
-      h('div.bar', {}, h('h2', {}, t('Trust')), this.choice, this.state),
+      h('div.bar', h('h2', t('Trust')), this.choice, this.state),
       this.purpose,
       this.simulated,
       this.message,
@@ -133,7 +133,7 @@ export class TrustSection {
     const request = ++this.#lastLimits
     const query = this.#query()
     if (!query) {
-      fill(this.sides, h('p.none', {}, t('Undefined: a limit must be above 0 and below 100 %.')))
+      fill(this.sides, h('p.none', t('Undefined: a limit must be above 0 and below 100 %.')))
       return
     }
     const answer = await getJSON(`/api/v1/progress/trust/thresholds?${query}`)
@@ -152,7 +152,7 @@ export class TrustSection {
     if (request !== this.#lastRequest) return
     const items = policies.find(({ name }) => name === policy)?.items ?? 0
     this.simulated.hidden = !total
-    fill(this.simulated, h('strong', {}, t('Simulated spectra: ')), simulatedText(total, items))
+    fill(this.simulated, h('strong', t('Simulated spectra: ')), simulatedText(total, items))
   }
 
   /** @param {Choice} choice @param {number} request */
@@ -189,7 +189,7 @@ export class TrustSection {
     this.grid.hidden = !figures.scored
     this.message.hidden = Boolean(figures.scored)
     if (!figures.scored) {
-      fill(this.message, h('p', {}, withCommands(figures.why_not)), figures.command && h('code', {}, figures.command))
+      fill(this.message, h('p', withCommands(figures.why_not)), figures.command && h('code', figures.command))
       return
     }
     this.reliability.draw(figures)
@@ -228,7 +228,6 @@ class Limits {
     }
     this.root = h(
       'div.limits',
-      {},
       Object.values(this.fields).map((field) => field.root),
     )
   }
@@ -258,7 +257,7 @@ function limit(name, meaning, start, onChange) {
     for (const control of [field, slider]) if (control.value !== value) control.value = value
     onChange()
   }
-  const root = h('div.limit', {}, defined(name, meaning), slider, h('span.field', {}, field, '\u202f%'))
+  const root = h('div.limit', defined(name, meaning), slider, h('span.field', field, '\u202f%'))
   return { root, value: () => field.valueAsNumber }
 }
 
@@ -281,23 +280,18 @@ function sides(thresholds, query) {
     verdictBar(thresholds.counts),
     h(
       'ul.results',
-      {},
-      thresholds.sides.map((side) =>
-        h(side.threshold === null ? 'li.refused' : 'li.certified', {}, unbroken(side.text)),
-      ),
+      thresholds.sides.map((side) => h(side.threshold === null ? 'li.refused' : 'li.certified', unbroken(side.text))),
     ),
-    thresholds.promise && h('p', {}, h('strong', {}, t('Promised: ')), unbroken(thresholds.promise)),
+    thresholds.promise && h('p', h('strong', t('Promised: ')), unbroken(thresholds.promise)),
     h(
       'details',
-      {},
-      h('summary', {}, t('Assumptions')),
+      h('summary', t('Assumptions')),
       h(
         'ul',
-        {},
-        thresholds.assumptions.map((assumption) => h('li', {}, unbroken(assumption))),
+        thresholds.assumptions.map((assumption) => h('li', unbroken(assumption))),
       ),
     ),
-    h('p.more', {}, thresholds.method),
+    h('p.more', thresholds.method),
     query && thresholds.promise
       ? h(
           'a.button',
@@ -310,8 +304,8 @@ function sides(thresholds, query) {
 
 /** @param {TrustFigure} figure */
 const rate = ({ name, meaning, value, note }) => [
-  h('dt', {}, defined(name, meaning)),
-  h('dd', {}, value === null ? h('span.why', {}, note) : [h('strong', {}, value), ' ', h('span.why', {}, note)]),
+  h('dt', defined(name, meaning)),
+  h('dd', value === null ? h('span.why', note) : [h('strong', value), ' ', h('span.why', note)]),
 ]
 
 /** @param {Skills} skill */
@@ -330,7 +324,6 @@ function suspects({ total, items, reason, meaning, hidden }) {
   return [
     h(
       'p.more',
-      {},
       withParts(t('{defined} against P(YES). {hidden}'), {
         defined: defined(tn('{n} label', '{n} labels', total, { n: number(total) }), meaning),
         hidden,
@@ -353,4 +346,4 @@ function suspects({ total, items, reason, meaning, hidden }) {
 
 /** @param {CertificateRow} row */
 const certificate = ({ file, state, text, is_valid: isValid }) =>
-  h('p', {}, h(isValid ? 'strong.valid' : 'strong.suspended', {}, state), ` ${file}: ${text}`)
+  h('p', h(isValid ? 'strong.valid' : 'strong.suspended', state), ` ${file}: ${text}`)

@@ -64,10 +64,9 @@ const KINDS = /** @type {const} */ ([
 /** How many cases would be YES, NO, or left to a person. @param {Record<'yes' | 'no' | 'ask', number>} counts */
 export function verdictBar(counts) {
   const all = counts.yes + counts.no + counts.ask
-  if (!all) return h('p.none', {}, t('Undefined: there is no case.'))
+  if (!all) return h('p.none', t('Undefined: there is no case.'))
   return h(
     'div.verdicts',
-    {},
     h(
       'div.split',
       { 'aria-hidden': 'true' },
@@ -77,13 +76,11 @@ export function verdictBar(counts) {
     ),
     h(
       'ul',
-      {},
       KINDS.map(([kind, words]) =>
         h(
           'li',
-          {},
           h(`i.${kind}`),
-          h('strong', {}, number(counts[kind])),
+          h('strong', number(counts[kind])),
           ` ${words} (${number((100 * counts[kind]) / all, 0)}\u202f%)`,
         ),
       ),

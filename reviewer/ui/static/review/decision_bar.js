@@ -105,7 +105,7 @@ export class DecisionBar {
     this.itemId = item?.id
     this.comment.hidden = !item
     if (!item) {
-      this.#fill(this.before, h('span.muted', {}, message), h('span.spring'))
+      this.#fill(this.before, h('span.muted', message), h('span.spring'))
       this.#fill(this.after, this.#undo())
       return
     }
@@ -124,7 +124,7 @@ export class DecisionBar {
       (item.may.undo || this.state.lastDecided) && this.#undo(),
       h(
         'button.next',
-        { type: 'button', 'data-action': 'next', onClick: () => this.act('next') },
+        { 'data-action': 'next', onClick: () => this.act('next') },
         withParts(t('Next {cap}'), { cap: cap(this.keys.of('next')) }),
       ),
     )
@@ -143,7 +143,6 @@ export class DecisionBar {
     return h(
       'button.link.disagreements',
       {
-        type: 'button',
         'data-action': 'disagreements',
         title: t('with the tool calls or the answer: go to the first'),
         onClick: () => this.act('disagreement'),
@@ -156,14 +155,10 @@ export class DecisionBar {
   #newRound(item) {
     return [
       this.#round(item.standing),
-      h('span.ask', {}, t('the same item in another round')),
+      h('span.ask', t('the same item in another round')),
       h(
         'button.primary.new-round',
-        {
-          type: 'button',
-          'data-action': 'new-round',
-          onClick: (event) => this.#once(event, () => this.act('see-round')),
-        },
+        { 'data-action': 'new-round', onClick: (event) => this.#once(event, () => this.act('see-round')) },
         withParts(t('Go on in this round {cap}'), { cap: cap('Enter') }),
       ),
     ]
@@ -179,7 +174,7 @@ export class DecisionBar {
   #undo() {
     return h(
       'button',
-      { type: 'button', 'data-action': 'undo', onClick: () => this.act('undo'), title: t('undo your last decision') },
+      { 'data-action': 'undo', onClick: () => this.act('undo'), title: t('undo your last decision') },
       withParts(t('Undo {cap}'), { cap: cap(this.keys.of('undo')) }),
     )
   }
@@ -188,13 +183,13 @@ export class DecisionBar {
     const button = (verdict, label, action) =>
       h(
         'button',
-        { type: 'button', 'data-action': verdict, onClick: (event) => this.#once(event, () => this.act(action)) },
+        { 'data-action': verdict, onClick: (event) => this.#once(event, () => this.act(action)) },
         label,
         ' ',
         cap(this.keys.of(action)),
       )
     return [
-      h('span.ask', {}, t('Your verdict first:')),
+      h('span.ask', t('Your verdict first:')),
       button('YES', 'YES', 'verdict-yes'),
       button('NO', 'NO', 'verdict-no'),
       button('cannot tell', word('cannot tell'), 'verdict-cannot-tell'),
@@ -214,7 +209,6 @@ export class DecisionBar {
         return h(
           `button${STYLE[action] ?? ''}`,
           {
-            type: 'button',
             'data-action': verb,
             disabled: refusal !== null,
             title: refusal ?? '',
@@ -233,12 +227,12 @@ export class DecisionBar {
   #round({ state, done, needed }) {
     const name = word(state)
     const progress = needed > 1 ? t('{state} {done} of {wanted}', { state: name, done, wanted: needed }) : name
-    return h('span.round', {}, progress)
+    return h('span.round', progress)
   }
 
   /** @param {string} state of a decided item */
   #decided(state) {
-    return h(`span.decided.${state.replace(' ', '-')}`, {}, word(state))
+    return h(`span.decided.${state.replace(' ', '-')}`, word(state))
   }
 
   /** @param {string | null} refusal @param {boolean} suggested whether it is this person's own verdict */
@@ -247,7 +241,6 @@ export class DecisionBar {
     return h(
       `button.cannot-tell${suggested ? '.primary' : ''}`,
       {
-        type: 'button',
         'data-action': 'cannot-tell',
         disabled: refusal !== null,
         title: refusal ?? title,

@@ -53,8 +53,7 @@ const sends = (/** @type {KeyboardEvent} */ event) =>
 const footer = (button) =>
   h(
     'footer',
-    {},
-    h('span.muted', {}, withParts(t('{cap} {cap2} new line'), { cap: cap('Shift'), cap2: cap('Enter') })),
+    h('span.muted', withParts(t('{cap} {cap2} new line'), { cap: cap('Shift'), cap2: cap('Enter') })),
     h('span.spring'),
     button,
   )
@@ -114,7 +113,7 @@ export function askReason(reasons, comment, unsent) {
           submit()
         },
       },
-      choices.map(({ label, input }, at) => h('label', {}, input, ' ', cap(String(at + 1)), ' ', label)),
+      choices.map(({ label, input }, at) => h('label', input, ' ', cap(String(at + 1)), ' ', label)),
       text,
       note,
       footer(h('button.danger', { type: 'submit' }, withParts(t('Reject {cap}'), { cap: cap('Enter') }))),
@@ -154,23 +153,21 @@ export function askText(title, value, action, unsent) {
 export function confirmDisagreements(open, action) {
   const count = tn('1 statement disagrees', '{n} statements disagree', open.length)
   return openPanel(t('{count} with the tool calls or the answer', { count }), (close) => {
-    const first = h('button.primary', { type: 'button', onClick: () => close('first') }, t('Go to the first'))
+    const first = h('button.primary', { onClick: () => close('first') }, t('Go to the first'))
     queueMicrotask(() => first.focus())
     return h(
       'div.confirm',
-      {},
       h(
         'ul',
-        {},
-        open.map(({ text }) => h('li', {}, text)),
+        open.map(({ text }) => h('li', text)),
       ),
-      h('p.note', {}, t('What you confirm is counted in the log and in every export.')),
-      h('footer', {}, first, h('button', { type: 'button', onClick: () => close('confirm') }, action)),
+      h('p.note', t('What you confirm is counted in the log and in every export.')),
+      h('footer', first, h('button', { onClick: () => close('confirm') }, action)),
     )
   })
 }
 
-const runsOf = (runs) => runs.map((r) => (r.op === '=' ? r.text : h(r.op === '-' ? 'del' : 'ins', {}, r.text)))
+const runsOf = (runs) => runs.map((r) => (r.op === '=' ? r.text : h(r.op === '-' ? 'del' : 'ins', r.text)))
 
 /**
  * Who wrote a text before it was imported; null for a fresh draft.
@@ -192,7 +189,6 @@ export function openHistory(history, item) {
       diff,
       h(
         'h3',
-        {},
         index === 0
           ? t('Version 1 is the draft; later versions are compared here')
           : t('Version {number} against {number2}', {
@@ -200,31 +196,28 @@ export function openHistory(history, item) {
               number2: versions[index - 1].number,
             }),
       ),
-      index > 0 && !rows.length && h('p.muted', {}, t('The same steps.')),
-      rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, r.title), h('p', {}, runsOf(r.runs)))),
+      index > 0 && !rows.length && h('p.muted', t('The same steps.')),
+      rows.map((r) => h('div.diff-row', h('span.pill.grey', r.title), h('p', runsOf(r.runs)))),
     )
   }
   const content = h(
     'div.history',
-    {},
-    withheld && h('p.note', {}, t('What others decided, and earlier texts, are shown once you have decided.')),
+    withheld && h('p.note', t('What others decided, and earlier texts, are shown once you have decided.')),
     h(
       'ol.timeline',
-      {},
       versions.map((v, at) =>
         h(
           'li',
-          {},
           h(
             'button.link.version',
-            { type: 'button', title: t('what it changed'), onClick: () => show(at) },
+            { title: t('what it changed'), onClick: () => show(at) },
             t('v{number} · {author} · {at}', {
               number: v.number,
               author: v.author ?? beforeImport(v.before_import) ?? t('drafted'),
               at: dateAndTime(v.at),
             }),
           ),
-          v.reason && h('span', {}, ` “${v.reason === 'draft' ? t('draft') : v.reason}”`),
+          v.reason && h('span', ` “${v.reason === 'draft' ? t('draft') : v.reason}”`),
           ' ',
           h('a.link', { href: linkTo({ item, version: v.number }), onClick: closePanel }, t('read')),
         ),
@@ -232,20 +225,14 @@ export function openHistory(history, item) {
     ),
     h(
       'ol.timeline',
-      {},
       decisions.map((d) =>
         h(
           `li${d.withdrawn ? '.withdrawn' : ''}`,
-          {},
-          withParts(t('{h} {verb} in {round}'), {
-            h: h('strong', {}, d.person),
-            verb: word(d.verb),
-            round: word(d.round),
-          }),
+          withParts(t('{h} {verb} in {round}'), { h: h('strong', d.person), verb: word(d.verb), round: word(d.round) }),
           d.version ? t(' on v{version}', { version: d.version }) : '',
           d.at ? ` · ${dateAndTime(d.at)}` : '',
           d.reason && ` · ${d.reason}`,
-          d.comment && h('span', {}, ` “${d.comment}”`),
+          d.comment && h('span', ` “${d.comment}”`),
         ),
       ),
     ),
@@ -266,19 +253,14 @@ function chooseBetween(title, lines, mine, theirs, choices) {
     (/** @type {(name: string) => void} */ close) =>
       h(
         'div.history',
-        {},
-        lines.map((line, at) => h(`p${at ? '.muted' : ''}`, {}, line)),
+        lines.map((line, at) => h(`p${at ? '.muted' : ''}`, line)),
         h(
           'div.diff',
-          {},
-          rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, r.title), h('p', {}, runsOf(r.runs)))),
+          rows.map((r) => h('div.diff-row', h('span.pill.grey', r.title), h('p', runsOf(r.runs)))),
         ),
         h(
           'footer',
-          {},
-          choices.map(([name, label, style]) =>
-            h(`button${style}`, { type: 'button', onClick: () => close(name) }, label),
-          ),
+          choices.map(([name, label, style]) => h(`button${style}`, { onClick: () => close(name) }, label)),
         ),
       ),
     { wide: true },

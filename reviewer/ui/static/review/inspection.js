@@ -80,7 +80,6 @@ function formOf({ inspection }, { qualities, issues, spectypes }, plotted, unsen
   const take = h(
     'button',
     {
-      type: 'button',
       hidden: plotted === null,
       onClick: () => {
         z.value = redshift(plotted ?? 0)
@@ -145,7 +144,7 @@ function formOf({ inspection }, { qualities, issues, spectypes }, plotted, unsen
     event.stopPropagation()
   }
   const group = (/** @type {string} */ title, /** @type {any[]} */ ...content) =>
-    h('fieldset', {}, h('legend', {}, title), content)
+    h('fieldset', h('legend', title), content)
   return h(
     'form.reasons.inspection-form',
     {
@@ -156,16 +155,16 @@ function formOf({ inspection }, { qualities, issues, spectypes }, plotted, unsen
         submit()
       },
     },
-    group(t('Redshift, in the medium of the spectrum'), h('div.line', {}, z, take)),
+    group(t('Redshift, in the medium of the spectrum'), h('div.line', z, take)),
     group(
       t('Quality'),
-      rated.map(([value, text], at) => h('label', {}, qualityInputs[at], ' ', cap(value), ' ', text)),
-      h('label', {}, withParts(t('{noQuality} not given'), { noQuality })),
+      rated.map(([value, text], at) => h('label', qualityInputs[at], ' ', cap(value), ' ', text)),
+      h('label', withParts(t('{noQuality} not given'), { noQuality })),
     ),
     group(
       t('Issues'),
       Object.entries(issues).map(([letter, text], at) =>
-        h('label', {}, issueInputs[at], ' ', cap(letter.toLowerCase()), ' ', text),
+        h('label', issueInputs[at], ' ', cap(letter.toLowerCase()), ' ', text),
       ),
     ),
     group(t('Class'), spectype),
@@ -173,15 +172,11 @@ function formOf({ inspection }, { qualities, issues, spectypes }, plotted, unsen
     others.length > 0 &&
       group(
         t('Others'),
-        others.map((other) => h('p', {}, h('strong', {}, other.person), ` ${inLine(other)}`)),
+        others.map((other) => h('p', h('strong', other.person), ` ${inLine(other)}`)),
       ),
-    merged && merged.people.length > 1 && h(`p.note${merged.conflict.length ? '.look' : ''}`, {}, mergedText(merged)),
+    merged && merged.people.length > 1 && h(`p.note${merged.conflict.length ? '.look' : ''}`, mergedText(merged)),
     note,
-    h(
-      'footer',
-      {},
-      h('button.primary', { type: 'submit' }, withParts(t('Save inspection {cap}'), { cap: cap('Enter') })),
-    ),
+    h('footer', h('button.primary', { type: 'submit' }, withParts(t('Save inspection {cap}'), { cap: cap('Enter') }))),
   )
 }
 

@@ -161,8 +161,8 @@ export class ItemView {
     if (!reading) return
     fill(
       this.versionLine,
-      h('span', {}, t('Version {version} of {of}, to read only.', { version: reading.number, of: reading.of })),
-      h('button', { type: 'button', onClick: () => this.act('current-version') }, t('Show the current version')),
+      h('span', t('Version {version} of {of}, to read only.', { version: reading.number, of: reading.of })),
+      h('button', { onClick: () => this.act('current-version') }, t('Show the current version')),
     )
   }
 
@@ -196,8 +196,8 @@ export class ItemView {
     this.spectrumPane.classList.add('absent')
     this.versionLine.hidden = true
     this.comparison.forget()
-    fill(this.header, h('strong.name', {}, mine ? t('Nothing waits for you') : t('No item fits this filter')))
-    fill(this.tracePane, h('p.empty', {}, nothingLeft()))
+    fill(this.header, h('strong.name', mine ? t('Nothing waits for you') : t('No item fits this filter')))
+    fill(this.tracePane, h('p.empty', nothingLeft()))
     this.aids.show(null)
     this.evidence.update()
   }
@@ -256,14 +256,13 @@ export class ItemView {
       { role: 'note' },
       h(
         'details',
-        {},
-        h('summary', {}, h('strong', {}, t('The drafter cannot tell'))),
-        h('p', {}, `${reason}.`),
-        h('p', {}, consequence),
+        h('summary', h('strong', t('The drafter cannot tell'))),
+        h('p', `${reason}.`),
+        h('p', consequence),
         open &&
           h(
             'button',
-            { type: 'button', onClick: () => this.act('confirm-answer', answer.id) },
+            { onClick: () => this.act('confirm-answer', answer.id) },
             t('Confirm {verdict}: I can tell from the data', { verdict: answer.verdict }),
           ),
       ),
@@ -277,12 +276,10 @@ export class ItemView {
       (note ? ` “${note}”` : '')
     return h(
       'details.note',
-      {},
-      h('summary', {}, t('Marks by others: {n}', { n: marks.length })),
+      h('summary', t('Marks by others: {n}', { n: marks.length })),
       h(
         'ul',
-        {},
-        marks.map((mark) => h('li', {}, line(mark))),
+        marks.map((mark) => h('li', line(mark))),
       ),
     )
   }
@@ -528,7 +525,7 @@ function aboutVersion({ row, trajectory, version: { author, number, reason } }) 
 /** What was written with the last decision. @param {Item} item */
 function lastComment({ standing }) {
   const { person, comment } = standing.decisions.at(-1) ?? {}
-  return comment ? [h('p.note', {}, `${person}: “${comment}”`)] : []
+  return comment ? [h('p.note', `${person}: “${comment}”`)] : []
 }
 
 /**
@@ -539,7 +536,7 @@ const requestBanner = ({ person, comment, at }) =>
   h(
     'p.note.request',
     { role: 'note' },
-    h('strong', {}, t('{person} returned this on {when}:', { person, when: dateAndTime(at) })),
+    h('strong', t('{person} returned this on {when}:', { person, when: dateAndTime(at) })),
     ' ',
-    h('span', {}, comment),
+    h('span', comment),
   )

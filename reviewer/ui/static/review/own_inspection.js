@@ -30,7 +30,7 @@ export function inspectionButton({ inspection: { mine, merged } }, onClick) {
   if (!mine && !conflict) return null
   const text = (mine && inLine({ ...mine, comment: '' })) || t('inspection')
   const title = t('Your redshift, quality, issues and class of this spectrum{conflict}', { conflict })
-  return h(`button.guide.inspection${conflict ? '.amber' : ''}`, { type: 'button', title, onClick }, text)
+  return h(`button.guide.inspection${conflict ? '.amber' : ''}`, { title, onClick }, text)
 }
 
 const triedName = (/** @type {string} */ initials, /** @type {number} */ item) => `so-z ${initials} ${item}`

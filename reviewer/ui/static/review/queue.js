@@ -48,20 +48,14 @@ export class Queue {
     this.done = h('span')
     this.filterButton = h(
       'button.link.filter-button',
-      { type: 'button', title: t('filter the queue'), 'aria-expanded': 'false', onClick: () => this.toggleFilter() },
+      { title: t('filter the queue'), 'aria-expanded': 'false', onClick: () => this.toggleFilter() },
       withParts(t('{h} filter'), { h: cap(Keys.of('filter')) }),
     )
     this.short = h('button.link.short', {
-      type: 'button',
       title: t('queue with names and filter ({key})', { key: Keys.of('queue') }),
       onClick: () => this.act('queue'),
     })
-    this.title = h(
-      'div.queue-title',
-      {},
-      h('div.top', {}, this.short, this.count, this.filterButton),
-      h('div.bar', {}, this.done),
-    )
+    this.title = h('div.queue-title', h('div.top', this.short, this.count, this.filterButton), h('div.bar', this.done))
     this.chips = new FilterChips(tasks, (filter) => this.use(filter))
     this.pinned = h('div.pinned', { hidden: true })
     this.filterForm = new FilterForm(tasks, (filter) => this.#apply(filter), { order: true })
@@ -244,7 +238,7 @@ export class Queue {
     row.removeAttribute('role')
     row.removeAttribute('id')
     row.removeAttribute('aria-selected')
-    fill(this.pinned, row, h('p.muted', {}, this.#shownFits ? t('further down') : t('not in this filter')))
+    fill(this.pinned, row, h('p.muted', this.#shownFits ? t('further down') : t('not in this filter')))
   }
 
   /** @param {HTMLElement} row */
@@ -312,7 +306,6 @@ export class Queue {
       !this.rows.length &&
         h(
           'p.empty',
-          {},
           this.onlyMine
             ? t('Nothing waits for you under this filter. Press {key} to widen it.', { key })
             : t('No item fits this filter. Press {key} to change it.', { key }),
@@ -340,7 +333,7 @@ export class Queue {
       Object.keys(this.filter).some((name) => name !== 'mine'),
     )
     const share = this.total ? Math.min(1, place / this.total) : 0
-    fill(this.count, h('strong', {}, count), h('span.muted', {}, at))
+    fill(this.count, h('strong', count), h('span.muted', at))
     this.done.style.width = `${100 * share}%`
   }
 
@@ -363,19 +356,18 @@ export class Queue {
         title: [row.name, row.snr !== null && `S/N ${Math.round(row.snr)}`, state].filter(Boolean).join(' · '),
         onClick: () => this.act('open', row.id),
       },
-      h('span.spark', {}, sparkline(row.spectrum)),
+      h('span.spark', sparkline(row.spectrum)),
       h(
         `span.round${tone === 'amber' ? '.amber' : ''}`,
         { 'data-state': disagree ? '' : row.state },
         disagree ? t('disagreement') : name,
       ),
-      h('div.name', {}, nameInQueue(row.name), row.snr !== null && h('span.snr', {}, `S/N ${Math.round(row.snr)}`)),
+      h('div.name', nameInQueue(row.name), row.snr !== null && h('span.snr', `S/N ${Math.round(row.snr)}`)),
       h(
         'div.sub',
-        {},
-        h(`span.pill.${tone}`, {}, disagree ? t('disagreement') : state),
-        h('span.muted', {}, [row.task, drafter, row.version > 1 && `v${row.version}`].filter(Boolean).join(' · ')),
-        row.simulated && h('span.pill.grey', {}, t('simulated')),
+        h(`span.pill.${tone}`, disagree ? t('disagreement') : state),
+        h('span.muted', [row.task, drafter, row.version > 1 && `v${row.version}`].filter(Boolean).join(' · ')),
+        row.simulated && h('span.pill.grey', t('simulated')),
         row.unread && h('span.pill.amber', { title: t('comments that you have not read') }, t('unread')),
         others.length > 0 && h('span.muted', { title: t('working on it now') }, ` ✎ ${withCommas(others)}`),
       ),
@@ -394,7 +386,7 @@ const blindRow = (row) =>
       'aria-disabled': 'true',
       title: t('You score this item in a blind session; it is shown here again when the session is closed.'),
     },
-    h('span.round', {}, t('blind')),
-    h('div.name', {}, h('span.muted', {}, `#${row.id}`)),
-    h('div.sub', {}, h('span.pill.grey', {}, t('in a blind session')), h('span.muted', {}, row.task)),
+    h('span.round', t('blind')),
+    h('div.name', h('span.muted', `#${row.id}`)),
+    h('div.sub', h('span.pill.grey', t('in a blind session')), h('span.muted', row.task)),
   )

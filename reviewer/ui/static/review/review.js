@@ -127,16 +127,8 @@ function buildReview(root, me, keymap) {
 
   topBar.state.after(unread.root)
   root.classList.add('so-review', 'so-desk')
-  const steps = h(
-    'div.steps',
-    {},
-    notices.line,
-    view.comparison.heads[0],
-    view.versionLine,
-    view.tracePane,
-    comments.root,
-  )
-  const plots = h('div.plots', {}, view.header, view.pictureOnly, view.spectrumPane)
+  const steps = h('div.steps', notices.line, view.comparison.heads[0], view.versionLine, view.tracePane, comments.root)
+  const plots = h('div.plots', view.header, view.pictureOnly, view.spectrumPane)
   fill(root, queue.root, plots, steps, view.comparison.root, view.evidence.root, bar.root, notices.toasts)
   view.evidence.placeIn(root)
 

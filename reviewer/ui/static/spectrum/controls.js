@@ -119,7 +119,7 @@ export class Controls {
     })
     this.back = h(
       'button.so-icon',
-      { type: 'button', onclick: () => act('z-file'), 'aria-label': t("Back to the file's redshift") },
+      { onclick: () => act('z-file'), 'aria-label': t("Back to the file's redshift") },
       '↺',
     )
     this.smoothing = h(
@@ -148,7 +148,7 @@ export class Controls {
       ['error', t('error')],
       ['agent', t('as the agent saw it')],
     ])
-      this.#toggle(command, h('button.so-button', { type: 'button', onclick: () => act(command) }, text))
+      this.#toggle(command, h('button.so-button', { onclick: () => act(command) }, text))
     this.toggles.get('agent')?.append(' ', cap(Keys.of('agent')))
     for (const [command, text, title] of MENU)
       this.#toggle(
@@ -156,9 +156,9 @@ export class Controls {
         menuButton(text, Keys.of(KEY_OF[command] ?? command), { title, onclick: () => act(command) }),
       )
     const of = (/** @type {string} */ command) => /** @type {HTMLElement} */ (this.toggles.get(command))
-    const more = h('button.so-button.so-more', { type: 'button' }, t('More ▾'))
+    const more = h('button.so-button.so-more', t('More ▾'))
     const sheet = sheetOf(more, 'div.so-menu', t('More'), () => [
-      h('label.entry', {}, h('span', {}, t('lines')), this.list),
+      h('label.entry', h('span', t('lines')), this.list),
       MENU.map(([command]) => of(command)),
       menu(),
       legend(hatch()),
@@ -168,7 +168,7 @@ export class Controls {
     host.setAttribute('role', 'toolbar')
     host.setAttribute('aria-label', t('Spectrum'))
     host.append(
-      h('span.so-chip', {}, this.unit, this.field, this.back),
+      h('span.so-chip', this.unit, this.field, this.back),
       this.smoothing,
       of('lines'),
       of('error'),

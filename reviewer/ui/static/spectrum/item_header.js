@@ -15,7 +15,7 @@ import { copyButton, factsSheet } from './spectrum_facts.js'
  */
 export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedium = null, toast }) {
   const place = spectrum?.position
-  const name = h('button.name', { type: 'button', title: item.row.name }, bareName(item.row.name))
+  const name = h('button.name', { title: item.row.name }, bareName(item.row.name))
   const mayState = spectrum && mediumMayBeSet(spectrum)
   const sheet =
     spectrum &&
@@ -35,21 +35,20 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
     sheet,
     h(
       'button.guide',
-      { type: 'button', onClick: onGuide, title: t('{title}: guide', { title: item.task.title }) },
+      { onClick: onGuide, title: t('{title}: guide', { title: item.task.title }) },
       `${shortTitle(item.task.title)}?`,
     ),
     item.row.simulated && h('span.pill.amber', { title: t('simulated by a program, not observed') }, t('simulated')),
-    h('span.facts', {}, facts.join(' · ')),
+    h('span.facts', facts.join(' · ')),
     mayState &&
       spectrum.meta.medium_assumed &&
       h('span.look', { title: t('air or vacuum: the file does not say') }, mediumText(spectrum)),
     spectrum === null &&
       h(
         'span.look.facts',
-        {},
         t('imported without its spectrum, with the pictures only (spec-o3 import --spectra FOLDER adds it along)'),
       ),
-    place && h('span.place', {}, place.text.replace('-', '−')),
+    place && h('span.place', place.text.replace('-', '−')),
     (spectrum?.links ?? []).map((link) =>
       h('a', { href: link.url, target: '_blank', rel: 'noopener noreferrer' }, link.name),
     ),
@@ -115,5 +114,5 @@ const bareName = (/** @type {string} */ name) => name.replace(/\.(fits|fit|gz|cs
  */
 export function nameInQueue(name) {
   const bare = bareName(name)
-  return h('span.whole', {}, h('span.head', {}, bare.slice(0, -7)), h('span', {}, bare.slice(-7)))
+  return h('span.whole', h('span.head', bare.slice(0, -7)), h('span', bare.slice(-7)))
 }

@@ -37,14 +37,12 @@ const ENTRIES = [
 export const legend = (hatch) =>
   h(
     'details.so-key',
-    {},
-    h('summary', {}, t('What colours and signs mean')),
+    h('summary', t('What colours and signs mean')),
     h(
       'ul',
-      {},
       ENTRIES.map(([draw, text]) => {
         const swatch = svg('svg', { width: WIDTH, height: HEIGHT, 'aria-hidden': 'true' }, ...draw(hatch))
-        return h('li', {}, swatch, text)
+        return h('li', swatch, text)
       }),
     ),
   )

@@ -68,19 +68,15 @@ export const factsSheet = (button, spectrum, toast, first) =>
     const text = rows.map(([name, value]) => `${name}\t${isField(value) ? value.textContent : value}`)
     const all = h(
       'button.copy-all',
-      { type: 'button', onClick: () => copyText(text.join('\n'), toast, t('All of it copied.')) },
+      { onClick: () => copyText(text.join('\n'), toast, t('All of it copied.')) },
       t('copy all'),
     )
-    return [h('dl', {}, ...rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])), all]
+    return [h('dl', ...rows.map(([name, value]) => [h('dt', name), h('dd', value)])), all]
   })
 
 export const copyButton = (/** @type {string} */ value, /** @type {string} */ name, toast) =>
   h(
     'button.link.id',
-    {
-      type: 'button',
-      title: t('copy {name}', { name }),
-      onClick: () => copyText(value, toast, t('{name} copied.', { name })),
-    },
+    { title: t('copy {name}', { name }), onClick: () => copyText(value, toast, t('{name} copied.', { name })) },
     value,
   )

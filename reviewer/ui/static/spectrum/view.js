@@ -280,7 +280,7 @@ export class SpectrumView {
       redraw: () => this.#drawWidth(),
     })
     this.picture = h('figure.so-agent', { hidden: true })
-    const notes = h('div.so-notes', {}, this.legend, this.width.root)
+    const notes = h('div.so-notes', this.legend, this.width.root)
     this.root.replaceChildren(bar, full, step, notes, this.tip)
     this.controls = new Controls(bar, (name, argument) => this.command(name, argument), {
       buttons,
@@ -674,7 +674,7 @@ export function drawPicture(figure, picture) {
   figure.hidden = !picture
   if (!picture || picture.url === figure.querySelector('img')?.getAttribute('src')) return
   const { title, url } = picture
-  fill(figure, h('figcaption', {}, title), h('img', { src: url, alt: title }))
+  fill(figure, h('figcaption', title), h('img', { src: url, alt: title }))
 }
 
 /** A range with some of the spectrum on either side. @param {number[] | null} range */

@@ -41,8 +41,8 @@ export class WidthTool {
     /** @type {any} the panel of the cursor */
     this.panel = null
     this.text = h('output.so-width-text')
-    this.copy = h('button.so-small', { type: 'button', onclick: () => this.copied(this.whole ?? '') }, t('copy'))
-    this.clear = h('button.so-small', { type: 'button', onclick: () => this.close() }, t('close'))
+    this.copy = h('button.so-small', { onclick: () => this.copied(this.whole ?? '') }, t('copy'))
+    this.clear = h('button.so-small', { onclick: () => this.close() }, t('close'))
     this.root = h('div.so-width-result', { hidden: true, role: 'status' }, this.text, this.copy, this.clear)
     this.cursor = h('div.so-width-cursor', {
       tabIndex: 0,

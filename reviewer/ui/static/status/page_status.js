@@ -26,18 +26,17 @@ export class TopBar {
    */
   constructor(me, callbacks, verdictFirst) {
     this.state = h('span.saved', { role: 'status' })
-    this.unsent = h('button.look.unsent', { type: 'button', hidden: true })
+    this.unsent = h('button.look.unsent', { hidden: true })
     const sheet = sheetOf(this.unsent, 'div.unsent-sheet', t('Not sent'), unsentList)
     outbox.addEventListener('change', () => this.#showUnsent(sheet))
-    this.first = h('button', { type: 'button', onClick: callbacks.onVerdictFirst })
+    this.first = h('button', { onClick: callbacks.onVerdictFirst })
     this.setVerdictFirst(verdictFirst)
     document.querySelector('.so-top')?.remove()
     this.person = this.#person(me, callbacks.onDark)
     this.onDark = callbacks.onDark
     const bar = h(
       'header.so-top',
-      {},
-      h('h1', {}, document.title),
+      h('h1', document.title),
       this.state,
       h('span', { role: 'status' }, this.unsent),
       sheet,
@@ -59,7 +58,6 @@ export class TopBar {
   #person(me, onDark) {
     const roles = me.rules.solo && !me.has_password ? t('alone') : withCommas(me.roles.map(word))
     const theme = {
-      type: 'button',
       title: t('dark or light theme ({key})', { key: Keys.of('dark') }),
       'aria-label': t('Dark or light theme'),
     }
@@ -75,7 +73,6 @@ export class TopBar {
     const button = h(
       'button.who',
       {
-        type: 'button',
         title: t('{name}: roles, theme, verdict first, sign out', { name: me.name }),
         'aria-expanded': 'false',
         'aria-controls': sheet.id,
@@ -87,7 +84,7 @@ export class TopBar {
       sheet.classList.toggle('open', on)
       button.setAttribute('aria-expanded', String(on))
     }
-    const root = h('div.so-person', {}, button, sheet)
+    const root = h('div.so-person', button, sheet)
     root.addEventListener('focusout', ({ relatedTarget }) => {
       if (!(relatedTarget instanceof Node && root.contains(relatedTarget))) open(false)
     })
@@ -167,21 +164,18 @@ const unsentList = () =>
     const about = aboutOf(entry)
     return h(
       `div.unsent-entry${refused ? '.refused' : ''}`,
-      {},
       h(
         'p',
-        {},
-        item === null ? h('strong', {}, about) : h('a', { href: linkTo({ item }) }, about),
+        item === null ? h('strong', about) : h('a', { href: linkTo({ item }) }, about),
         ` · ${KINDS[kind]}${verb ? `: ${word(verb)}` : ''} · ${timeWithSeconds(at)}`,
       ),
       h(
         'p.muted',
-        {},
         refused
           ? t('Not accepted: {reason}', { reason: refused })
           : waiting || t('Is sent after what was done before it.'),
       ),
-      refused && h('button', { type: 'button', onClick: () => outbox.dismiss(entry) }, t('Remove from this list')),
+      refused && h('button', { onClick: () => outbox.dismiss(entry) }, t('Remove from this list')),
     )
   })
 
@@ -240,13 +234,13 @@ export class ConnectionStrip {
       ? t('This browser keeps no copy of your text (its storage is full or forbidden): leave this page open.')
       : t('What you write is kept in this browser.')
     if (state === 'unreachable') {
-      return [h('span', {}, sentences(t('The server does not answer.'), kept, t('Trying again …')))]
+      return [h('span', sentences(t('The server does not answer.'), kept, t('Trying again …')))]
     }
     if (state === 'signed-out') {
-      const button = h('button', { type: 'button', onClick: () => openSignIn(this.me) }, t('Sign in again'))
-      return [h('span', {}, sentences(t('You are signed out.'), kept)), button]
+      const button = h('button', { onClick: () => openSignIn(this.me) }, t('Sign in again'))
+      return [h('span', sentences(t('You are signed out.'), kept)), button]
     }
-    return [h('span', {}, message), h('button', { type: 'button', onClick: () => location.reload() }, t('Reload'))]
+    return [h('span', message), h('button', { onClick: () => location.reload() }, t('Reload'))]
   }
 
   /** @param {HTMLElement[] | null} content */

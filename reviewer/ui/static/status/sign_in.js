@@ -35,13 +35,12 @@ export function openSignIn({ initials, has_password: hasPassword }) {
     return h(
       'form.reasons.sign-in',
       { onSubmit: submit },
-      h('p', {}, t('You are signed out. What you typed on this page stays; sign in, then go on.')),
-      h('label', {}, t('Initials'), h('input', { name: 'initials', value: initials, readOnly: true })),
-      hasPassword && h('label', {}, t('Password'), password),
+      h('p', t('You are signed out. What you typed on this page stays; sign in, then go on.')),
+      h('label', t('Initials'), h('input', { name: 'initials', value: initials, readOnly: true })),
+      hasPassword && h('label', t('Password'), password),
       problem,
       h(
         'footer',
-        {},
         button,
         h(
           'a.link',

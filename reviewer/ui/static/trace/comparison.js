@@ -53,14 +53,14 @@ export class Comparison {
   constructor(options) {
     this.on = options
     const head = (/** @type {string} */ side, /** @type {number} */ at) =>
-      h(`button.side.so-${side}`, { type: 'button', onClick: () => this.#setFront(at) })
+      h(`button.side.so-${side}`, { onClick: () => this.#setFront(at) })
     this.heads = [head('left', 0), head('right', 1)]
     this.heads[0].hidden = true
     this.pane = h('section', { 'aria-label': t('Second trace') })
     this.summary = h('div.differences', { role: 'status' })
     this.itemLink = h('a.open', { title: t('Open this item') }, t('Open'))
-    const close = h('button.close', { type: 'button', onClick: () => this.on.onClose() }, t('Close'))
-    const row = h('div.side-row', {}, this.heads[1], this.itemLink, close)
+    const close = h('button.close', { onClick: () => this.on.onClose() }, t('Close'))
+    const row = h('div.side-row', this.heads[1], this.itemLink, close)
     this.root = h('div.steps.second', { hidden: true }, row, this.summary, this.pane)
     this.trace = new TraceView(this.pane, {
       onSelect: (id) => this.on.onSelect(id, { scroll: false }),
@@ -166,18 +166,16 @@ export class Comparison {
     ].filter(([, ending]) => ending)
     return [
       anotherQuestion &&
-        h('p', {}, t('{second} is about another question: {question}?', { ...names, question: other.question.title })),
+        h('p', t('{second} is about another question: {question}?', { ...names, question: other.question.title })),
       agree
-        ? h('p', {}, t('Both answer {here}.', answers))
+        ? h('p', t('Both answer {here}.', answers))
         : h(
             `p${anotherQuestion ? '' : '.differ'}`,
-            {},
             t('{first} answers {here}, {second} answers {there}.', { ...names, ...answers }),
           ),
-      endings.map(([name, ending]) => h('p.ended', {}, `${name}: ${ending}`)),
+      endings.map(([name, ending]) => h('p.ended', `${name}: ${ending}`)),
       h(
         'p.muted',
-        {},
         t('Windows: {both} in both, {left} only in {first}, {right} only in {second}.', {
           ...names,
           both,
@@ -207,21 +205,15 @@ export class Comparison {
    * @param {{label: string, title: string, key?: string, choices: () => Choice[]}} options `key`: drawn on the button
    */
   button({ label, title, key, choices }) {
-    const button = (this.#button = h(
-      'button.guide.others',
-      { type: 'button', title },
-      `${label} ▾`,
-      key && [' ', cap(key)],
-    ))
+    const button = (this.#button = h('button.guide.others', { title }, `${label} ▾`, key && [' ', cap(key)]))
     const sheet = sheetOf(button, 'div.others-sheet', title, () => [
-      h('p', {}, title),
+      h('p', title),
       h(
         'ul',
-        {},
-        choices().map((choice) => h('li', {}, this.#choice(choice, sheet))),
+        choices().map((choice) => h('li', this.#choice(choice, sheet))),
       ),
     ])
-    return h('span.others', {}, button, sheet)
+    return h('span.others', button, sheet)
   }
 
   /** Open the list of traces to choose from. */
@@ -239,8 +231,8 @@ export class Comparison {
     }
     return h(
       'button',
-      { type: 'button', 'aria-pressed': String(this.shown?.key === key), onClick: choose },
-      h('strong', {}, name),
+      { 'aria-pressed': String(this.shown?.key === key), onClick: choose },
+      h('strong', name),
       ` ${facts.join(' · ')}`,
     )
   }

@@ -32,7 +32,7 @@ export function marked(runs, spans, reachable, from = 0) {
   const nodes = []
   for (const { op, text } of runs) {
     if (op === '-') {
-      nodes.push(h('del', {}, text))
+      nodes.push(h('del', text))
       continue
     }
     const to = from + text.length
@@ -46,7 +46,7 @@ export function marked(runs, spans, reachable, from = 0) {
       at = end
     })
     pieces.push(text.slice(at - from))
-    nodes.push(op === '+' ? h('ins', {}, pieces) : pieces)
+    nodes.push(op === '+' ? h('ins', pieces) : pieces)
     from = to
   }
   return nodes
@@ -107,7 +107,7 @@ export function spanList(text, spans) {
     .filter(({ span, words }) => span.status === 'stale' || (!seen.has(words) && seen.add(words)))
     .sort((a, b) => rank(a.span) - rank(b.span))
     .map(({ span, number, words }) =>
-      h('li', {}, tied(span, number, words, true), span.status === 'stale' && h('span.why', {}, ` ${span.note}`)),
+      h('li', tied(span, number, words, true), span.status === 'stale' && h('span.why', ` ${span.note}`)),
     )
 }
 

@@ -87,20 +87,19 @@ export function trialChips(step, { trial, tried, ...state }, onPicture) {
   if (!outcomes.length && !skipped.length) return null
   const followed = outcomes.filter((outcome) => chipOf(outcome).tone === 'good')
   const chips = (/** @type {TrialOutcome[]} */ some) =>
-    some.map((outcome) => h('li', {}, chip(outcome, step, state, onPicture)))
+    some.map((outcome) => h('li', chip(outcome, step, state, onPicture)))
   return [
     h(
       'ul.trials',
       { 'aria-label': t('Evidence on trial') },
       chips(outcomes.filter((outcome) => !followed.includes(outcome))),
-      skipped.map(({ reason }) => h('li.skipped', {}, t('Not put on trial: {reason}', { reason }))),
+      skipped.map(({ reason }) => h('li.skipped', t('Not put on trial: {reason}', { reason }))),
     ),
     followed.length > 0 &&
       h(
         'details.followed',
-        {},
-        h('summary', {}, tn('{n} edit followed', '{n} edits followed', followed.length)),
-        h('ul.trials', {}, chips(followed)),
+        h('summary', tn('{n} edit followed', '{n} edits followed', followed.length)),
+        h('ul.trials', chips(followed)),
       ),
   ]
 }
@@ -109,7 +108,7 @@ function chip(outcome, step, state, onPicture) {
   const { text, tone } = chipOf(outcome)
   const button = h(
     `button.trial.${tone}`,
-    { type: 'button', title: `${DEFINITIONS[outcome.edit]}\n${t('Click for the numbers and what the policy wrote.')}` },
+    { title: `${DEFINITIONS[outcome.edit]}\n${t('Click for the numbers and what the policy wrote.')}` },
     h('span', { 'aria-hidden': 'true' }, tone === 'good' ? '✓ ' : '✗ '),
     text,
   )
@@ -132,30 +131,25 @@ export function trialBadge(trial, drafter) {
   if (!trial) return null
   const tone = !trial.of_this_version || trial.passed === null ? 'grey' : trial.passed ? 'green' : 'amber'
   const text = { grey: t('trial ?'), green: t('trial ✓'), amber: t('trial ✗') }[tone]
-  const button = h(`button.pill.${tone}.trial-badge`, { type: 'button', title: t('Evidence on trial') }, text)
+  const button = h(`button.pill.${tone}.trial-badge`, { title: t('Evidence on trial') }, text)
   return [button, sheetOf(button, 'div.trial-sheet', t('Evidence on trial'), () => explained(trial, drafter))]
 }
 
 /** @param {Trial | OtherTrial} trial @param {string} [drafter] */
 function explained(trial, drafter) {
-  const title = h('strong', {}, t('Evidence on trial'))
+  const title = h('strong', t('Evidence on trial'))
   if (!trial.of_this_version)
     return [
       title,
-      h(
-        'p',
-        {},
-        t('an earlier version of this trace was tried. It was edited since, so the result is not shown here.'),
-      ),
+      h('p', t('an earlier version of this trace was tried. It was edited since, so the result is not shown here.')),
     ]
   const { name: policy, kind } = trial.drafter
   const other = drafter && policy !== drafter ? t('Tried with another policy: {policy}.', { policy }) : ''
   return [
     title,
-    h('p', {}, sentences(countsOf(trial), other, sampledOnce(trial))),
+    h('p', sentences(countsOf(trial), other, sampledOnce(trial))),
     h(
       'p',
-      {},
       sentences(
         t(
           'The spectrum was edited behind each zoom, and the policy continued from there. “Followed”: it no longer ' +
@@ -228,12 +222,11 @@ function details(outcome, text, step, state, onPicture) {
     ...(scored ? [[t('Log odds of YES'), change(outcome.score_before, outcome.score_after, odds)]] : []),
   ]
   return [
-    h('strong', {}, text),
-    h('p', {}, DEFINITIONS[edit]),
+    h('strong', text),
+    h('p', DEFINITIONS[edit]),
     h(
       'dl',
-      {},
-      rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
+      rows.map(([name, value]) => [h('dt', name), h('dd', value)]),
     ),
     texts(outcome, state),
     pictures(outcome, step, state, onPicture),
@@ -242,7 +235,7 @@ function details(outcome, text, step, state, onPicture) {
 
 /** What the policy wrote after the edit, and without it; fetched when the sheet is opened. */
 function texts(outcome, state) {
-  const place = h('div', {}, h('p.muted', {}, t('loading …')))
+  const place = h('div', h('p.muted', t('loading …')))
   const text = (title, content) =>
     h('blockquote', { tabIndex: 0, 'aria-label': title }, withoutTags(content) || t('nothing'))
   const title = t('What the policy wrote after the edit')
@@ -250,11 +243,11 @@ function texts(outcome, state) {
     ({ after, before }) =>
       fill(
         place,
-        h('p.muted', {}, title),
+        h('p.muted', title),
         text(title, after),
-        before && h('details', {}, h('summary', {}, t('Without the edit')), text(t('Without the edit'), before)),
+        before && h('details', h('summary', t('Without the edit')), text(t('Without the edit'), before)),
       ),
-    (error) => fill(place, h('p.muted', {}, t('The text could not be loaded: {message}', { message: error.message }))),
+    (error) => fill(place, h('p.muted', t('The text could not be loaded: {message}', { message: error.message }))),
   )
   return place
 }
@@ -272,15 +265,11 @@ function pictures(outcome, step, state, onPicture) {
   const original = step.picture && state.pictureURL?.(step)
   if (!edited || !original) return null
   const figure = (url, caption) => {
-    const onError = () => fill(frame, h('p.refused', {}, t('This picture could not be drawn.')))
+    const onError = () => fill(frame, h('p.refused', t('This picture could not be drawn.')))
     // The sheet may be full: the pictures must not come up below its edge.
     const onLoad = () => place.scrollIntoView({ block: 'nearest' })
-    const frame = h(
-      'div.frame',
-      {},
-      h('img', { src: url, alt: caption, onClick: () => onPicture(url), onError, onLoad }),
-    )
-    return h('figure', {}, frame, h('figcaption', {}, caption))
+    const frame = h('div.frame', h('img', { src: url, alt: caption, onClick: () => onPicture(url), onError, onLoad }))
+    return h('figure', frame, h('figcaption', caption))
   }
   const place = h('div.pair')
   const onClick = () => {
@@ -288,7 +277,7 @@ function pictures(outcome, step, state, onPicture) {
     // The button with the focus is gone, and Escape is for the sheet.
     place.closest('.trial-sheet')?.focus()
   }
-  fill(place, h('button.show', { type: 'button', onClick }, t('Show the edited window')))
+  fill(place, h('button.show', { onClick }, t('Show the edited window')))
   return place
 }
 

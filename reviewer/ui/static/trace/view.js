@@ -101,14 +101,14 @@ export class TraceView {
       this.root,
       this.head,
       state.faults?.length
-        ? h('p.note.look', {}, t('Repaired while reading: {faults}', { faults: state.faults.join('; ') }))
+        ? h('p.note.look', t('Repaired while reading: {faults}', { faults: state.faults.join('; ') }))
         : null,
       state.steps.map((step, index) => this.#card(step, index + 1)),
       state.hidden
-        ? h('p.note', {}, t('Names, thoughts, labels and the answer are hidden until you have given your verdict.'))
+        ? h('p.note', t('Names, thoughts, labels and the answer are hidden until you have given your verdict.'))
         : null,
       state.editable && !state.steps.length
-        ? h('button.tool', { type: 'button', onClick: () => this.on.onAdd(null, 'think') }, t('+ think'))
+        ? h('button.tool', { onClick: () => this.on.onAdd(null, 'think') }, t('+ think'))
         : null,
     )
     this.root.scrollTop = 0
@@ -133,7 +133,7 @@ export class TraceView {
       this.on.onHistory &&
         h(
           'button.link.history',
-          { type: 'button', title: t('versions, decisions and votes'), onClick: () => this.on.onHistory() },
+          { title: t('versions, decisions and votes'), onClick: () => this.on.onHistory() },
           t('history'),
           ' ',
           cap(Keys.of('history')),
@@ -244,7 +244,7 @@ export class TraceView {
     if (!comments) return null
     return h(
       `button.comment.has${fresh ? '.new' : ''}`,
-      { type: 'button', title: t('comments about this step'), onClick: () => this.on.onComment(step.id) },
+      { title: t('comments about this step'), onClick: () => this.on.onComment(step.id) },
       tn('{n} comment', '{n} comments', comments),
       fresh > 0 && ` · ${tn('{n} new', '{n} new', fresh)}`,
     )
@@ -287,7 +287,7 @@ export class TraceView {
           'details.rest',
           { open },
           h('summary', { lang: languageTag, onClick }, tn('{n} more word', '{n} more words', words)),
-          h('span', {}, marked(rest, spans, reachable, at)),
+          h('span', marked(rest, spans, reachable, at)),
         ),
       empty && h('span.muted', { lang: languageTag }, t('Empty: press Enter to write.')),
     )
@@ -306,16 +306,11 @@ export class TraceView {
     const can = this.state.editable && stale.some((span) => span.new !== null)
     return h(
       'span.disagreements',
-      {},
       stale.length > 0 && h('span.stale', { title: stale.map((span) => span.note).join('\n') }, count),
       can &&
         h(
           'button.update',
-          {
-            type: 'button',
-            title: t('write the windows and numbers as they are now'),
-            onClick: () => this.on.onUpdate(step.id),
-          },
+          { title: t('write the windows and numbers as they are now'), onClick: () => this.on.onUpdate(step.id) },
           t('update numbers'),
           ' ',
           cap(Keys.of('update-numbers')),
@@ -407,7 +402,7 @@ export class TraceView {
       h(
         'header',
         { onDblclick: () => this.edit(step.id) },
-        h('span.number', {}, String(number)),
+        h('span.number', String(number)),
         h('span.brief', { lang: TRACE }),
         h('span.about'),
       ),
@@ -445,8 +440,7 @@ export class TraceView {
     fill(
       part(card, '.about'),
       edited && h('span.edited', { title: editedBy(edited) }, edited),
-      same &&
-        h('button.shared', { type: 'button', title: same.title, onClick: () => this.on.onShared(same.id) }, same.name),
+      same && h('button.shared', { title: same.title, onClick: () => this.on.onShared(same.id) }, same.name),
       this.on.onComment && this.#talk(step),
       mark && h(`span.marked${isGood(mark) ? '.good' : ''}`, { title: word(mark) }, isGood(mark) ? '✓' : '✗'),
       trialDots(step, this.state),
@@ -473,7 +467,7 @@ export class TraceView {
       for (const button of tools?.querySelectorAll('.mark') ?? []) this.#press(button, this.state.marks[step.id]?.mark)
       return
     }
-    fill(tools, this.#disagreements(step), h('span.marks', {}, this.#marks(step)), this.#menu(step))
+    fill(tools, this.#disagreements(step), h('span.marks', this.#marks(step)), this.#menu(step))
   }
 
   #press(button, mark) {
@@ -484,7 +478,7 @@ export class TraceView {
   #noteInto(card, step) {
     card.querySelector('.mark-note')?.remove()
     const note = this.state.marks[step.id]?.note
-    if (note) card.querySelector('.step-tools')?.before(h('p.mark-note', {}, note))
+    if (note) card.querySelector('.step-tools')?.before(h('p.mark-note', note))
   }
 
   /** The marks to choose from. @param {Step} step */
@@ -496,18 +490,13 @@ export class TraceView {
 
   #marks(step) {
     const set = this.state.marks[step.id]?.mark
-    if (!this.state.markable) return set ? [h('span.mark.set', {}, word(set))] : []
+    if (!this.state.markable) return set ? [h('span.mark.set', word(set))] : []
     return this.#offered(step)
       .filter((offered, at) => at < SHOWN || offered.mark === set)
       .map((offered) => {
         const onClick = ({ currentTarget }) =>
           this.on.onMark(step.id, currentTarget.classList.contains('set') ? 'cleared' : offered.mark)
-        const props = {
-          type: 'button',
-          'data-mark': offered.mark,
-          title: `${word(offered.mark)} (${offered.key})`,
-          onClick,
-        }
+        const props = { 'data-mark': offered.mark, title: `${word(offered.mark)} (${offered.key})`, onClick }
         const button = h(`button.mark${offered.good ? '.good' : ''}`, props, offered.short, ' ', cap(offered.key))
         this.#press(button, set)
         return button
@@ -537,7 +526,7 @@ export class TraceView {
       ],
     ]
     if (!editable && !(on.onComment && !this.state.hidden) && this.#offered(step).length <= SHOWN) return null
-    const button = h('button.tool.step-more', { type: 'button' }, t('more ▾'))
+    const button = h('button.tool.step-more', t('more ▾'))
     const sheet = sheetOf(button, 'div.so-menu', t('Step {number}', { number: this.#number(step) }), entries)
     closeOnChoice(sheet)
     return [button, sheet]
@@ -617,9 +606,9 @@ export class TraceView {
             h('option', { value: v, selected: v === (step.verdict ?? '') }, v || t('no verdict')),
           ),
         )
-      : h(`strong.verdict.${(step.verdict ?? 'none').toLowerCase()}`, {}, step.verdict ?? t('no verdict'))
+      : h(`strong.verdict.${(step.verdict ?? 'none').toLowerCase()}`, step.verdict ?? t('no verdict'))
     const changed =
-      original && original.verdict !== step.verdict ? [h('del', {}, original.verdict ?? t('no verdict')), ' '] : []
+      original && original.verdict !== step.verdict ? [h('del', original.verdict ?? t('no verdict')), ' '] : []
     fill(
       body,
       changed,

@@ -46,18 +46,17 @@ export function drawZoom(card, step, trace) {
   const typing = state.editable && body.querySelector('input') !== null
   const fresh = h(
     'div.body',
-    {},
     h(
       'div.window',
       { title: frame ? frame.filter(Boolean).join('; ') : '', onDblclick: () => openFields(card, step, trace) },
-      typing ? windowFields(card, step, trace) : h('span.edges', {}, window ? window.map(angstrom).join(' – ') : ''),
-      window && h('span.unit', {}, 'Å'),
-      step.frame === 'rest' && h('span.chip', {}, t('rest frame')),
+      typing ? windowFields(card, step, trace) : h('span.edges', window ? window.map(angstrom).join(' – ') : ''),
+      window && h('span.unit', 'Å'),
+      step.frame === 'rest' && h('span.chip', t('rest frame')),
     ),
     typing ? labelField(card, step, trace) : null,
-    failed && h(step.pending ? 'p.pending' : 'p.refused', {}, failed),
+    failed && h(step.pending ? 'p.pending' : 'p.refused', failed),
     before(step, state.originals.get(step.id)),
-    h('div.hints', {}, hintList(step, state)),
+    h('div.hints', hintList(step, state)),
     trialChips(step, state, on.onPicture),
     body.querySelector('.step-tools'),
   )
@@ -75,7 +74,7 @@ export function openFields(card, step, trace) {
   const body = card.querySelector('.body')
   if (!body || !trace.state.editable) return
   if (!body.querySelector('input')) {
-    fill(part(card, '.window'), windowFields(card, step, trace), h('span.unit', {}, 'Å'))
+    fill(part(card, '.window'), windowFields(card, step, trace), h('span.unit', 'Å'))
     part(card, '.window').after(labelField(card, step, trace))
   }
   body.querySelector('input')?.select()
@@ -114,7 +113,6 @@ export function hintList(step, { steps, spans, hints: measured }) {
       .map((span) =>
         h(
           'li.look.disagrees',
-          {},
           t('Step {number} says {text}', { number: at + 1, text: textOf(other).slice(span.start, span.end) }),
         ),
       ),
@@ -128,20 +126,13 @@ export function hintList(step, { steps, spans, hints: measured }) {
     folded.length > 0 &&
       h(
         'details.agree',
-        {},
         h(
           `summary${agree ? '.ok' : ''}`,
-          {},
           agree ? tn('{n} agrees with the data', '{n} agree with the data', agree) : t('measured here'),
         ),
-        h('ul', {}, items(folded)),
+        h('ul', items(folded)),
       ),
-    h(
-      'ul',
-      {},
-      quoted,
-      hints ? items(hints.filter(({ level }) => level === 'look')) : h('li.waiting', {}, t('measuring …')),
-    ),
+    h('ul', quoted, hints ? items(hints.filter(({ level }) => level === 'look')) : h('li.waiting', t('measuring …'))),
   ]
 }
 
@@ -177,7 +168,7 @@ function labelField(card, step, { on }) {
 /** The window and label of the first version, if they were different. */
 function before(step, original) {
   if (!original || stepText(original) === stepText(step)) return null
-  return h('p.was', {}, h('del', {}, stepText(original)))
+  return h('p.was', h('del', stepText(original)))
 }
 
 function windowTyped(card, id, { state, on }) {
