@@ -689,7 +689,7 @@ def test_a_spectrum_beyond_the_optical_opens_on_the_wavelengths_of_the_task(view
     reset.click()
     assert shown_range(view) == pytest.approx([1141, 300111])
     view.locator(".so-more").click()
-    view.locator(".so-menu button", has_text="task range").click()
+    view.locator(".so-menu button", has_text="zoom out").click()
     assert shown_range(view) == pytest.approx([3700, 9300])
     drag(view, 5000, 6000)
     command(view, "reset")

@@ -88,7 +88,7 @@ const MENU = [
   ['unmeasured', 'ivar 0', t('draw pixels with ivar = 0 faintly; no measurement uses them'), 'unmeasured'],
   ['width-mode', t('equivalent width'), t('between two continuum points, by a drag or two key presses'), 'width'],
   ['brush', t('set window'), ''],
-  ['reset', t('reset'), ''],
+  ['reset', t('zoom out'), ''],
 ]
 const KEY_OF = { 'width-mode': 'width' }
 const KIND_OF = { template: 'template', model: 'model', exposures: 'exposure' }

@@ -511,7 +511,7 @@ export class SpectrumView {
   /** The button that changes between the range with which a long spectrum begins and all of it says which is next. */
   #drawRange() {
     const { home } = this
-    const next = home && this.full.range === home ? t('show all') : home ? t('task range') : t('reset')
+    const next = home && this.full.range === home ? t('show all') : t('zoom out')
     this.controls.showReset(next, home ? t('{range} in all', { range: plainRange(this.item.spectrum.wavelength) }) : '')
   }
 
