@@ -3,10 +3,9 @@
 
 import { basePath } from './address.js'
 
-/** Apps below several paths of one host share its storage: each has names of its own. */
+// Apps below several paths of one host share its storage: each has names of its own.
 const OWN = basePath === '/' ? '' : `${basePath} `
-/** A choice for all of them, which first_theme.js reads. */
-const COMMON = 'so-theme'
+const COMMON = 'so-theme' // a choice for all of them, which first_theme.js reads
 const keyOf = (/** @type {string} */ name) => (name === COMMON ? name : OWN + name)
 
 class Storage {

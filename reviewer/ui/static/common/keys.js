@@ -31,15 +31,9 @@ const FULL_WIDTH = 0xfee0 // between ASCII and the full-width characters of Chin
 const IDEOGRAPHIC = /^[\u2014-\u2026\u3000-\u303f]$/
 
 /**
- * @typedef {Object} KeyPress
- * @property {string} key what is typed with it
- * @property {string} code where it is, by its name on a US keyboard
- * @property {boolean} [shiftKey]
- * @property {boolean} [ctrlKey]
- * @property {boolean} [altKey]
- * @property {boolean} [metaKey]
- * @property {boolean} [altGraph]
- * @property {boolean} [mac] on a Mac, Alt (Option) writes other characters
+ * @typedef {Pick<KeyboardEvent, 'key' | 'code' | 'shiftKey' | 'ctrlKey' | 'altKey' | 'metaKey'> &
+ *   {altGraph: boolean, mac: boolean}} KeyPress `code`: where the key is, by its name on a US keyboard; `mac`: Alt
+ *   (Option) writes other characters
  */
 
 const isLetter = (/** @type {string} */ key) => [...key].length === 1 && /\p{L}/u.test(key)
@@ -50,8 +44,7 @@ const isLetter = (/** @type {string} */ key) => [...key].length === 1 && /\p{L}/
  */
 const isLatinLayout = (key, before) => (isLetter(key) ? /\p{Script=Latin}/u.test(key) : before)
 
-/** @param {string} key */
-const toAscii = (key) =>
+const toAscii = (/** @type {string} */ key) =>
   key.replace(/^[\uff01-\uff5e]$/, (wide) => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH))
 
 /** Letters follow Shift alone: Caps Lock decides nothing. @param {string} letter @param {boolean} shift */
@@ -71,10 +64,7 @@ function onUS(code, shift) {
  * @param {KeyPress} press @param {boolean} latin whether the layout is a Latin one
  * @returns {string[]}
  */
-export function namesOf(
-  { key, code, shiftKey = false, altKey = false, altGraph = false, mac = false, ...held },
-  latin,
-) {
+function namesOf({ key, code, shiftKey, altKey, altGraph, mac, ...held }, latin) {
   const typed = toAscii(key)
   const us = onUS(code, shiftKey)
   const sign = /^[!-~]$/.test(typed) && !/[a-z]/i.test(typed)
@@ -109,10 +99,9 @@ let latin = true // the layout of the keyboard, as far as earlier key presses sh
  */
 export function nameOf(event, isKnown) {
   const { key, code, shiftKey, ctrlKey, altKey, metaKey } = event
-  const altGraph = event.getModifierState('AltGraph')
   latin = isLatinLayout(key, latin)
-  const press = { key, code, shiftKey, ctrlKey, altKey, metaKey, altGraph, mac: onMac }
-  return namesOf(press, latin).find(isKnown) ?? null
+  const held = { shiftKey, ctrlKey, altKey, metaKey, altGraph: event.getModifierState('AltGraph') }
+  return namesOf({ key, code, ...held, mac: onMac }, latin).find(isKnown) ?? null
 }
 
 /** The digit of a key press, e.g. in a dialog with numbered choices; null: it is none. @param {KeyboardEvent} event */
@@ -182,21 +171,13 @@ export class Keys {
 
   /** The "?" sheet, without keys of what a menu shows with its key. */
   sheet() {
-    return h(
-      'div.key-sheet',
-      this.groups.map((group) =>
-        h(
-          'section',
-          h('h3', word(group.title)),
-          h(
-            'dl',
-            group.keys
-              .filter((entry) => !entry.menu)
-              .map(({ key, show, what }) => [h('dt', cap(show ?? shifted(key))), h('dd', word(what))]),
-          ),
-        ),
-      ),
-    )
+    const line = (/** @type {KeyEntry} */ { key, show, what }) => [
+      h('dt', cap(show ?? shifted(key))),
+      h('dd', word(what)),
+    ]
+    const listed = (/** @type {KeyEntry[]} */ keys) => keys.filter(({ menu }) => !menu).map(line)
+    const sections = this.groups.map(({ title, keys }) => h('section', h('h3', word(title)), h('dl', listed(keys))))
+    return h('div.key-sheet', sections)
   }
 }
 

@@ -7,12 +7,10 @@ import { sentences, t } from './language.js'
 const TOAST_TIME = 3500 // ms
 
 /**
- * @typedef {Object} NoticeOptions
- * @property {string | null} [label] of a button in the line
- * @property {(() => void) | null} [onClick] of that button
- * @property {string | null} [until] the event after which the line is removed: "edit", the next change of the text;
- *   "saved", the next successful save; "lease", the item is leased to this person
- * @property {string} [tone] a CSS class: "good" or "done"
+ * @typedef {{label?: string | null, onClick?: (() => void) | null, until?: string | null, tone?: string}} NoticeOptions
+ *   `label`, `onClick`: of a button in the line; `until`: the event after which the line is removed: "edit", the next
+ *   change of the text; "saved", the next successful save; "lease", the item is leased to this person; `tone`: a CSS
+ *   class, "good" or "done"
  */
 
 export class Notices {

@@ -32,10 +32,12 @@ export function sheetOf(button, selector, label, content) {
     if (/** @type {ToggleEvent} */ (event).newState === 'open') fill(sheet, content())
   })
   const place = () => {
-    const { left, bottom } = button.getBoundingClientRect()
-    const inX = Math.min(left, innerWidth - sheet.offsetWidth - 8)
-    const inY = Math.min(bottom + 4, innerHeight - sheet.offsetHeight - 8)
-    Object.assign(sheet.style, { left: `${Math.max(8, inX)}px`, top: `${Math.max(8, inY)}px` })
+    const { left, top, bottom } = button.getBoundingClientRect()
+    const { offsetWidth: width, offsetHeight: height } = sheet
+    const fits = bottom + 4 + height <= innerHeight - 8
+    const x = Math.max(8, Math.min(left, innerWidth - width - 8))
+    const y = fits ? bottom + 4 : Math.max(8, top - 4 - height)
+    Object.assign(sheet.style, { left: `${x}px`, top: `${y}px` })
   }
   // Its content may grow while it is open, e.g. by a picture.
   const resized = new ResizeObserver(place)
