@@ -68,15 +68,13 @@ class Storage {
   }
 
   names(prefix) {
-    return [...this.onPage.keys(), ...this.#stored()].filter((name) => name.startsWith(prefix))
-  }
-
-  #stored() {
+    const names = [...this.onPage.keys()]
     try {
-      return Object.keys(this.place()).flatMap((key) => (key.startsWith(OWN) ? [key.slice(OWN.length)] : []))
+      for (const key of Object.keys(this.place())) if (key.startsWith(OWN)) names.push(key.slice(OWN.length))
     } catch {
-      return []
+      // nothing was stored
     }
+    return names.filter((name) => name.startsWith(prefix))
   }
 }
 

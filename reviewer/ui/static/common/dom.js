@@ -45,8 +45,7 @@ export function fill(element, ...children) {
 }
 
 /**
- * Replace the children of an element, but leave those that stay the same, with their listeners: a button that is
- * replaced while it is pressed gets no click.
+ * Replace the children, but leave those that stay the same: a button replaced while it is pressed gets no click.
  * @param {Element} element @param {...Child} children
  */
 export function refill(element, ...children) {

@@ -154,8 +154,11 @@ export class FilterForm {
     this.filter = {}
     /** @type {Record<string, any>} values by field; `names` of people by initials */
     this.facets = {}
-    const typed = (/** @type {any} */ { target, isComposing }) =>
-      ['text', 'words'].includes(target.name) && !isComposing && this.#changedSoon()
+    const typed = (/** @type {any} */ { target, isComposing }) => {
+      if (!['text', 'words'].includes(target.name) || isComposing) return
+      clearTimeout(this.#soon)
+      this.#soon = setTimeout(() => this.#changed(), 250)
+    }
     this.root = h('form.filter', {
       onSubmit: (/** @type {Event} */ e) => e.preventDefault(),
       onChange: () => this.#changed(),
@@ -178,11 +181,6 @@ export class FilterForm {
     const hidden = Object.entries(this.filter).filter(([name]) => !this.root.elements.namedItem(name))
     this.filter = Object.fromEntries([...hidden, ...given])
     this.onChange(this.filter)
-  }
-
-  #changedSoon() {
-    clearTimeout(this.#soon)
-    this.#soon = setTimeout(() => this.#changed(), 250)
   }
 
   /** @param {Filter} filter */

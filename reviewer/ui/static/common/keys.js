@@ -38,14 +38,9 @@ const IDEOGRAPHIC = /^[\u2014-\u2026\u3000-\u303f]$/
 
 const isLetter = (/** @type {string} */ key) => [...key].length === 1 && /\p{L}/u.test(key)
 
-/**
- * Whether the layout is a Latin one, as far as this key press shows.
- * @param {string} key @param {boolean} before what earlier ones showed
- */
-const isLatinLayout = (key, before) => (isLetter(key) ? /\p{Script=Latin}/u.test(key) : before)
-
-const toAscii = (/** @type {string} */ key) =>
-  key.replace(/^[\uff01-\uff5e]$/, (wide) => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH))
+/** Whether the layout is a Latin one, as far as this key press shows; `before`: what earlier ones showed. */
+const isLatinLayout = (/** @type {string} */ key, /** @type {boolean} */ before) =>
+  isLetter(key) ? /\p{Script=Latin}/u.test(key) : before
 
 /** Letters follow Shift alone: Caps Lock decides nothing. @param {string} letter @param {boolean} shift */
 const cased = (letter, shift) => (shift ? letter.toUpperCase() : letter.toLowerCase())
@@ -61,13 +56,12 @@ function onUS(code, shift) {
 /**
  * The names that a key press can have in a keymap, the best first: what is typed on a Latin layout, also where its
  * keys are in other places; the place of the key on others. A key of the row of digits is also its digit.
- * @param {KeyPress} press @param {boolean} latin whether the layout is a Latin one
- * @returns {string[]}
+ * @param {KeyPress} press @param {boolean} latin whether the layout is a Latin one @returns {string[]}
  */
 function namesOf({ key, code, shiftKey, altKey, altGraph, mac, ...held }, latin) {
-  const typed = toAscii(key)
+  const typed = key.replace(/^[\uff01-\uff5e]$/, (wide) => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH))
   const us = onUS(code, shiftKey)
-  const sign = /^[!-~]$/.test(typed) && !/[a-z]/i.test(typed)
+  const sign = /^[!-~]$/.test(typed) && !/[a-z]/i.test(typed) // an ASCII character that is no letter
   // Some layouts write [ or ; with AltGr, or with Option on a Mac: then it is no modifier of a shortcut.
   if (altGraph && [...typed].length === 1) return sign ? [typed] : []
   const names = charactersOf({ typed, us, sign, shiftKey, code, other: !latin || altKey })
@@ -76,10 +70,7 @@ function namesOf({ key, code, shiftKey, altKey, altGraph, mac, ...held }, latin)
   return sign && mac && altKey ? [typed, ...withModifiers] : withModifiers
 }
 
-/**
- * @param {{typed: string, us: string | null, sign: boolean, shiftKey: boolean, code: string, other: boolean}} press
- *   `sign`: whether an ASCII character is typed that is no letter; `other`: whether the place of the key counts
- */
+/** `other`: whether the place of the key counts. */
 function charactersOf({ typed, us, sign, shiftKey, code, other }) {
   const digit = code.startsWith('Digit') && !shiftKey ? [code.slice(-1)] : []
   if (/^[a-z]$/i.test(typed)) return [cased(typed, shiftKey)]

@@ -44,7 +44,10 @@ export class Notices {
       label && h('button', { onClick: act }, label),
       h('button.link', { 'aria-label': t('close'), onClick: () => (line.hidden = true) }, '✕'),
     )
-    keepInView(line.parentElement)
+    // The line moves the trace down, with the focused field.
+    const field = document.activeElement
+    if (line.parentElement?.contains(field) && field?.matches('textarea, input'))
+      field.scrollIntoView({ block: 'nearest' })
   }
 
   clear() {
@@ -88,10 +91,4 @@ function reasonOf(error) {
 export function showError(place, error) {
   place.hidden = false
   place.textContent = reasonOf(error)
-}
-
-/** Scroll the focused field back into view: the line moves the trace down. @param {HTMLElement | null} pane */
-function keepInView(pane) {
-  const field = document.activeElement
-  if (pane?.contains(field) && field?.matches('textarea, input')) field.scrollIntoView({ block: 'nearest' })
 }

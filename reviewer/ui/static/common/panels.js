@@ -46,10 +46,7 @@ export function openPanel(title, content, { wide = false, over = false } = {}) {
   })
 }
 
-/**
- * Ask before something that cannot be undone. @param {string} title @param {string[]} lines @param {string} act what is
- * done, on the button @returns {Promise<boolean>}
- */
+/** Ask before what cannot be undone. @param {string} title @param {string[]} lines @param {string} act on the button */
 export async function confirmed(title, lines, act) {
   const sure = await openPanel(title, (/** @type {(result?: true) => void} */ close) => {
     const cancel = h('button', { onClick: () => close() }, t('Cancel'))
@@ -68,8 +65,8 @@ export const closePanel = () => {
 
 export const panelIsOpen = () => document.querySelector('dialog.panel[open]') !== null
 
-/** @param {string} line */
-const bold = (line) => line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? h('strong', part) : part))
+const bold = (/** @type {string} */ line) =>
+  line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? h('strong', part) : part))
 
 /** The guide's Markdown as elements: bullets and bold only, so a task file cannot add markup. */
 export function guideElements(/** @type {string} */ text) {
@@ -94,10 +91,9 @@ export function guideOf(task, prompt) {
   return h('div.guide-text', h('p', { lang: TRACE }, h('em', bold(task?.question ?? ''))), guide)
 }
 
-/** Show question and guide of a task in a dialog. @param {TaskText | undefined} task */
+/** @param {TaskText | undefined} task */
 export const openGuide = (task) => openPanel(task?.title ?? t('Guide'), guideOf(task))
 
-/** A picture at full size. */
 export const openPicture = (/** @type {string} */ url) =>
   openPanel(t('What the agent saw'), h('img.full', { src: url, alt: t('the picture at full size') }), { wide: true })
 

@@ -6,11 +6,8 @@ import { cap, fill, h } from './dom.js'
 /** A button of a menu with its key. @param {string} text @param {string} key @param {Record<string, any>} props */
 export const menuButton = (text, key, props) => h('button.entry', { ...props }, h('span', text), key && cap(key))
 
-/**
- * Close a menu once an entry is chosen. After a click with the mouse the next keys are those of the desk.
- * @param {HTMLElement} sheet
- */
-export function closeOnChoice(sheet) {
+/** Close a menu once an entry is chosen. After a click with the mouse the next keys are those of the desk. */
+export function closeOnChoice(/** @type {HTMLElement} */ sheet) {
   sheet.addEventListener('click', ({ detail, target }) => {
     if (!(target instanceof Element) || !target.closest('.entry:is(button, a)')) return
     sheet.hidePopover()

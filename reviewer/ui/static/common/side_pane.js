@@ -3,8 +3,6 @@
 import { cap, h } from './dom.js'
 import { panelIsOpen } from './panels.js'
 
-const FOCUSABLE = 'button, input, select, a[href], [tabindex="0"]'
-
 export class SidePane {
   /**
    * @param {HTMLElement} root the desk
@@ -58,8 +56,7 @@ export class SidePane {
   #open() {
     this.root.classList.add('queue-open')
     this.button.setAttribute('aria-expanded', 'true')
-    const first = this.pane.querySelector(FOCUSABLE)
-    if (first instanceof HTMLElement) first.focus()
+    this.pane.querySelector('button, input, select, a[href], [tabindex="0"]')?.focus()
     this.pane.querySelector('.current')?.scrollIntoView({ block: 'nearest' })
   }
 

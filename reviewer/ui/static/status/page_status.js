@@ -43,42 +43,23 @@ export class TopBar {
     new ResizeObserver(measure).observe(bar)
   }
 
-  /**
-   * Who is signed in, and the switches of the page: in the bar, or where it is narrow in a sheet below the initials.
-   * @param {Person} me @param {() => void} onDark
-   */
+  /** Who is signed in, and the switches of the page in a sheet. @param {Person} me @param {() => void} onDark */
   #person(me, onDark) {
     const roles = me.rules.solo && !me.has_password ? t('alone') : withCommas(me.roles.map(word))
     const theme = t('dark or light theme ({key})', { key: Keys.of('dark') })
     const props = { title: theme, 'aria-label': t('Dark or light theme'), onClick: onDark }
     const signOut = h('button', { type: 'submit' }, t('sign out'))
-    const sheet = h(
-      'div.sheet',
-      { id: 'so-person' },
+    const content = () => [
+      h('span.who', { title: me.name }, `${me.initials} · ${roles}`),
       this.first,
       h('button.theme', props, '◐'),
-      h('span.who', { title: me.name }, `${me.initials} · ${roles}`),
       me.has_password && h('form', { method: 'post', action: address('/sign-out') }, signOut),
-    )
+    ]
     const title = t('{name}: roles, theme, verdict first, sign out', { name: me.name })
-    const button = h('button.who', { title, 'aria-controls': sheet.id }, `${me.initials} ▾`)
-    const open = (/** @type {boolean} */ on) => {
-      sheet.classList.toggle('open', on)
-      button.setAttribute('aria-expanded', String(on))
-    }
-    open(false)
-    button.addEventListener('click', () => open(!sheet.classList.contains('open')))
-    const root = h('div.so-person', button, sheet)
-    root.addEventListener('focusout', ({ relatedTarget }) => {
-      if (!(relatedTarget instanceof Node && root.contains(relatedTarget))) open(false)
-    })
-    root.addEventListener('keydown', (event) => {
-      if (event.key !== 'Escape' || !sheet.classList.contains('open')) return
-      event.stopPropagation()
-      open(false)
-      button.focus()
-    })
-    return root
+    const button = h('button.who', { title }, `${me.initials} ▾`)
+    const sheet = sheetOf(button, 'div.sheet', me.name, content)
+    sheet.id = 'so-person'
+    return h('div.so-person', button, sheet)
   }
 
   /** Show the person anew, who has a password now. @param {Person} me */
