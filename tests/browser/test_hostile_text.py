@@ -151,4 +151,6 @@ def test_live(chromium: Browser, url: str, tmp_path: Path) -> None:
         choose(page, "nasty", "nasty")
         page.locator(RUN).click()
         expect(page.locator(".so-live .card.answer")).to_be_visible()
-        watch.shows("said", "said why", "said label")
+        for card, field in (("think", "said"), ("zoom", "said label"), ("answer", "said why")):
+            page.locator(f".so-live .card.{card} .number").first.click()
+            watch.shows(field)

@@ -117,5 +117,8 @@ def test_a_live_trace_is_put_on_trial(desk: Page) -> None:
     start.click()
     result = desk.locator(".on-trial")
     expect(result).to_contain_text("removals followed", timeout=120_000)
-    expect(desk.locator(".so-live button.trial").first).to_be_visible()
-    expect(desk.locator(".so-live .trial-line")).to_contain_text("Evidence on trial")
+    followed = desk.locator(".so-live .card.zoom details.followed").first
+    followed.locator("summary").click()
+    expect(followed.locator("button.trial").first).to_be_visible()
+    desk.locator(".so-live .trial-badge").click()
+    expect(desk.locator(".so-live .trial-sheet:popover-open")).to_contain_text("Evidence on trial")

@@ -3,8 +3,6 @@
 import { cap, h } from './dom.js'
 import { panelIsOpen } from './panels.js'
 
-const FOCUSABLE = 'button, input, select, a[href], [tabindex="0"]'
-
 export class SidePane {
   /**
    * @param {HTMLElement} root the desk
@@ -18,31 +16,23 @@ export class SidePane {
     this.onColumn = onColumn
     pane.id = `so-${id}`
     pane.setAttribute('aria-label', name)
-    this.button = h(
-      'button.open-queue',
-      { 'aria-expanded': 'false', 'aria-controls': pane.id, title, onClick: () => this.toggle() },
-      name,
-      ' ',
-      cap(key),
-    )
+    const props = { 'aria-expanded': 'false', 'aria-controls': pane.id, title, onClick: () => this.toggle() }
+    this.button = h('button.open-queue', props, name, ' ', cap(key))
     document.addEventListener('pointerdown', ({ target }) => {
       const outside = target instanceof Node && !pane.contains(target) && !this.button.contains(target)
       if (outside && !panelIsOpen()) this.close({ refocus: false })
     })
-    root.addEventListener(
-      'keydown',
-      (event) => {
-        if (event.key !== 'Escape' || !this.isOpen || panelIsOpen()) return
-        event.stopPropagation()
-        event.preventDefault()
-        this.close()
-      },
-      { capture: true },
-    )
+    const onKey = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== 'Escape' || !this.isOpen || panelIsOpen()) return
+      event.stopPropagation()
+      event.preventDefault()
+      this.close()
+    }
+    root.addEventListener('keydown', onKey, { capture: true })
   }
 
   /** Whether the style sheet makes the pane a drawer at the present size of the page. */
-  get isDrawer() {
+  get #isDrawer() {
     return getComputedStyle(this.root).getPropertyValue('--so-queue').trim() === 'drawer'
   }
 
@@ -53,20 +43,20 @@ export class SidePane {
 
   /** Show the pane if it is a drawer that is closed. */
   show() {
-    if (this.isDrawer && !this.isOpen) this.#open()
+    if (this.#isDrawer && !this.isOpen) this.#open()
   }
 
   toggle() {
-    if (this.isOpen) this.close()
-    else if (this.isDrawer) this.#open()
-    else this.onColumn?.(this.root.classList.toggle('no-queue'))
+    if (this.isOpen) return this.close()
+    if (this.#isDrawer) return this.#open()
+    const hidden = this.root.classList.toggle('no-queue')
+    this.onColumn?.(hidden)
   }
 
   #open() {
     this.root.classList.add('queue-open')
     this.button.setAttribute('aria-expanded', 'true')
-    const first = this.pane.querySelector(FOCUSABLE)
-    if (first instanceof HTMLElement) first.focus()
+    this.pane.querySelector('button, input, select, a[href], [tabindex="0"]')?.focus()
     this.pane.querySelector('.current')?.scrollIntoView({ block: 'nearest' })
   }
 
