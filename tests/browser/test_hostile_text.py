@@ -95,7 +95,10 @@ def test_review(chromium: Browser, url: str) -> None:
         page.evaluate("location.hash = 'item=1'")
         page.wait_for_function("window.specO3?.review.current?.item.id === 1")
         settled(page)
-        watch.shows("thought", "observation", "explanation", "revision")
+        for card, field in enumerate(("revision", "", "thought", "observation", "", "explanation")):
+            page.locator(".so-review .card .number").nth(card).click()
+            if field:
+                watch.shows(field)
         page.keyboard.press("h")
         expect(page.locator("dialog .history")).to_be_visible()
         watch.shows("why revised", "kept", "submitted", "returned")

@@ -147,7 +147,9 @@ export class Navigation {
     if (!isShown() || !this.state.current?.place) return
     const { next, back } = this.state.current.place
     const likely = [...next.slice(0, 2), ...back, ...next.slice(2)]
-    await this.items.prefetch(likely, (other) => picturesOf(other.trajectory), signal)
+    const { agent } = this.linked.view.spectrum.state // whether pictures are in front
+    const pictures = (/** @type {Item} */ { row, trajectory }) => (agent || !row.spectrum ? picturesOf(trajectory) : [])
+    await this.items.prefetch(likely, pictures, signal)
   }
 
   /** Pass on what came with an item. @param {LoadedItem} loaded @param {() => boolean} isShown */

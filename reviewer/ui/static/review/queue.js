@@ -267,15 +267,12 @@ export class Queue {
   }
 
   async toggleFilter() {
-    if (!this.form.hidden) {
-      this.closeFilter()
-      return
-    }
+    if (this.form.checkVisibility()) return this.closeFilter()
     this.act('show-queue')
     await this.filterForm.load(this.filter)
     this.form.hidden = false
     this.filterButton.setAttribute('aria-expanded', 'true')
-    this.form.querySelector('[name=text]')?.focus()
+    return this.form.querySelector('[name=text]')?.focus()
   }
 
   closeFilter() {

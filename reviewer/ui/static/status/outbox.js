@@ -37,6 +37,11 @@ const PREFIX = 'so-outbox'
 /** What an entry is about, for the person. @param {Entry} entry */
 export const aboutOf = ({ item, name }) => (item === null ? name : `#${item} ${name}`)
 
+/** The fields of an entry that name its item. @param {Item} item */
+export const aboutItem = ({ id, row, version }) => ({
+  ...{ item: id, name: row.name, version: { id: version.id, at: version.at }, lane: `item ${id}` },
+})
+
 /**
  * Gives and takes the leases of items.
  * @typedef {Object} Leases
