@@ -6,13 +6,17 @@ import { cap, fill, h } from './dom.js'
 /** A button of a menu with its key. @param {string} text @param {string} key @param {Record<string, any>} props */
 export const menuButton = (text, key, props) => h('button.entry', { ...props }, h('span', text), key && cap(key))
 
-/** Close a menu once an entry is chosen. After a click with the mouse the next keys are those of the desk. */
-export function closeOnChoice(/** @type {HTMLElement} */ sheet) {
-  sheet.addEventListener('click', ({ detail, target }) => {
+/**
+ * Close a menu once an entry is chosen, and then do what it says, which may move the focus. After a click with the
+ * mouse the next keys are those of the desk. @param {HTMLElement} sheet
+ */
+export function closeOnChoice(sheet) {
+  const close = (/** @type {MouseEvent} */ { detail, target }) => {
     if (!(target instanceof Element) || !target.closest('.entry:is(button, a)')) return
     sheet.hidePopover()
     if (detail > 0 && document.activeElement instanceof HTMLElement) document.activeElement.blur()
-  })
+  }
+  sheet.addEventListener('click', close, { capture: true })
 }
 
 /**

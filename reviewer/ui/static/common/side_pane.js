@@ -3,6 +3,8 @@
 import { cap, h } from './dom.js'
 import { panelIsOpen } from './panels.js'
 
+const FOCUSABLE = 'button, input, select, a[href], [tabindex="0"]'
+
 export class SidePane {
   /**
    * @param {HTMLElement} root the desk
@@ -16,23 +18,31 @@ export class SidePane {
     this.onColumn = onColumn
     pane.id = `so-${id}`
     pane.setAttribute('aria-label', name)
-    const props = { 'aria-expanded': 'false', 'aria-controls': pane.id, title, onClick: () => this.toggle() }
-    this.button = h('button.open-queue', props, name, ' ', cap(key))
+    this.button = h(
+      'button.open-queue',
+      { 'aria-expanded': 'false', 'aria-controls': pane.id, title, onClick: () => this.toggle() },
+      name,
+      ' ',
+      cap(key),
+    )
     document.addEventListener('pointerdown', ({ target }) => {
       const outside = target instanceof Node && !pane.contains(target) && !this.button.contains(target)
       if (outside && !panelIsOpen()) this.close({ refocus: false })
     })
-    const onKey = (/** @type {KeyboardEvent} */ event) => {
-      if (event.key !== 'Escape' || !this.isOpen || panelIsOpen()) return
-      event.stopPropagation()
-      event.preventDefault()
-      this.close()
-    }
-    root.addEventListener('keydown', onKey, { capture: true })
+    root.addEventListener(
+      'keydown',
+      (event) => {
+        if (event.key !== 'Escape' || !this.isOpen || panelIsOpen()) return
+        event.stopPropagation()
+        event.preventDefault()
+        this.close()
+      },
+      { capture: true },
+    )
   }
 
   /** Whether the style sheet makes the pane a drawer at the present size of the page. */
-  get #isDrawer() {
+  get isDrawer() {
     return getComputedStyle(this.root).getPropertyValue('--so-queue').trim() === 'drawer'
   }
 
@@ -43,20 +53,19 @@ export class SidePane {
 
   /** Show the pane if it is a drawer that is closed. */
   show() {
-    if (this.#isDrawer && !this.isOpen) this.#open()
+    if (this.isDrawer && !this.isOpen) this.#open()
   }
 
   toggle() {
-    if (this.isOpen) return this.close()
-    if (this.#isDrawer) return this.#open()
-    const hidden = this.root.classList.toggle('no-queue')
-    this.onColumn?.(hidden)
+    if (this.isOpen) this.close()
+    else if (this.isDrawer) this.#open()
+    else this.onColumn?.(this.root.classList.toggle('no-queue'))
   }
 
   #open() {
     this.root.classList.add('queue-open')
     this.button.setAttribute('aria-expanded', 'true')
-    this.pane.querySelector('button, input, select, a[href], [tabindex="0"]')?.focus()
+    this.#focusFirst()
     this.pane.querySelector('.current')?.scrollIntoView({ block: 'nearest' })
   }
 
@@ -66,6 +75,12 @@ export class SidePane {
     const inside = this.pane.contains(document.activeElement)
     this.root.classList.remove('queue-open')
     this.button.setAttribute('aria-expanded', 'false')
-    if (refocus && inside) this.button.focus()
+    if (refocus && inside) this.#focusFirst(this.button)
+  }
+
+  /** Focus the first control of the pane that is visible. @param {HTMLElement[]} before those before the pane */
+  #focusFirst(...before) {
+    const all = [...before, .../** @type {NodeListOf<HTMLElement>} */ (this.pane.querySelectorAll(FOCUSABLE))]
+    all.find((element) => element.checkVisibility())?.focus()
   }
 }

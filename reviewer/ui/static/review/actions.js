@@ -164,7 +164,7 @@ function ofKeys(parts) {
     }),
     'save-version': () => decisions.saveAndRefresh(),
     'mark-note': onSelected((id) => writeNote(parts, id)),
-    comment: () => bar.focusComment(),
+    comment: () => bar.comment.focus(),
     'decide-cannot-tell': () => decisions.cannotTell(),
     undo: () => decisions.undo(),
     'verdict-first': toggleVerdictFirst,

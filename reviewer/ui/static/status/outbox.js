@@ -38,6 +38,11 @@ const PREFIX = 'so-outbox'
 /** What an entry is about, for the person. @param {Entry} entry */
 export const aboutOf = ({ item, name }) => (item === null ? name : `#${item} ${name}`)
 
+/** The fields of an entry that name its item. @param {Item} item */
+export const aboutItem = ({ id, row, version }) => ({
+  ...{ item: id, name: row.name, version: { id: version.id, at: version.at }, lane: `item ${id}` },
+})
+
 /**
  * @typedef {Object} Leases
  * @property {(item: number) => Promise<string>} nameOf take or renew the lease; throws `Refused` if others have it
