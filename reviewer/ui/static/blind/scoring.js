@@ -195,19 +195,16 @@ export class ScoringPage {
     })
     fill(
       this.parts.header,
-      h(
-        'div.who',
-        h('strong.name', { title: t('the question to the agent') }, `${sheet.question.title}?`),
-        h('span.spring'),
-        h('span.muted', t('{done} of {all}', { done: sheet.place, all: sheet.of })),
-        ...[
-          ['guide', t('guide')],
-          ['keys', t('rubric')],
-        ].map(([action, text]) =>
-          h('button.guide', { onClick: () => this.act(action) }, cap(this.keys.of(action)), ` ${text}`),
-        ),
+      h('strong.name', { title: t('the question to the agent') }, `${sheet.question.title}?`),
+      sheet.training && h('span.practice', t('Practice: this one does not count')),
+      h('span.spring'),
+      h('span.muted', t('{done} of {all}', { done: sheet.place, all: sheet.of })),
+      ...[
+        ['guide', t('guide')],
+        ['keys', t('rubric')],
+      ].map(([action, text]) =>
+        h('button.guide', { onClick: () => this.act(action) }, cap(this.keys.of(action)), ` ${text}`),
       ),
-      sheet.training && h('p.practice', t('Practice: this one does not count')),
     )
     this.parts.spectrum.classList.toggle('absent', spectrum === null)
     this.parts.picture.hidden = spectrum !== null

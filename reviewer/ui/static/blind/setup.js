@@ -36,13 +36,13 @@ export class SetupForm {
     const same = JSON.stringify(setup) === JSON.stringify(this.setup)
     this.setup = setup
     if (!first && (same || this.edits)) return this.#showCounts()
-    fill(this.root, this.#fields(setup), this.preview)
+    fill(this.root, this.#fields(setup))
     this.#showCounts()
   }
 
   /** Begin with an empty form for the items of a list. @param {number} list */
   useList(list) {
-    fill(this.root, this.#fields(this.setup), this.preview)
+    fill(this.root, this.#fields(this.setup))
     fill(this.preview)
     const field = /** @type {HTMLSelectElement} */ (part(this.root, '[name=listed]'))
     field.value = String(list)
@@ -110,6 +110,7 @@ export class SetupForm {
         ['flag', t('include and list them')],
         ['leave out', t('exclude')],
       ]),
+      this.preview,
       h(
         'div.verbs',
         h('button', { onClick: () => this.#preview() }, t('Preview')),
@@ -146,7 +147,7 @@ export class SetupForm {
       fill(
         field,
         field.options[0],
-        this.setup.sources[version].map((source) => h('option', { value: source }, source)),
+        ...this.setup.sources[version].map((source) => h('option', { value: source }, source)),
       )
       field.value = this.setup.sources[version].includes(value) ? value : ''
     }
@@ -221,6 +222,7 @@ export class SetupForm {
     return (/** @type {any[]} */ ...answer) => {
       if (waiting.parentNode !== this.preview) return false
       fill(this.preview, answer)
+      this.preview.scrollIntoView({ block: 'nearest' })
       this.preview.classList.toggle('old', this.edits !== edits)
       return true
     }
@@ -230,10 +232,7 @@ export class SetupForm {
   async #power(place, numbers) {
     try {
       const power = await postJSON('/api/v1/blind/power', numbers)
-      fill(
-        place,
-        power.sentences.map((sentence) => h('span.line', sentence)),
-      )
+      fill(place, ...power.sentences.map((sentence) => h('span.line', sentence)))
     } catch (error) {
       place.textContent = t('The chance to show a difference is not known: {message}', { message: error.message })
       if (!error.kind) throw error
