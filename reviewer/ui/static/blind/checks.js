@@ -25,19 +25,12 @@ export function fingerprintWords({ sentence, traces, medians, features, layout, 
     h(
       'details',
       h('summary', t('What tells the sources apart')),
-      h(
-        'ul',
-        aucs.map((words) => h('li', words)),
-      ),
+      h('ul', ...aucs.map((words) => h('li', words))),
       h(
         'div.scroll',
         h(
           'table',
-          h(
-            'tr',
-            h('th', t('median of')),
-            sources.map((source) => h('th', { scope: 'col' }, source)),
-          ),
+          h('tr', h('th', t('median of')), ...sources.map((source) => h('th', { scope: 'col' }, source))),
           row(
             t('traces (number)'),
             sources.map((source) => h('td.n', String(traces[source]))),

@@ -85,7 +85,7 @@ export class BlindForm {
         },
         scale.title,
       ),
-      anchors.map((anchor) =>
+      ...anchors.map((anchor) =>
         this.#option({
           ...anchor,
           chosen: value === anchor.value,
@@ -101,7 +101,7 @@ export class BlindForm {
       h(
         'div.scale.choices',
         { role: 'radiogroup', 'aria-label': this.rubric.preference_question },
-        this.rubric.choices.map((choice, at) =>
+        ...this.rubric.choices.map((choice, at) =>
           this.#option({
             ...choice,
             key: String(at + 1),
@@ -183,7 +183,7 @@ export class Places {
           h(
             'select.which',
             { 'aria-label': t('Session'), onChange: (event) => this.on.onSession(Number(event.target.value)) },
-            work.map((part, index) =>
+            ...work.map((part, index) =>
               h(
                 'option',
                 { value: index, selected: index === at },
@@ -198,10 +198,7 @@ export class Places {
         ),
         h('div.muted.done', t('{done} of {all} answered', { done, all: places.length })),
       ),
-      h(
-        'div.rows.places',
-        ['scores', 'pair'].map((kind) => this.#group(kind, places, token)),
-      ),
+      h('div.rows.places', ...['scores', 'pair'].map((kind) => this.#group(kind, places, token))),
       this.on.onSessions && h('button.to-sessions', { onClick: this.on.onSessions }, t('Set up sessions')),
     )
     this.root.querySelector('.current')?.scrollIntoView({ block: 'nearest' })
@@ -215,7 +212,7 @@ export class Places {
       h('h3', kind === 'pair' ? t('Which is better') : t('Score')),
       h(
         'div.grid',
-        ofKind.map((place) =>
+        ...ofKind.map((place) =>
           h(
             `button.place${place.answered ? '.answered' : ''}${place.token === token ? '.current' : ''}`,
             {
@@ -255,7 +252,7 @@ const scaleWords = (scale) =>
     h('p', scale.question),
     h(
       'dl',
-      scale.anchors.map((anchor) => [
+      ...scale.anchors.map((anchor) => [
         h('dt', cap(String(anchor.score))),
         h(
           'dd',
@@ -275,7 +272,10 @@ const choiceWords = ({ preference_question: question, choices, cannot_tell: cann
     h('p', question),
     h(
       'dl',
-      choices.map((choice, at) => [h('dt', cap(String(at + 1))), h('dd', h('strong', choice.short), ' ', choice.text)]),
+      ...choices.map((choice, at) => [
+        h('dt', cap(String(at + 1))),
+        h('dd', h('strong', choice.short), ' ', choice.text),
+      ]),
     ),
     h('h3', t('Either scale')),
     h('dl', h('dt', cap(Keys.of('cannot-tell'))), h('dd', h('strong', cannotTell.short), ' ', cannotTell.text)),

@@ -61,7 +61,7 @@ export function previewWords(
     ),
     h(
       'p',
-      scorers.map((scorer, at) => [
+      ...scorers.map((scorer, at) => [
         at > 0 && ' · ',
         withParts(tn('{person}: {n} question', '{person}: {n} questions', scorer.questions), {
           person: h('strong', scorer.initials),

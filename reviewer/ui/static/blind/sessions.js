@@ -144,11 +144,11 @@ export class SessionCard {
       this.about,
       h('p.muted', planWords(session)),
       h('p.muted', analysisWords(session)),
-      session.notes.map((note) => h('p.note', { lang: 'en' }, note)),
+      ...session.notes.map((note) => h('p.note', { lang: 'en' }, note)),
     )
     fill(
       this.progress,
-      session.progress.map((scorer) =>
+      ...session.progress.map((scorer) =>
         h(
           'div.scorer',
           h('span', scorer.scorer),

@@ -263,7 +263,7 @@ export class Comments {
     const choices = [['', t('the whole item')], ...steps]
     fill(
       this.about,
-      choices.map(([value, name]) => {
+      ...choices.map(([value, name]) => {
         const begun = this.#unsent(`step ${value}`).read()?.text
         return h(
           'option',

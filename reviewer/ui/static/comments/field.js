@@ -175,7 +175,7 @@ export class CommentField {
     offered.hidden = !people.length
     fill(
       offered,
-      people.map((person, at) =>
+      ...people.map((person, at) =>
         h(
           'li',
           {

@@ -76,10 +76,7 @@ export class Unread extends EventTarget {
     const more = this.#total - this.#items.length
     return [
       h('h2', t('Unread comments')),
-      h(
-        'ul',
-        this.#items.map((comment) => h('li', this.#link(comment))),
-      ),
+      h('ul', ...this.#items.map((comment) => h('li', this.#link(comment)))),
       more > 0 && h('p.muted', tn('and {n} older one', 'and {n} older ones', more)),
     ]
   }

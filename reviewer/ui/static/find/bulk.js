@@ -186,7 +186,7 @@ function previewWords(kind, { items, changes, left_out: leftOut }) {
     h('p.will', h('strong', changes.length ? t('{what}:', { what: WILL[kind](items) }) : WILL[kind](items))),
     h(
       'ul',
-      changes.map(({ from, to, items: n }) =>
+      ...changes.map(({ from, to, items: n }) =>
         h('li', t('{n}: {from} → {to}', { n: number(n), from: name(from), to: after(to) })),
       ),
     ),
@@ -195,7 +195,7 @@ function previewWords(kind, { items, changes, left_out: leftOut }) {
     left > 0 &&
       h(
         'ul',
-        leftOut.map(({ why, items: n, first }) =>
+        ...leftOut.map(({ why, items: n, first }) =>
           h('li', `${number(n)} · ${why}`, first.length > 0 && [' (', numbersOf(first, n), ')']),
         ),
       ),

@@ -49,7 +49,7 @@ function rejectForm(labels) {
       h(
         'fieldset.choices',
         h('legend', t('Reason')),
-        reasons.map(({ label, input }) => h('label', input, ` ${label}`)),
+        ...reasons.map(({ label, input }) => h('label', input, ` ${label}`)),
       ),
       comment,
     ],
@@ -86,7 +86,7 @@ function peopleForm(kind, initials, names) {
       h(
         'fieldset.choices.people',
         h('legend', t('People')),
-        people.map(({ value, input }) => h('label', input, ` ${withName(value, names[value])}`)),
+        ...people.map(({ value, input }) => h('label', input, ` ${withName(value, names[value])}`)),
       ),
     ],
     first: people[0]?.input ?? null,
@@ -104,11 +104,7 @@ function batchForm(batches) {
     title: t('Put the selected items into a batch'),
     fields: [
       h('label.field', t('Batch: a new name, or one that exists'), name),
-      h(
-        'datalist',
-        { id: 'so-batches' },
-        batches.map((value) => h('option', { value })),
-      ),
+      h('datalist', { id: 'so-batches' }, ...batches.map((value) => h('option', { value }))),
     ],
     first: name,
     read: () => {

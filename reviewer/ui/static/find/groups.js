@@ -72,10 +72,7 @@ export class Groups {
       const left = tn('{n} item is not read yet', '{n} items are not read yet', missing, { n: number(missing) })
       this.status.append(` ${t('{items}, and in no group; group again in a minute.', { items: left })}`)
     }
-    fill(
-      this.cards,
-      groups.filter(({ size }) => size > 0).map((group) => this.#card(group)),
-    )
+    fill(this.cards, ...groups.filter(({ size }) => size > 0).map((group) => this.#card(group)))
   }
 
   /** @param {number} items @param {ItemGroup[]} groups */
@@ -102,20 +99,18 @@ export class Groups {
         h('strong', title),
         h('span.muted', tn('{n} item', '{n} items', group.size, { n: number(group.size) })),
       ),
-      group.facts.map((fact) => h('p.fact', fact)),
-      group.words.length > 0 &&
-        h(
-          'p.terms',
-          group.words.map((word) => h('span.term', word)),
-        ),
+      ...group.facts.map((fact) => h('p.fact', fact)),
+      group.words.length > 0 && h('p.terms', ...group.words.map((word) => h('span.term', word))),
       h(
         'p.states',
-        states.map(([state, n]) => h(`span.pill.${STATE_TONES[state] ?? 'blue'}`, `${number(n)} ${stateName(state)}`)),
+        ...states.map(([state, n]) =>
+          h(`span.pill.${STATE_TONES[state] ?? 'blue'}`, `${number(n)} ${stateName(state)}`),
+        ),
       ),
       h(
         'p.muted',
         t('Typical:'),
-        group.typical.map(({ id, name }) => [' ', h('a', { href: `#item=${id}`, title: name }, `#${id}`)]),
+        ...group.typical.map(({ id, name }) => [' ', h('a', { href: `#item=${id}`, title: name }, `#${id}`)]),
       ),
       h('button', { onClick: () => this.onOpen(group) }, t('Show these items')),
     )

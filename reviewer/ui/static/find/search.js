@@ -113,10 +113,7 @@ export function syntaxElements() {
   ]
   return h(
     'div.syntax-words',
-    h(
-      'dl',
-      rows.map(([example, meaning]) => [h('dt', h('code', example)), h('dd', meaning)]),
-    ),
+    h('dl', ...rows.map(([example, meaning]) => [h('dt', h('code', example)), h('dd', meaning)])),
     h('p.muted', t('While you type, the last word counts as a beginning. A space after it ends the word.')),
     h(
       'p.muted',

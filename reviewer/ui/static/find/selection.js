@@ -141,10 +141,7 @@ export class SelectionBar {
       'div.selection-bar',
       { role: 'group', 'aria-label': t('Selection') },
       h('span.counts', this.count, this.here, this.all, this.none),
-      h(
-        'span.actions',
-        this.buttons.map(({ button }) => button),
-      ),
+      h('span.actions', ...this.buttons.map(({ button }) => button)),
     )
     selection.addEventListener('change', () => this.#draw())
     this.#draw()

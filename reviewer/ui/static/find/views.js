@@ -62,18 +62,8 @@ export class Views {
       h('h2', t('Saved views'), h('a', { href: GUIDE, target: '_blank' }, t('Guide'), ' ↗')),
       !this.views.length &&
         h('p.muted', t('None yet. “Save view” keeps a search under a name; “Save as list” keeps selected items.')),
-      own.length > 0 &&
-        h(
-          'ul',
-          own.map((view) => this.#entry(view)),
-        ),
-      others.length > 0 && [
-        h('h3', t('Shared by others')),
-        h(
-          'ul',
-          others.map((view) => this.#entry(view)),
-        ),
-      ],
+      own.length > 0 && h('ul', ...own.map((view) => this.#entry(view))),
+      others.length > 0 && [h('h3', t('Shared by others')), h('ul', ...others.map((view) => this.#entry(view)))],
     )
   }
 
