@@ -64,7 +64,6 @@ export class Groups {
     this.cards.querySelector(`[data-group="${group.number}"] button`)?.focus()
   }
 
-  /** @param {{state: string, items: number, missing: number, groups: ItemGroup[]}} job */
   #show({ state, items, missing, groups }) {
     this.progress.hidden = true
     this.status.textContent = state === 'done' ? this.#summary(items, groups) : unfinished(state)

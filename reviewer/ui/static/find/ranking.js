@@ -39,19 +39,15 @@ export const pagedListing = (items) => ({
 
 /** The rows of items as they are now. @param {number[]} items @returns {Promise<FoundRow[]>} */
 export async function rowsOf(items) {
-  /** @type {FoundRow[]} */
   const rows = []
-  for (let at = 0; at < items.length; at += MOST_ROWS)
-    rows.push(
-      ...(await postJSON(withVerdictFirst('/api/v1/find/rows'), { items: items.slice(at, at + MOST_ROWS) })).rows,
-    )
+  for (let at = 0; at < items.length; at += MOST_ROWS) {
+    const some = { items: items.slice(at, at + MOST_ROWS) }
+    rows.push(...(await postJSON(withVerdictFirst('/api/v1/find/rows'), some)).rows)
+  }
   return rows
 }
 
-/**
- * What is said of items that are not compared yet.
- * @param {{indexed: number, items: number, complete: boolean}} found
- */
+/** What is said of items that are not compared yet. */
 function incomplete({ indexed, items, complete }) {
   if (complete || indexed >= items) return ''
   const values = { indexed: number(indexed), items: number(items) }
@@ -68,18 +64,18 @@ const compared = (filter) => (queryOf(filter) ? t('Only items of the filter are 
 export async function similarTo(id, by, filter) {
   const query = `by=${by}&limit=${MOST_SIMILAR}&${queryOf(filter)}`
   const answer = await getJSON(withVerdictFirst(`/api/v1/item/${id}/similar?${query}`))
-  const text = by === 'text'
-  const words = text
-    ? t('Similar to item {number} by the text of the trace, the nearest first.', { number: id })
-    : t('Similar to item {number} by the spectrum, the nearest first.', { number: id })
-  const name = text
-    ? t('similar to item {number} by text', { number: id })
-    : t('similar to item {number} by spectrum', { number: id })
-  return {
-    listing: listingOf(answer.rows, { scored: true }),
-    words: sentences(words, compared(filter), answer.note, incomplete(answer)),
-    name,
-  }
+  const [words, name] =
+    by === 'text'
+      ? [
+          t('Similar to item {number} by the text of the trace, the nearest first.', { number: id }),
+          t('similar to item {number} by text', { number: id }),
+        ]
+      : [
+          t('Similar to item {number} by the spectrum, the nearest first.', { number: id }),
+          t('similar to item {number} by spectrum', { number: id }),
+        ]
+  const all = sentences(words, compared(filter), answer.note, incomplete(answer))
+  return { listing: listingOf(answer.rows, { scored: true }), words: all, name }
 }
 
 /** Examples, and what is like them. */
