@@ -51,6 +51,8 @@ export class FindDesk {
   #isShown = false
   /** Whether it failed because the server did not answer. */
   #isAway = false
+  /** @type {HTMLButtonElement[]} the buttons that need found items */
+  forFound = []
   #opening = 0 // of the view opened last: only that one is shown
 
   /** @param {HTMLElement} root @param {Person} me @param {Keymap} keymap */
@@ -108,7 +110,6 @@ export class FindDesk {
     const button = (label, title, onClick) => h('button', { title, onClick }, label)
     const past = t('what was done to many items at once, with undo')
     fill(this.pane.pane, this.views.root, h('section', h('h2', t('Filter')), this.form.root))
-    /** The buttons that need found items. */
     this.forFound = [
       button(t('Review these'), t('go through them one by one in Review'), () => itemActions.reviewThese()),
       button(t('Save view …'), t('keep this search under a name, for you or for all'), () => itemActions.saveView()),

@@ -23,14 +23,10 @@ export class Groups {
     this.status = h('p.muted', { role: 'status' })
     this.progress = h('progress', { hidden: true, max: 1, 'aria-label': t('Grouping') })
     this.cards = h('div.group-cards')
-    this.root = h(
-      'section.groups',
-      { hidden: true, 'aria-label': t('Groups') },
-      h('header', h('h2', t('Groups of alike items')), h('button.link', { onClick: onClose }, t('back to the search'))),
-      this.status,
-      this.progress,
-      this.cards,
-    )
+    const back = h('button.link', { onClick: onClose }, t('back to the search'))
+    const header = h('header', h('h2', t('Groups of alike items')), back)
+    const props = { hidden: true, 'aria-label': t('Groups') }
+    this.root = h('section.groups', props, header, this.status, this.progress, this.cards)
   }
 
   /**
@@ -88,29 +84,20 @@ export class Groups {
 
   /** @param {ItemGroup} group */
   #card(group) {
-    const states = Object.entries(group.states).sort(([, a], [, b]) => b - a)
     const title = t('Group {number}', { number: group.number })
+    const size = h('span.muted', tn('{n} item', '{n} items', group.size, { n: number(group.size) }))
+    const states = Object.entries(group.states)
+      .sort(([, a], [, b]) => b - a)
+      .map(([state, n]) => h(`span.pill.${STATE_TONES[state] ?? 'blue'}`, `${number(n)} ${stateName(state)}`))
+    const typical = group.typical.map(({ id, name }) => [' ', h('a', { href: `#item=${id}`, title: name }, `#${id}`)])
     return h(
       'article.group',
       { 'aria-label': title, 'data-group': group.number },
-      h(
-        'header',
-        h('strong', title),
-        h('span.muted', tn('{n} item', '{n} items', group.size, { n: number(group.size) })),
-      ),
+      h('header', h('strong', title), size),
       ...group.facts.map((fact) => h('p.fact', fact)),
       group.words.length > 0 && h('p.terms', ...group.words.map((word) => h('span.term', word))),
-      h(
-        'p.states',
-        ...states.map(([state, n]) =>
-          h(`span.pill.${STATE_TONES[state] ?? 'blue'}`, `${number(n)} ${stateName(state)}`),
-        ),
-      ),
-      h(
-        'p.muted',
-        t('Typical:'),
-        ...group.typical.map(({ id, name }) => [' ', h('a', { href: `#item=${id}`, title: name }, `#${id}`)]),
-      ),
+      h('p.states', states),
+      h('p.muted', t('Typical:'), typical),
       h('button', { onClick: () => this.onOpen(group) }, t('Show these items')),
     )
   }

@@ -26,6 +26,7 @@ export class ItemActions {
     const [solo, coordinates] = [me.rules.solo, me.roles.includes('coordinator')]
     const changes = solo || coordinates
     const decides = changes || me.roles.includes('reviewer') || me.roles.includes('auditor')
+    /** @param {() => Promise<any>} act */
     const action = (name, label, title, act = () => this.#bulk(name)) => ({ name, label, title, act })
     const rank = () => related.showRanking(selection.items)
     const ranks = t('rank all items by their likeness to 1 to {n} selected ones', { n: MOST_EXAMPLES })

@@ -17,19 +17,13 @@ const FEWEST = 3 // examples that can show what is typical of them
 /** @typedef {import('./results.js').Listing} Listing */
 /** @typedef {import('../common/filters.js').Filter} Filter */
 
-/**
- * Items in a fixed order, all loaded.
- * @param {FoundRow[]} rows @param {Partial<Listing>} [options] @returns {Listing}
- */
-export const listingOf = (rows, options = {}) => ({
+/** Items in a fixed order, all loaded. @param {FoundRow[]} rows @param {Partial<Listing>} options @returns {Listing} */
+const listingOf = (rows, options) => ({
   page: async (after) => ({ rows: after ? [] : [...rows], total: rows.length }),
   ...options,
 })
 
-/**
- * Items in the order of their numbers, whose rows are loaded while one scrolls.
- * @param {number[]} items @returns {Listing}
- */
+/** Items by number, whose rows are loaded while one scrolls. @param {number[]} items @returns {Listing} */
 export const pagedListing = (items) => ({
   page: async (after) => {
     const from = after ? items.indexOf(after.id) + 1 : 0
@@ -144,8 +138,7 @@ export class Ranking {
 
   /** @param {number} id */
   #markOf(id) {
-    if (this.unlike.has(id)) return 'unlike'
-    return this.examples.has(id) ? 'like' : ''
+    return this.unlike.has(id) ? 'unlike' : this.examples.has(id) ? 'like' : ''
   }
 
   #how() {
@@ -163,20 +156,14 @@ export class Ranking {
   }
 
   get words() {
-    const { size } = this.unlike
-    const like = size
-      ? t('More like {examples}, unlike {others}.', {
-          examples: tn('{n} example', '{n} examples', this.examples.size),
-          others: tn('{n} item', '{n} items', size),
-        })
-      : tn('More like {n} example.', 'More like {n} examples.', this.examples.size)
+    const [{ size: likes }, { size: unlikes }] = [this.examples, this.unlike]
+    const examples = tn('{n} example', '{n} examples', likes)
+    const others = tn('{n} item', '{n} items', unlikes)
+    const like = unlikes
+      ? t('More like {examples}, unlike {others}.', { examples, others })
+      : tn('More like {n} example.', 'More like {n} examples.', likes)
     const reasons = sentences(...this.#reasons.slice(0, MOST_REASONS))
-    return sentences(
-      like,
-      compared(this.filter),
-      reasons && t('In common: {reasons}', { reasons }),
-      this.#how(),
-      this.#note,
-    )
+    const common = reasons && t('In common: {reasons}', { reasons })
+    return sentences(like, compared(this.filter), common, this.#how(), this.#note)
   }
 }

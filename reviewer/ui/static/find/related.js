@@ -45,8 +45,7 @@ export class Related {
   /** The table shows the search again. */
   leave() {
     this.#ticket++
-    this.shown = null
-    this.#ranking = null
+    this.shown = this.#ranking = null
   }
 
   /**

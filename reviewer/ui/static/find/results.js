@@ -168,7 +168,8 @@ export class Results {
   /** The row that the keys act on; null if no row has the focus. @returns {FoundRow | null} */
   activeRow() {
     const body = document.activeElement?.closest('tbody.hit')
-    return this.rows.find((row) => row.id === Number(body?.dataset.item) && this.table.contains(body)) ?? null
+    if (!body || !this.table.contains(body)) return null
+    return this.rows.find((row) => row.id === Number(body.dataset.item)) ?? null
   }
 
   /** Focus the name of an item. @param {number} id */
