@@ -163,14 +163,10 @@ export class FindDesk {
   /** @param {number} id */
   async openView(id) {
     const opening = ++this.#opening
-    let view
-    try {
-      view = await getJSON(`/api/v1/views/${id}`)
-    } catch (error) {
-      if (opening === this.#opening) this.notices.error(error)
-      if (opening === this.#opening) await this.showSearch()
-    }
-    if (!view || opening !== this.#opening) return
+    const failed = (error) => opening === this.#opening && this.notices.error(error)
+    const view = await getJSON(`/api/v1/views/${id}`).catch(failed)
+    if (opening !== this.#opening) return
+    if (!view) return void (await this.showSearch())
     this.pane.close({ refocus: false })
     const shown = this.#search(searchOf(view))
     this.views.setCurrent(id)
