@@ -158,6 +158,7 @@ def score_by_keyboard(page: Page) -> int:
         in_front(page, place)
         if page.evaluate("window.specO3.blind.scoring.isPair"):
             expect(page.locator(".blind .question")).to_contain_text("regardless of the verdict")
+            expect(page.locator(".blind .side.front")).to_have_text("left")
             press("1")
         else:
             press(str(place % 6))

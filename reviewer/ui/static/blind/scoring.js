@@ -151,7 +151,7 @@ export class ScoringPage {
     else this.notices.clear()
     this.root.classList.toggle('pair', this.isPair)
     for (const head of this.heads) head.hidden = !this.isPair
-    this.side = 0
+    this.selectSide(0)
     for (const [at, trace] of traces.entries()) {
       this.views[at].selected = null
       this.views[at].show(this.#state(trace))

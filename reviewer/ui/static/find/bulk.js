@@ -159,11 +159,7 @@ function showProgress(place) {
   }
 }
 
-/**
- * @param {string} kind
- * @param {{items: number, changes: {from: string, to: string, items: number}[],
- *   left_out: {why: string, items: number, first: number[]}[]}} found
- */
+/** @param {string} kind @param {BulkPreview} previewed */
 function previewWords(kind, { items, changes, left_out: leftOut }) {
   const name = (value) => (kind === 'reject' ? stateName(value) : value) || t('nothing')
   // What follows from the decisions of others is not told before the round is closed.

@@ -311,7 +311,7 @@ export class FindDesk {
     else this.selection.useFilter(this.filter, this.counted)
   }
 
-  /** A view is no more: its search is not shown any longer. @param {import('./views.js').View} view */
+  /** A view is no more: its search is not shown any longer. @param {View} view */
   viewDeleted({ id, name }) {
     if (this.filter.listed === String(id)) this.use({})
     this.notices.toast(t('The view “{name}” is deleted.', { name }))

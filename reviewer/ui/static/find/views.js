@@ -12,16 +12,6 @@ import { countOf } from './selection.js'
 
 const GUIDE = address('/docs/team/finding.md')
 
-/**
- * @typedef {Object} View
- * @property {number} id
- * @property {string} name
- * @property {string} person
- * @property {boolean} shared
- * @property {Record<string, any>} filter
- * @property {number | null} items how many, of a list
- */
-
 /** What to search for to see a view. @param {View} view @returns {import('../common/filters.js').Filter} */
 export const searchOf = (view) => (view.items === null ? filterOf(view.filter) : { listed: String(view.id) })
 
