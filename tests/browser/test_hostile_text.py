@@ -38,6 +38,13 @@ BEYOND = """() => document.documentElement.scrollWidth > innerWidth ? ['the page
   }).map((part) => part.outerHTML.slice(0, 200))"""
 """Controls that a long text has pushed out of the window."""
 
+OPEN_TEXT_HAS = """(text) => {
+  const shown = document.querySelector('.blind .card.selected .text')?.cloneNode(true)
+  shown?.querySelector('summary')?.remove()
+  return shown?.textContent.includes(text)
+}"""
+"""Whether the text of the open step of a blind sheet has these words; a button that unfolds it may be between them."""
+
 
 WHOLE = """(text) => {
   const copy = text.cloneNode(true)
@@ -153,7 +160,13 @@ def test_blind_set_up_sheet_and_report(chromium: Browser, url: str) -> None:
     with watched(chromium, url, "AU") as (page, watch):
         open_blind(page)
         in_front(page, 1)
-        watch.shows("thought", "observation", "explanation")
+        watch.shows("label")
+        # A step shows its text once it is open.
+        for key, field in (("ArrowLeft", "thought"), ("ArrowRight", "explanation")):
+            for _ in range(page.locator(".blind .steps").first.locator(".card").count()):
+                page.keyboard.press(key)
+            page.wait_for_function(OPEN_TEXT_HAS, arg=nasty(field)[:200])
+            watch.is_harmless()
 
 
 @pytest.mark.smoke

@@ -6,26 +6,24 @@
  * An element with properties, attributes, listeners and children.
  * @template {string} Tag
  * @param {Tag} tag e.g. "div" or "div.card.selected"
- * @param {Record<string, any> | Child} first properties (or, without any, the first child): on* are listeners; names
- *   that the element has are properties, others attributes
- * @param {...Child} children
+ * @param {...(Record<string, any> | Child)} parts the properties, which may be left out, then the children: on* are
+ *   listeners; names that the element has are properties, others attributes
  * @returns {ElementOf<Tag>}
  */
-export function h(tag, first = {}, ...children) {
+export function h(tag, ...parts) {
   const [name, ...classes] = tag.split('.')
   const element = /** @type {any} */ (document.createElement(name))
   if (classes.length) element.className = classes.join(' ')
   // In a form a button would submit unless it says otherwise.
   if (name === 'button') element.type = 'button'
-  const plain = first && Object.getPrototypeOf(first) === Object.prototype
-  if (!plain) append(element, [/** @type {Child} */ (first)])
-  for (const [key, value] of plain ? Object.entries(first) : []) {
+  const plain = parts[0] && Object.getPrototypeOf(parts[0]) === Object.prototype
+  for (const [key, value] of plain ? Object.entries(/** @type {any} */ (parts.shift())) : []) {
     if ((value ?? false) === false) continue
     if (key.startsWith('on')) element.addEventListener(key.slice(2).toLowerCase(), value)
     else if (key in element && !key.includes('-') && key !== 'list') element[key] = value
     else element.setAttribute(key, value === true ? '' : value)
   }
-  append(element, children)
+  append(element, /** @type {Child[]} */ (parts))
   return element
 }
 
