@@ -67,7 +67,11 @@ def test_the_help_menu_is_used_by_keyboard_and_no_key_reaches_the_item_behind(de
 
 
 def test_the_help_menu_opens_keys_guide_and_rounds_and_names_the_version(desk: Page) -> None:
-    button, menu, panel = desk.locator(".so-help .help"), desk.locator(".so-help .so-menu"), desk.locator("dialog.panel")
+    button, menu, panel = (
+        desk.locator(".so-help .help"),
+        desk.locator(".so-help .so-menu"),
+        desk.locator("dialog.panel"),
+    )
     for entry, title in (("Keys", "Keys"), ("The five rounds", "The five rounds")):
         button.click()
         menu.get_by_role("menuitem", name=entry).click()
