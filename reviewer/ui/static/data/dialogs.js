@@ -67,7 +67,10 @@ function valuesOf(form, submitter) {
   return { ...Object.fromEntries(new FormData(form, submitter)), ...Object.fromEntries(boxes) }
 }
 
-/** The fields of what is taken from files: a text, the box, and a file or folder that the server reads itself. */
+/**
+ * What is taken: its meaning, the box of files, and a file or folder that the server reads itself.
+ * @param {string} meaning @param {Partial<Given>} given
+ */
 function fileFields(meaning, { files = [], folders = [] } = {}) {
   box = new FileBox(files)
   const placeholder = t('inside {folders}', { folders: folders.join(t(' or ')) })
@@ -104,17 +107,17 @@ export async function addSpectra({ tasks, ...given }) {
   )
   const media = Object.entries({ '': t('air (assumed)'), air: t('air'), vacuum: t('vacuum') })
   const medium = select('medium', t('Wavelengths, where the file does not say'), media)
-  const any = { min: 0, step: 'any', placeholder: t('none is skipped') }
-  const least = number('min_snr', t('Skip below S/N per pixel'), any)
+  const least = { min: 0, step: 'any', placeholder: t('none is skipped') }
+  const noise = number('min_snr', t('Skip below S/N per pixel'), least)
   const same = sameField(t('Spectra that are here already for the same question with another text'), {
     'leave out': t('leave them out'),
     import: t('draft them all the same'),
   })
   const task = taskField(tasks, t('Question: is it a …'), t('choose …'))
   Object.assign(part(task, 'select'), { required: true })
-  const more = folded(t('More'), h('div.pair', medium, least), same)
-  const asked = h('div.pair', task, h('div', policy, health))
-  const fields = [...fileFields(readable, given), asked, batchField(t('e.g. plate 56414')), more]
+  const more = folded(t('More'), h('div.pair', medium, noise), same)
+  const choices = h('div.pair', task, h('div', policy, health))
+  const fields = [...fileFields(readable, given), choices, batchField(t('e.g. plate 56414')), more]
   return formDialog(t('Add spectra'), t('Draft'), fields, (values, say) => {
     lasting.set(KEPT_POLICY, values.policy)
     const stated = { medium: values.medium || null, min_snr: values.min_snr ? Number(values.min_snr) : null }

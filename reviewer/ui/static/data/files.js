@@ -12,6 +12,7 @@ const SHOWN = 6 // names
 export class FileBox {
   /** @param {File[]} files */
   constructor(files) {
+    this.files = files
     this.words = h('p.muted', { role: 'status' })
     const single = this.#input({ 'aria-label': t('Files') })
     const folder = this.#input({ 'aria-label': t('A folder with its files'), webkitdirectory: true })

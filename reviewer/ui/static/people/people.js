@@ -46,7 +46,8 @@ class PeoplePage {
     const leads = (this.leads = me.roles.includes('coordinator'))
     this.alone = !people.some((person) => person.has_password)
     this.least = t('{n} characters or more', { n: shortest })
-    const opens = (label, dialog, kind = undefined) => button(label, () => this.refresh(dialog), kind)
+    const opens = (label, dialog, kind = /** @type {any} */ ('button')) =>
+      button(label, () => this.refresh(dialog), kind)
     const active = people.filter((person) => person.active).length
     fill(
       this.header,
