@@ -58,3 +58,17 @@ export function sheetOf(button, selector, label, content) {
   sheet.addEventListener('keydown', close)
   return sheet
 }
+
+/** The keys of an open menu of entries: arrows, Home and End move in it. @param {HTMLElement} menu a popover */
+export function menuKeys(menu) {
+  menu.addEventListener('keydown', (event) => {
+    event.stopPropagation() // no key of the tab behind acts while the menu is open
+    const entries = /** @type {HTMLElement[]} */ ([...menu.querySelectorAll('.entry:not(:disabled)')])
+    const at = entries.findIndex((entry) => entry === document.activeElement)
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key]
+    if (event.key === 'Tab') menu.hidePopover() // the browser moves the focus on from the button
+    if (to === undefined) return
+    entries.at(to % entries.length)?.focus()
+    event.preventDefault()
+  })
+}
