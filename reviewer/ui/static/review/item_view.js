@@ -12,7 +12,6 @@ import { guideOf, openPicture } from '../common/panels.js'
 import { menuButton } from '../common/popover.js'
 import { Aids } from '../evidence/aids.js'
 import { Evidence } from '../evidence/drawer.js'
-import { mayChange } from '../find/bulk.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { extent, shownFactor } from '../spectrum/frames.js'
 import { SpectrumView, drawPicture } from '../spectrum/view.js'
@@ -102,7 +101,8 @@ export class ItemView {
       menu: () => [
         menuButton(t('my inspection'), Keys.of('inspect'), { onClick: () => act('inspect') }),
         menuButton(t('comments'), Keys.of('comments'), { onClick: () => act('comments') }),
-        mayChange(state.me) && menuButton(t('assign …'), '', { onClick: () => act('assign') }),
+        (state.me.rules.solo || state.me.roles.includes('coordinator')) &&
+          menuButton(t('assign …'), '', { onClick: () => act('assign') }),
         menuButton(t('copy the link to what is in front'), '', { onClick: () => act('copy-link') }),
         ...this.#downloads(),
       ],
