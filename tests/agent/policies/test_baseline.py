@@ -186,7 +186,7 @@ def test_the_opening_says_what_the_data_do_not_allow():
 def confuser_of_a_cv():
     """The sentence on a feature of the task file that would count against a CV and is not there."""
     finding = next(f for f in assess(CV, TASKS["cv"]).measured if f.feature.name == "[O III] 5007 emission")
-    return rule.judged(finding, rest(CV), TASKS["cv"], shape=False)
+    return rule.judged(finding, rest(CV), shape=False)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ function onUS(code, shift) {
  * keys are in other places; the place of the key on others. A key of the row of digits is also its digit.
  * @param {KeyPress} press @param {boolean} latin whether the layout is a Latin one @returns {string[]}
  */
-function namesOf({ key, code, shiftKey, altKey, altGraph, mac, ...held }, latin) {
+export function namesOf({ key, code, shiftKey, altKey, altGraph, mac, ...held }, latin) {
   const typed = key.replace(/^[\uff01-\uff5e]$/, (wide) => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH))
   const us = onUS(code, shiftKey)
   const sign = /^[!-~]$/.test(typed) && !/[a-z]/i.test(typed) // an ASCII character that is no letter
