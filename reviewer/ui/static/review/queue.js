@@ -319,12 +319,14 @@ export class Queue {
     const drafter = row.drafter.kind === 'baseline' ? word('baseline') : row.drafter.name // empty while it is hidden
     const disagree = row.disagreement && row.state !== 'returned' // a returned item says what to do next
     const orDisagreement = (/** @type {string} */ otherwise) => (disagree ? t('disagreement') : otherwise)
+    const about = [row.name, snr, state, row.unread && t('unread')].filter(Boolean).join(' · ')
     const tone = disagree ? 'amber' : (STATE_TONES[row.state] ?? 'blue')
     return h(
       `div.row${row.id === this.current ? '.current' : ''}`,
       {
         'data-item': row.id,
-        title: [row.name, snr, state].filter(Boolean).join(' · '),
+        'aria-label': about, // the column shows the round only where it differs
+        title: about,
         onClick: () => this.act('open', row.id),
       },
       h('span.spark', sparkline(row.spectrum)),
