@@ -94,7 +94,7 @@ def type_edges(page: Page, edits: int) -> list[float]:
 
 
 def drag_windows(page: Page, edits: int) -> list[float]:
-    page.locator(".so-review .card.zoom header").first.click()
+    page.locator(".so-review .card.zoom .number").first.click()
     times = []
     for number in range(WARMING + edits):
         page.wait_for_timeout(500)
