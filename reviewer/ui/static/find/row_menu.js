@@ -9,7 +9,7 @@ export class RowMenu {
   /** @type {HTMLElement | null} */
   #button = null
 
-  /** @param {import('./find.js').FindDesk} desk */
+  /** @param {{related: import('./related.js').Related, results: import('./results.js').Results}} desk */
   constructor(desk) {
     this.desk = desk
     this.root = h('div.so-menu.row-menu-sheet', { role: 'menu', popover: 'auto', 'aria-label': t('Actions') })
