@@ -298,10 +298,7 @@ class Accounts:
             saying which
         """
         initials, origin = initials.strip().upper()[:10], origin_of(origin)
-        attempt, kept = self._attempt(initials, origin)
-        if not password_matches(password, kept):
-            self._log_refused(initials, origin)
-            raise SignInRefused(tr("Initials and password do not match."))
+        attempt, kept = self._proven(initials, password, origin, tr("Initials and password do not match."))
         token, at = new_token(), self._database.steady()
         with self._database.write() as db:
             if self._password_of(db, initials) != kept:
@@ -312,6 +309,16 @@ class Accounts:
             insert(db, "sessions", {"token_hash": token_hash(token), "person": initials, **times})
             self._database.log(db, initials, "signed in", initials, {"origin": origin})
         return Session(token, initials)
+
+    def prove(self, initials: str, password: str, origin: str = "") -> None:
+        """Check the password of a person who is signed in; attempts are counted like those to sign in.
+
+        :raises SignInRefused: it is wrong, or there were too many attempts
+        """
+        wrong = tr("The present password does not match; nothing was changed.")
+        attempt, _ = self._proven(initials, password, origin_of(origin), wrong)
+        with self._database.write() as db:
+            db.execute("UPDATE sign_ins SET ok = 1 WHERE id = ?", (attempt,))
 
     def signed_in(self, token: str) -> Person | None:
         """Return the person of a session; None if it has ended, expired or never existed.
@@ -354,6 +361,13 @@ class Accounts:
             ).fetchone()
             if ended is not None:
                 self._database.log(db, ended[0], "signed out", ended[0])
+
+    def _proven(self, initials: str, password: str, origin: str, wrong: str) -> tuple[int, str | None]:
+        attempt, kept = self._attempt(initials, origin)
+        if not password_matches(password, kept):
+            self._log_refused(initials, origin)
+            raise SignInRefused(wrong)
+        return attempt, kept
 
     def _attempt(self, initials: str, origin: str) -> tuple[int, str | None]:
         """Count an attempt before it is checked, so that parallel attempts cannot pass the limit."""

@@ -172,3 +172,6 @@ class KeyReused(StoreError):
 
 class SignInRefused(StoreError):
     """Initials and password do not match, the account is inactive, or there were too many attempts."""
+
+    kind = "sign_in"
+    status = 403

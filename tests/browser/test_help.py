@@ -51,7 +51,7 @@ def desk(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
 
 @pytest.mark.smoke
 def test_the_help_menu_is_used_by_keyboard_and_no_key_reaches_the_item_behind(desk: Page) -> None:
-    button, menu = desk.locator(".so-help .help"), desk.locator(".so-menu")
+    button, menu = desk.locator(".so-help .help"), desk.locator(".so-help .so-menu")
     button.focus()
     desk.keyboard.press("Enter")
     expect(menu.get_by_role("menuitem", name="Keys")).to_be_focused()
@@ -67,7 +67,11 @@ def test_the_help_menu_is_used_by_keyboard_and_no_key_reaches_the_item_behind(de
 
 
 def test_the_help_menu_opens_keys_guide_and_rounds_and_names_the_version(desk: Page) -> None:
-    button, menu, panel = desk.locator(".so-help .help"), desk.locator(".so-menu"), desk.locator("dialog.panel")
+    button, menu, panel = (
+        desk.locator(".so-help .help"),
+        desk.locator(".so-help .so-menu"),
+        desk.locator("dialog.panel"),
+    )
     for entry, title in (("Keys", "Keys"), ("The five rounds", "The five rounds")):
         button.click()
         menu.get_by_role("menuitem", name=entry).click()
@@ -143,7 +147,7 @@ def test_the_tour_begins_at_the_queues_button_where_the_queue_is_a_drawer_and_en
         """([ring, button]) => Math.abs(ring.getBoundingClientRect().x + 4 - button.getBoundingClientRect().x) < 2""",
         arg=[ring.element_handle(), button.element_handle()],
     )
-    desk.get_by_role("tab", name="Progress", exact=True).click()
+    desk.get_by_role("tab", name="Progress").click()
     expect(desk.locator(".so-tour")).to_have_count(0)
     desk.locator(".so-help .help").click()
     desk.get_by_role("menuitem", name="Tour").click()

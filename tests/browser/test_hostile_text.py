@@ -46,6 +46,14 @@ OPEN_TEXT_HAS = """(text) => {
 """Whether the text of the open step of a blind sheet has these words; a button that unfolds it may be between them."""
 
 
+WHOLE = """(text) => {
+  const copy = text.cloneNode(true)
+  copy.querySelector('summary')?.remove()
+  return copy.textContent
+}"""
+"""A text with what is folded."""
+
+
 class Watched:
     """Records actions of a page that no text may cause."""
 
@@ -102,7 +110,14 @@ def test_review(chromium: Browser, url: str) -> None:
         page.evaluate("location.hash = 'item=1'")
         page.wait_for_function("window.specO3?.review.current?.item.id === 1")
         settled(page)
-        watch.shows("thought", "observation", "explanation", "revision")
+        for card, field in ((0, "revision"), (2, "thought"), (3, "observation"), (5, "explanation")):
+            page.locator(".so-review .card .number").nth(card).click()
+            text = page.locator(".so-review .card.selected :is(.text, .refused)").last
+            expect(text).to_be_visible()
+            if more := text.locator("summary").all():
+                more[0].click()
+            assert nasty(field)[:200] in text.evaluate(WHOLE)
+            watch.is_harmless()
         page.keyboard.press("h")
         expect(page.locator("dialog .history")).to_be_visible()
         watch.shows("why revised", "kept", "submitted", "returned")
@@ -164,4 +179,6 @@ def test_live(chromium: Browser, url: str, tmp_path: Path) -> None:
         choose(page, "nasty", "nasty")
         page.locator(RUN).click()
         expect(page.locator(".so-live .card.answer")).to_be_visible()
-        watch.shows("said", "said why", "said label")
+        for card, field in (("think", "said"), ("zoom", "said label"), ("answer", "said why")):
+            page.locator(f".so-live .card.{card} .number").first.click()
+            watch.shows(field)

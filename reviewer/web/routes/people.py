@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
 from agent.language import deferred, joined, tr, trn
@@ -88,7 +88,10 @@ class Activity(Sent):
 
 
 class NewPassword(Sent):
+    """A new password. ``present``: the one until now, which whoever changes their own has to give."""
+
     password: Password
+    present: Password = ""
 
 
 class RulesSent(Sent):
@@ -203,11 +206,16 @@ def set_active(person: CoordinatorDep, context: ContextDep, initials: str, sent:
 
 
 @router.post("/people/{initials}/password")
-def set_password(person: SessionDep, context: ContextDep, initials: str, sent: NewPassword) -> answers.Changed:
-    """Set one's own password, or as a coordinator that of a person; every session of the person ends. Needs a
-    session."""
+def set_password(
+    request: Request, person: SessionDep, context: ContextDep, initials: str, sent: NewPassword
+) -> answers.Changed:
+    """Set one's own password, for which the present one is needed, or as a coordinator that of a person; every
+    session of the person ends. Needs a session."""
     if initials != person.initials:
         _require_password(coordinator(person))
+    elif person.has_password:
+        origin = request.client.host if request.client else ""
+        context.store.accounts.prove(initials, sent.present, origin)
     context.store.accounts.set_password(person.initials, initials, sent.password)
     if initials != person.initials:
         text = tr("{initials} has a new password and is signed out everywhere.", initials=initials)

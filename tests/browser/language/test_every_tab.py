@@ -57,8 +57,12 @@ def test_review_and_its_dialogs(walk: Walk) -> None:
         show_item(page, item)
         walk.look(f"item {item}")
         walk.key("h", DIALOG)
-    for key in ("Shift+Q", "x", "m", "?", "g"):
+    for key in ("x", "m", "?"):
         walk.key(key, DIALOG)
+    for key, pane in (("g", ".guide-text"), ("Shift+Q", "input.z")):
+        page.keyboard.press(key)
+        expect(page.locator(f".so-review .evidence {pane}")).to_be_visible()
+        walk.look(f"key {key}")
     page.keyboard.press("Shift+H")
     for step in range(4):
         walk.look(f"tour {step + 1}")
@@ -66,18 +70,23 @@ def test_review_and_its_dialogs(walk: Walk) -> None:
     page.locator(".so-help .help").click()
     walk.look("help menu")
     page.keyboard.press("Escape")
-    page.keyboard.press("Shift+E")
-    for tab in page.locator(".so-evidence [role=tab]").all():
-        tab.click()
+    panes = page.locator(".so-review .evidence [role=tab]")
+    expect(panes).to_have_count(6)
+    for pane in panes.all():
+        pane.click()
         walk.look("evidence")
-    page.keyboard.press("Shift+E")
-    for opener in (".so-legend-button", ".facts-line .more"):
+    page.locator(".so-review .evidence .close").click()
+    for opener in (".item .name", ".so-more", ".step-more"):
         page.locator(f".so-review {opener}").first.click()
         walk.look(opener)
         page.keyboard.press("Escape")
-    page.evaluate("(id) => { location.hash = id }", f"#item={TALK}&beside={PAIR}")
-    expect(page.locator(".beside-legend")).to_be_visible()
+    show_item(page, PAIR)
+    page.locator(".so-review button.others").click()
+    walk.look("other traces")
+    page.locator(".others-sheet button").first.click()
+    expect(page.locator(".so-review .steps.second .differences")).to_be_visible()
     walk.look("two traces")
+    page.locator(".so-review .steps.second .close").click()
     walk.check()
     page.evaluate("document.querySelector('.so-top').append('Some words')")
     walk.look("planted")

@@ -135,6 +135,7 @@ def screen_and_revise(page: Page, say: Words) -> None:
     press(page.locator(".comments"), say, "Send")
     expect(page.locator(".comments .mention")).to_have_text("@AU")
     card.locator(".number").click()
+    press(card, say, "more ▾")
     press(card, say, "edit")
     card.locator("textarea").press("End")
     card.locator("textarea").press_sequentially(" Ναι.")

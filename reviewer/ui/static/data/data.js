@@ -7,21 +7,19 @@ import { dateAndTime, number } from '../common/format.js'
 import { getJSON, postJSON } from '../common/http.js'
 import { t, tn, withCommas } from '../common/language.js'
 import { Notices } from '../common/notices.js'
+import { button, mountPage, table } from '../common/page.js'
 import { STATES } from '../progress/charts.js'
 import { addSpectra, addToDialog, exportApproved, importAnnotations, importRows, nextSteps } from './dialogs.js'
 import { sentFiles, takeBack } from './dialogs.js'
 import { Jobs } from './jobs.js'
-import { batchLink, button, download, reportOf, table } from './parts.js'
+import { batchLink, download, reportOf } from './parts.js'
 
 const ROWS_OF_TRACES = /\.(jsonl|zip)$/i
 
 /** Build the tab inside `root`. @param {HTMLElement | null} root */
-export async function mountData(root) {
-  if (!root || root.dataset.mounted) return
-  root.dataset.mounted = 'yes'
-  const page = new DataPage(root, await getJSON('/api/v1/me'))
-  // The tab intersects when it is opened, and each time it is shown again.
-  new IntersectionObserver((entries) => entries.some((e) => e.isIntersecting) && page.refresh()).observe(root)
+export function mountData(root) {
+  const page = mountPage(root, (place) => new DataPage(place))
+  if (!page) return
   addEventListener('so-files', () => page.dropped())
   page.dropped()
 }
@@ -35,10 +33,11 @@ class DataPage {
   #again = []
   /** Batches that are or were in the table. @type {Set<string>} */
   #seen = new Set()
+  /** @type {Record<string, TaskText>} */
+  #tasks = {}
 
-  /** @param {HTMLElement} root @param {Person} me */
-  constructor(root, me) {
-    this.tasks = me.tasks
+  /** @param {HTMLElement} root */
+  constructor(root) {
     this.notices = new Notices()
     this.jobs = new Jobs({
       isVisible: () => root.getClientRects().length > 0,
@@ -65,8 +64,10 @@ class DataPage {
 
   async refresh() {
     try {
-      const [list, { exports }] = await Promise.all([getJSON('/api/v1/batches'), getJSON('/api/v1/exports')])
+      const paths = ['me', 'batches', 'exports'].map((name) => getJSON(`/api/v1/${name}`))
+      const [{ tasks }, list, { exports }] = await Promise.all(paths)
       this.#list = list
+      this.#tasks = tasks
       this.buttons.hidden = !list.may_manage
       this.#drawBatches(list)
       this.#drawExports(exports)
@@ -87,13 +88,13 @@ class DataPage {
   }
 
   /** @param {File[]} files */
-  add = (files) => this.#start('draft', addSpectra({ files, ...this.#list, tasks: this.tasks }))
+  add = (files) => this.#start('draft', addSpectra({ files, ...this.#list, tasks: this.#tasks }))
 
   /** @param {File[]} files */
-  import = (files) => this.#start('import', importRows({ files, ...this.#list, tasks: this.tasks }))
+  import = (files) => this.#start('import', importRows({ files, ...this.#list, tasks: this.#tasks }))
 
   /** @param {string} [batch] */
-  export = (batch) => this.#start('export', exportApproved(this.tasks, this.#list.batches, batch))
+  export = (batch) => this.#start('export', exportApproved(this.#tasks, this.#list.batches, batch))
 
   /** @param {Job['kind']} kind @param {Promise<any>} dialog */
   async #start(kind, dialog) {
@@ -131,8 +132,7 @@ class DataPage {
       agreement(batch),
       h('div.controls', this.#actions(batch, manages)),
     ])
-    const none = h('p.muted', t('No items yet: add spectra, or import trajectories.'))
-    fill(this.batches, batches.length ? table(titles, rows) : none)
+    fill(this.batches, table(titles, rows, t('No items yet: add spectra, or import trajectories.')))
     this.#drawRunning()
   }
 
@@ -165,13 +165,11 @@ class DataPage {
   #drawExports(exports) {
     const rows = exports.map((listed) => {
       const path = `api/v1/exports/${listed.id}`
-      const next = listed.folder && button(t('Train, share'), () => nextSteps(listed), 'button.link')
-      const links = [next, listed.folder && download(`${path}/zip`, 'zip'), download(`${path}/manifest`, t('manifest'))]
-      const name = h('b', listed.name)
-      return [name, dateAndTime(listed.at), listed.person, listed.words, h('div.controls', links)]
+      const zip = [button(t('Train, share'), () => nextSteps(listed), 'button.link'), download(`${path}/zip`, 'zip')]
+      const links = h('div.controls', listed.folder && zip, download(`${path}/manifest`, t('manifest')))
+      return [h('b', listed.name), dateAndTime(listed.at), listed.person, listed.words, links]
     })
-    const none = h('p.muted', t('None yet.'))
-    fill(this.exports, rows.length ? table([t('Name'), t('When'), t('Who'), t('What is in it'), ''], rows) : none)
+    fill(this.exports, table([t('Name'), t('When'), t('Who'), t('What is in it'), ''], rows, t('None yet.')))
   }
 }
 
@@ -195,16 +193,15 @@ function rounds({ states, items }) {
 
 /** The tables that can be downloaded. */
 function tables() {
-  const kinds = [
-    [t('Every decision'), 'decisions'],
-    [t('Inspections of each person'), 'inspections'],
-    [t("Inspections merged by DESI's rules"), 'inspections-merged'],
-  ]
+  const kinds = {
+    decisions: t('Every decision'),
+    inspections: t('Inspections of each person'),
+    'inspections-merged': t("Inspections merged by DESI's rules"),
+  }
   const forms = Object.entries({ csv: 'CSV', 'csv?bom=1': t('CSV for Excel'), fits: 'FITS', vot: 'VOTable' })
-  const lines = kinds.map(([title, name]) => {
-    const links = forms.map(([kind, form]) =>
-      download(`api/v1/tables/${name}.${kind}`, form, t('{table} as {form}', { table: title, form })),
-    )
+  const lines = Object.entries(kinds).map(([name, title]) => {
+    const label = (form) => t('{table} as {form}', { table: title, form })
+    const links = forms.map(([kind, form]) => download(`api/v1/tables/${name}.${kind}`, form, label(form)))
     return h('div.controls', t('{table}:', { table: title }), links)
   })
   const about = t('What others decided or found in a round that is still open is left out.')
@@ -214,10 +211,7 @@ function tables() {
 /** @param {Report | null} report @param {Notices} notices */
 function backups(report, notices) {
   const place = h('div', report && reportOf(report))
-  const make = () =>
-    postJSON('/api/v1/backups', {}).then(
-      (answer) => fill(place, reportOf(answer)),
-      (error) => notices.error(error),
-    )
-  return [h('h3', t('Backups')), place, h('div.controls', button(t('Back up now'), make))]
+  const make = async () => fill(place, reportOf(await postJSON('/api/v1/backups', {})))
+  const act = button(t('Back up now'), () => make().catch((error) => notices.error(error)))
+  return [h('h3', t('Backups')), place, h('div.controls', act)]
 }

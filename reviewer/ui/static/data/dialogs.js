@@ -6,9 +6,10 @@ import { check, folded, line, number, radios, select } from '../common/fields.js
 import { getJSON, postJSON } from '../common/http.js'
 import { t, tn } from '../common/language.js'
 import { showError } from '../common/notices.js'
+import { button } from '../common/page.js'
 import { openPanel } from '../common/panels.js'
 import { FileBox, upload } from './files.js'
-import { button, reportOf } from './parts.js'
+import { reportOf } from './parts.js'
 
 const KEPT_POLICY = 'so-data-policy'
 
@@ -28,19 +29,18 @@ export function addToDialog(files) {
 /** The files that were sent last. */
 export const sentFiles = () => box?.files ?? []
 
-/** @param {File[]} files */
-const boxOf = (files) => (box = new FileBox(files))
+const errorLine = () => h('p.note.look', { role: 'alert', hidden: true })
+const about = (/** @type {string} */ text) => h('p.muted', text)
+const batchName = (/** @type {string} */ name) => name || t('(no name)')
 
 /**
  * A dialog whose button sends its fields; it closes with what `send` returns, unless that is null.
  * @param {string} title @param {string} act on the button @param {import('../common/dom.js').Child[]} fields
- * @param {(values: Values, say: (words: string) => void) => Promise<any>} send
- * @returns {Promise<any>}
+ * @param {(values: Values, say: (words: string) => void) => Promise<any>} send @returns {Promise<any>}
  */
 function formDialog(title, act, fields, send) {
   return openPanel(title, (close) => {
-    const error = h('p.note.look', { role: 'alert', hidden: true })
-    const words = h('span.muted', { role: 'status' })
+    const [error, words] = [errorLine(), h('span.muted', { role: 'status' })]
     const submit = h('button.primary', { type: 'submit' }, act)
     const onSubmit = async (/** @type {SubmitEvent} */ event) => {
       event.preventDefault()
@@ -62,41 +62,39 @@ function formDialog(title, act, fields, send) {
 }
 
 /** The values of a form: true and false of its boxes to tick. @returns {Values} */
-function valuesOf(/** @type {HTMLFormElement} */ form, /** @type {HTMLElement | null} */ submitter) {
-  const boxes = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll('input[type=checkbox]'))
-  const ticked = [...boxes].map((input) => [input.name, input.checked])
-  return { ...Object.fromEntries(new FormData(form, submitter)), ...Object.fromEntries(ticked) }
+function valuesOf(form, submitter) {
+  const boxes = [...form.querySelectorAll('input[type=checkbox]')].map((input) => [input.name, input.checked])
+  return { ...Object.fromEntries(new FormData(form, submitter)), ...Object.fromEntries(boxes) }
 }
 
-/** A file or folder that the server reads itself. @param {readonly string[]} folders */
-function onServer(folders) {
+/**
+ * What is taken: its meaning, the box of files, and a file or folder that the server reads itself.
+ * @param {string} meaning @param {Partial<Given>} given
+ */
+function fileFields(meaning, { files = [], folders = [] } = {}) {
+  box = new FileBox(files)
   const placeholder = t('inside {folders}', { folders: folders.join(t(' or ')) })
-  return folders.length > 0 && line('on_server', t("Or a file or folder on the server's disk"), { placeholder })
+  const onServer = line('on_server', t("Or a file or folder on the server's disk"), { placeholder })
+  return [about(meaning), box.root, folders.length > 0 && onServer]
 }
 
-/** @param {string} placeholder */
 const batchField = (placeholder) => line('batch', t('Batch name (for filtering)'), { maxLength: 100, placeholder })
 
-const about = (/** @type {string} */ text) => h('p.muted', text)
-
-/** @param {Record<string, TaskText>} tasks @param {string} label @param {string} none */
 const taskField = (tasks, label, none) =>
   select('task', label, [['', none], ...Object.entries(tasks).map(([key, { title }]) => [key, title])])
 
+/** What happens to spectra that are here already: the first choice, unless the person changes it. */
+const sameField = (label, choices) => radios(label, 'same_spectrum', Object.entries(choices))
+
 /** Add spectra. @param {Given} given @returns {Promise<Jobs | null>} */
-export async function addSpectra({ files, folders, tasks }) {
+export async function addSpectra({ tasks, ...given }) {
   const all = await getJSON('/api/v1/live/policies')
   const kept = lasting.get(KEPT_POLICY)
-  const policies = all
-    .filter(({ kind }) => kind !== 'replay')
-    .sort((a, b) => Number(b.key === kept) - Number(a.key === kept))
-  const policy = select(
-    'policy',
-    t('Drafted by'),
-    policies.map(({ key, title }) => [key, title]),
-  )
+  const policies = all.filter(({ kind }) => kind !== 'replay').map(({ key, title }) => [key, title])
+  policies.sort(([a], [b]) => Number(b === kept) - Number(a === kept))
+  const policy = select('policy', t('Drafted by'), policies)
   const health = h('p.muted', { role: 'status' })
-  const choice = /** @type {HTMLSelectElement} */ (policy.querySelector('select'))
+  const choice = /** @type {HTMLSelectElement} */ (part(policy, 'select'))
   const checkPolicy = async () => {
     const { ok, sentence } = await getJSON(`/api/v1/live/health?${new URLSearchParams({ policy: choice.value })}`)
     health.textContent = sentence
@@ -107,37 +105,27 @@ export async function addSpectra({ files, folders, tasks }) {
   const readable = t(
     'LAMOST, SDSS and DESI files, FITS images and tables, CSV, ECSV, text, JSON and Parquet, with or without gzip.',
   )
-  const medium = select('medium', t('Wavelengths, where the file does not say'), [
-    ['', t('air (assumed)')],
-    ['air', t('air')],
-    ['vacuum', t('vacuum')],
-  ])
-  const least = number('min_snr', t('Skip below S/N per pixel'), {
-    min: 0,
-    step: 'any',
-    placeholder: t('none is skipped'),
+  const media = Object.entries({ '': t('air (assumed)'), air: t('air'), vacuum: t('vacuum') })
+  const medium = select('medium', t('Wavelengths, where the file does not say'), media)
+  const least = { min: 0, step: 'any', placeholder: t('none is skipped') }
+  const noise = number('min_snr', t('Skip below S/N per pixel'), least)
+  const same = sameField(t('Spectra that are here already for the same question with another text'), {
+    'leave out': t('leave them out'),
+    import: t('draft them all the same'),
   })
-  const same = radios(t('Spectra that are here already for the same question with another text'), 'same_spectrum', [
-    ['leave out', t('leave them out')],
-    ['import', t('draft them all the same')],
-  ])
-  const { root } = boxOf(files)
   const task = taskField(tasks, t('Question: is it a …'), t('choose …'))
   Object.assign(part(task, 'select'), { required: true })
-  const more = folded(t('More'), h('div.pair', medium, least), same)
-  const fields = [about(readable), root, onServer(folders), h('div.pair', task, h('div', policy, health))]
-  const send = (/** @type {Values} */ values, /** @type {any} */ say) => {
+  const more = folded(t('More'), h('div.pair', medium, noise), same)
+  const choices = h('div.pair', task, h('div', policy, health))
+  const fields = [...fileFields(readable, given), choices, batchField(t('e.g. plate 56414')), more]
+  return formDialog(t('Add spectra'), t('Draft'), fields, (values, say) => {
     lasting.set(KEPT_POLICY, values.policy)
     const stated = { medium: values.medium || null, min_snr: values.min_snr ? Number(values.min_snr) : null }
     return sendFiles('drafts', { ...values, ...stated }, say)
-  }
-  return formDialog(t('Add spectra'), t('Draft'), [...fields, batchField(t('e.g. plate 56414')), more], send)
+  })
 }
 
-/**
- * Send the files of the dialog, then its fields, unless it was closed meanwhile.
- * @param {string} path @param {Values} values @param {any} say
- */
+/** Send the files of the dialog, then its fields, unless it was closed meanwhile. */
 async function sendFiles(path, values, say) {
   const { root, files } = /** @type {FileBox} */ (box)
   const paths = await upload(files, say)
@@ -145,20 +133,17 @@ async function sendFiles(path, values, say) {
 }
 
 /** Import trajectories. @param {Given} given @returns {Promise<Jobs | null>} */
-export function importRows({ files, folders }) {
+export function importRows(given) {
   const meaning = t(
     'Spec-o3 JSON Lines, or ShareGPT rows with their images folder: as one zip, or as separate files. Survey files ' +
       'that are added with them give the spectra. Every row is checked before anything is saved. A long import ' +
       'runs in the background: you can leave this page.',
   )
-  const same = radios(t('Spectra that are here already for the same task with another text'), 'same_spectrum', [
-    ['ask', t('ask me')],
-    ['import', t('import them all the same')],
-    ['leave out', t('leave them out')],
-  ])
-  const { root } = boxOf(files)
+  const same = sameField(t('Spectra that are here already for the same task with another text'), {
+    ...{ ask: t('ask me'), import: t('import them all the same'), 'leave out': t('leave them out') },
+  })
   const skip = check('skip_bad', 'yes', t('Skip bad rows, import the rest'))
-  const fields = [about(meaning), root, onServer(folders), batchField(t("the file's name")), skip, same]
+  const fields = [...fileFields(meaning, given), batchField(t("the file's name")), skip, same]
   return formDialog(t('Import trajectories'), t('Import'), fields, (values, say) => sendFiles('imports', values, say))
 }
 
@@ -170,12 +155,11 @@ export function importAnnotations() {
       'tasks for Label Studio.',
   )
   const result = h('div', { role: 'status' })
-  const { root } = boxOf([])
   const props = { name: 'authors', rows: 2, maxLength: 4000, placeholder: 'ann@example.org=AB' }
   const authors = h('label.field', t('Authors who are people here, one per line'), h('textarea', props))
   const skip = check('skip_bad', 'yes', t('Skip what cannot be used, import the rest'))
   const dry = h('button', { type: 'submit', name: 'dry_run', value: 'yes' }, t('Check only'))
-  const fields = [about(meaning), root, authors, skip, h('div.controls', dry), result]
+  const fields = [...fileFields(meaning), authors, skip, h('div.controls', dry), result]
   const title = t('Import annotations')
   return formDialog(title, title, fields, async ({ dry_run: dryRun = false, ...values }, say) => {
     const report = await sendFiles('annotations', { ...values, dry_run: Boolean(dryRun) }, say)
@@ -188,27 +172,28 @@ export function importAnnotations() {
  * Export approved items. @param {Record<string, TaskText>} tasks @param {readonly BatchListed[]} batches
  * @param {string} [batch] chosen at first @returns {Promise<ExportState | null>}
  */
-export function exportApproved(tasks, batches, batch) {
-  const approved = batches.map(({ name, states }) => ({ name, n: states.approved ?? 0 })).filter(({ n }) => n > 0)
-  const all = approved.reduce((sum, { n }) => sum + n, 0)
+export function exportApproved(tasks, batches, batch = '*') {
+  const approved = batches.filter(({ states }) => states.approved > 0)
+  const all = approved.reduce((sum, { states }) => sum + states.approved, 0)
   const meaning = t(
     'Writes a folder with ShareGPT rows (LLaMA-Factory), conversational rows (TRL), the pictures, our own ' +
       'rows to import again, and a manifest that records how each item was approved.',
   )
   const none = t('No item is approved yet. Items are approved in the vote, on the Review tab.')
   const value = `approved-${new Date().toISOString().slice(0, 10)}`
-  const of = select('batch', t('Batch'), [
-    ['*', t('all batches ({n} approved)', { n: all })],
-    ...approved.map(({ name, n }) => [name, t('{name} ({n} approved)', { name: name || t('(no name)'), n })]),
+  const choices = approved.map(({ name, states }) => [
+    name,
+    t('{name} ({n} approved)', { name: batchName(name), n: states.approved }),
   ])
-  const simulated = check('simulated', 'yes', t('Include simulated spectra (labelled)'))
-  Object.assign(part(simulated, 'input'), { checked: true })
-  Object.assign(part(of, 'select'), { value: batch ?? '*' })
+  const of = select('batch', t('Batch'), [['*', t('all batches ({n} approved)', { n: all })], ...choices])
+  Object.assign(part(of, 'select'), { value: batch })
   const fields = [
     about(meaning),
     line('name', t('Name of the folder'), { maxLength: 80, required: true, value }),
     h('div.pair', of, taskField(tasks, t('Task'), t('every task'))),
-    ...[simulated, check('replace', 'yes', t('Replace an export of this name')), !all && h('p.note.look', none)],
+    check('simulated', 'yes', t('Include simulated spectra (labelled)'), '', true),
+    check('replace', 'yes', t('Replace an export of this name')),
+    !all && h('p.note.look', none),
   ]
   return formDialog(t('Export approved'), t('Export'), fields, (values) => {
     const filter = { task: values.task || null, batch: values.batch === '*' ? null : values.batch }
@@ -234,8 +219,7 @@ export function takeBack(batch) {
       'nothing is deleted, and they can be restored. Items that people have worked on stay.',
   )
   const items = h('input', { maxLength: 40, placeholder: t('e.g. 12-48'), onInput: () => request('preview') })
-  const [result, buttons] = [h('div'), h('footer')]
-  const error = h('p.note.look', { role: 'alert', hidden: true })
+  const [result, buttons, error] = [h('div'), h('footer'), errorLine()]
   /** @param {'preview' | 'withdraw' | 'restore'} act */
   async function request(act) {
     const body = { batch: batch.name, items: items.value, act }
@@ -244,13 +228,10 @@ export function takeBack(batch) {
       if (items.value !== body.items) return
       error.hidden = true
       fill(result, reportOf(report))
-      const restore = tn('Restore {n} item', 'Restore {n} items', withdrawn)
+      const restore = button(tn('Restore {n} item', 'Restore {n} items', withdrawn), () => request('restore'))
       const withdraw = tn('Withdraw {n} item', 'Withdraw {n} items', free)
-      fill(
-        buttons,
-        withdrawn > 0 && button(restore, () => request('restore')),
-        free > 0 && button(withdraw, () => request('withdraw'), 'button.danger'),
-      )
+      const take = button(withdraw, () => request('withdraw'), 'button.danger')
+      fill(buttons, withdrawn > 0 && restore, free > 0 && take)
     } catch (reason) {
       fill(buttons)
       showError(error, reason)
@@ -259,5 +240,5 @@ export function takeBack(batch) {
   request('preview')
   const only = h('label.field', t('Only these items (empty: all)'), items)
   const content = h('div.fields', about(meaning), only, error, result, buttons)
-  return openPanel(t('Take back {name}', { name: batch.name || t('(no name)') }), content)
+  return openPanel(t('Take back {name}', { name: batchName(batch.name) }), content)
 }

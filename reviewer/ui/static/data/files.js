@@ -4,7 +4,7 @@ import { fill, h } from '../common/dom.js'
 import { number } from '../common/format.js'
 import { postForm } from '../common/http.js'
 import { t, tn, withCommas } from '../common/language.js'
-import { button } from './parts.js'
+import { button } from '../common/page.js'
 
 const SHOWN = 6 // names
 
@@ -12,8 +12,7 @@ const SHOWN = 6 // names
 export class FileBox {
   /** @param {File[]} files */
   constructor(files) {
-    /** @type {File[]} */
-    this.files = []
+    this.files = files
     this.words = h('p.muted', { role: 'status' })
     const single = this.#input({ 'aria-label': t('Files') })
     const folder = this.#input({ 'aria-label': t('A folder with its files'), webkitdirectory: true })
@@ -28,14 +27,12 @@ export class FileBox {
     this.#set([...this.files, ...files.filter((file) => !file.name.startsWith('.'))])
   }
 
-  /** @param {Record<string, any>} props */
   #input(props) {
-    const onChange = () => {
-      this.add([...(input.files ?? [])])
-      input.value = ''
+    const onChange = ({ target }) => {
+      this.add([...target.files])
+      target.value = ''
     }
-    const input = h('input', { type: 'file', multiple: true, hidden: true, onChange, ...props })
-    return input
+    return h('input', { type: 'file', multiple: true, hidden: true, onChange, ...props })
   }
 
   /** @param {File[]} files */

@@ -3,7 +3,8 @@
 import { h, refill } from '../common/dom.js'
 import { getJSON, postJSON } from '../common/http.js'
 import { t } from '../common/language.js'
-import { batchLink, button, reportOf } from './parts.js'
+import { button } from '../common/page.js'
+import { batchLink, reportOf } from './parts.js'
 
 const EVERY = 1000 // ms between two requests while a job runs
 

@@ -3,12 +3,12 @@
 import { fill, h, part } from '../common/dom.js'
 import { stateName } from '../common/filters.js'
 import { number } from '../common/format.js'
-import { Refused, newKey, postJSON } from '../common/http.js'
+import { Refused, getJSON, newKey, postJSON } from '../common/http.js'
 import { t, tn } from '../common/language.js'
 import { showError } from '../common/notices.js'
 import { openPanel } from '../common/panels.js'
 import { formOf } from './bulk_forms.js'
-import { numbersOf, selectedCount, selectionWords } from './selection.js'
+import { Selection, numbersOf, selectedCount, selectionWords } from './selection.js'
 
 const PAUSE = 250 // ms after the last letter, before a preview is requested
 const SLOW = 800 // ms after which an action shows how long it has taken
@@ -137,6 +137,14 @@ export async function openBulk(kind, me, selection, choices) {
     return form
   })
   return done ?? sending
+}
+
+/** Assign one item, from where it is shown. @param {Person} me @param {number} id */
+export async function assignItem(me, id) {
+  const { assigned: people = [], names = {} } = await getJSON('/api/v1/facets')
+  const selection = new Selection()
+  selection.set([id], true)
+  return openBulk('assign', me, selection, { people, names, batches: [] })
 }
 
 /** Show how long the action has taken, if it is slow. @param {HTMLElement} place @returns {() => void} ends it */

@@ -14,7 +14,6 @@ const ABOUT = t(
     'decide. The name of a batch stays in the filter: choose one that does not tell the class.',
 )
 
-/** @param {Person} me @param {People} people @param {boolean} mayChange */
 export function openRules(me, { rules }, mayChange) {
   const alone = check('solo', 'yes', t('One person may do every round (working alone)'), '', rules.solo)
   const solo = /** @type {HTMLInputElement} */ (part(alone, 'input'))
@@ -48,7 +47,6 @@ export function openRules(me, { rules }, mayChange) {
   return openForm(me, t('Rules'), fields, t('Save rules'), () => postJSON('/api/v1/rules', sent()), notices)
 }
 
-/** @param {Person} me @param {boolean} mayChange */
 export async function openVerdictFirst(me, mayChange) {
   const { batches, chosen } = await getJSON('/api/v1/verdict-first')
   const choices = batches.map((batch) => check('batch', batch, batch, '', chosen.includes(batch)))

@@ -19,38 +19,38 @@ async function attempt(me, notices, button, work) {
   button.disabled = false
 }
 
-/** @param {Person} me @param {Notices} notices for a refusal @param {() => Promise<any>} work */
+/** A button whose refusal is said in `notices`. */
 export function action(me, notices, label, work, tag = 'button') {
   const button = h(tag, { onClick: () => attempt(me, notices, button, work) }, label)
   return button
 }
 
-/** A form with its button. @param {Person} me @param {(data: FormData) => Promise<any>} send */
+/** A form with its button. @param {(data: FormData) => Promise<any>} send */
 export function form(me, fields, act, send, tag = 'button.primary', notices = new Notices()) {
   const button = h(tag, { type: 'submit' }, act)
-  const submit = (/** @type {Event} */ event) => {
+  const onSubmit = (/** @type {Event} */ event) => {
     event.preventDefault()
     attempt(me, notices, button, () => send(new FormData(root)))
   }
-  const root = h('form.fields', { onSubmit: submit }, fields, notices.line, h('footer', { role: 'none' }, button))
+  const root = h('form.fields', { onSubmit }, fields, notices.line, h('footer', { role: 'none' }, button))
   return root
 }
 
-/** A dialog of one form; the answer that `send` gets says what was done. @param {Person} me */
+/** A dialog of one form; the answer that `send` gets says what was done. */
 export const openForm = (me, title, fields, act, send, notices = new Notices()) =>
   openPanel(title, (close) => form(me, fields, act, async (data) => close((await send(data)).text), undefined, notices))
 
-export function passwordLine(name, label, placeholder = '') {
-  const props = { type: 'password', autocomplete: 'new-password', required: true, name, placeholder }
+export function passwordLine(name, label, placeholder = '', autocomplete = 'new-password') {
+  const props = { type: 'password', autocomplete, required: true, name, placeholder }
   return h('label.field', label, h('input', props))
 }
 
-/** A password for somebody else: typed, or generated and shown once. @param {Person} me */
+/** A password for somebody else: typed, or generated and shown once. */
 export function passwordFields(me, label, placeholder) {
   const field = passwordLine('password', label, placeholder)
   const input = /** @type {HTMLInputElement} */ (part(field, 'input'))
   const tick = h('input', { type: 'checkbox', onChange: () => (input.type = tick.checked ? 'text' : 'password') })
-  const notices = new Notices()
+  const [notices, copy] = [new Notices(), copyButton(input)]
   const generate = async () => {
     const { password } = await postJSON('/api/v1/people/password', {})
     Object.assign(input, { value: password, type: 'text' })
@@ -58,13 +58,12 @@ export function passwordFields(me, label, placeholder) {
     copy.hidden = false
     notices.show(t('Copy this password now and give it to the person: it is not shown again.'))
   }
-  const [button, copy] = [action(me, notices, t('Generate a password'), generate), copyButton(input)]
   copy.hidden = true
   const shown = h('label', tick, ' ', t('Show the password'))
-  return [field, h('div.controls', shown, button, copy), notices.line]
+  const buttons = h('div.controls', shown, action(me, notices, t('Generate a password'), generate), copy)
+  return [field, buttons, notices.line]
 }
 
-/** @param {HTMLInputElement} input */
 function copyButton(input) {
   // Where the browser gives no access to the clipboard (a page without HTTPS), the text is selected.
   const copy = () => (navigator.clipboard ? navigator.clipboard.writeText(input.value) : input.select())
@@ -86,15 +85,6 @@ export function openList(me, title, about, { path, rows, field, more, act, body,
   show().catch((error) => notices.error(error))
   const [first, adding] = [h('p.muted', about), form(me, [field, more], act, add)]
   return openPanel(title, h('div.sections', first, h('div.fields', list, place, notices.line), adding))
-}
-
-/** @param {import('../common/dom.js').Child[][]} rows their cells @param {((at: number) => void) | null} onOpen */
-export function table(heads, rows, none, onOpen = null) {
-  if (!rows.length) return h('p.muted', none)
-  const head = heads.map((name) => h('th', { scope: 'col' }, name))
-  const cells = rows.map((row) => row.map((cell) => h('td', cell)))
-  const body = cells.map((row, at) => h(onOpen ? 'tr.opens' : 'tr', { onClick: onOpen && (() => onOpen(at)) }, row))
-  return h('table', h('thead', h('tr', head)), h('tbody', body))
 }
 
 export const pill = (text, tone = '') => h('span', { className: `pill ${tone}` }, text)

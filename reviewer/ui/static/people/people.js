@@ -6,19 +6,14 @@ import { number } from '../common/format.js'
 import { Refused, getJSON, postJSON } from '../common/http.js'
 import { sentences, t, word } from '../common/language.js'
 import { Notices } from '../common/notices.js'
+import { button, mountPage, table } from '../common/page.js'
 import { openPanel } from '../common/panels.js'
 import { openRules, openVerdictFirst } from './campaign.js'
-import { form, openForm, passwordFields, passwordLine, pill, table } from './forms.js'
+import { form, openForm, passwordFields, passwordLine, pill } from './forms.js'
 import { openTokens, openWebhooks } from './scripts.js'
 
 /** Put the tab's content into `root`. @param {HTMLElement | null} root */
-export function mountPeople(root) {
-  if (!root || root.dataset.mounted) return
-  root.dataset.mounted = 'yes'
-  const page = new PeoplePage(root)
-  // The tab intersects when it is opened, and each time it is shown again.
-  new IntersectionObserver((entries) => entries.some((e) => e.isIntersecting) && page.refresh()).observe(root)
-}
+export const mountPeople = (root) => mountPage(root, (place) => new PeoplePage(place))
 
 class PeoplePage {
   #me = /** @type {Person} */ ({})
@@ -51,23 +46,25 @@ class PeoplePage {
     const leads = (this.leads = me.roles.includes('coordinator'))
     this.alone = !people.some((person) => person.has_password)
     this.least = t('{n} characters or more', { n: shortest })
-    const button = (label, open, tag = 'button') => h(tag, { onClick: () => this.refresh(open) }, label)
+    const opens = (label, dialog, kind = /** @type {any} */ ('button')) =>
+      button(label, () => this.refresh(dialog), kind)
+    const active = people.filter((person) => person.active).length
     fill(
       this.header,
       h('h2', t('People')),
-      h('span.muted', t('{n} active', { n: people.filter((person) => person.active).length })),
+      h('span.muted', t('{n} active', { n: active })),
       h('span.spring'),
-      button(t('Rules'), () => openRules(me, this.#answer, leads)),
-      button(t('Verdict first'), () => openVerdictFirst(me, leads)),
-      leads && button(t('Webhooks'), () => openWebhooks(me)),
-      button(t('API tokens'), () => openTokens(me, leads)),
-      button(t('My password'), () => this.#ownPassword()),
-      leads && button(t('Add a person'), () => this.#add(), 'button.primary'),
+      opens(t('Rules'), () => openRules(me, this.#answer, leads)),
+      opens(t('Verdict first'), () => openVerdictFirst(me, leads)),
+      leads && opens(t('Webhooks'), () => openWebhooks(me)),
+      opens(t('API tokens'), () => openTokens(me, leads)),
+      opens(t('My password'), () => this.#ownPassword()),
+      leads && opens(t('Add a person'), () => this.#add(), 'button.primary'),
     )
     const heads = [t('Initials'), t('Full name'), t('Roles'), t('Signs in'), t('Decisions')]
-    const open = leads ? (at) => this.refresh(() => this.#sheet(people[at])) : null
+    const sheetOf = (at) => ({ className: 'opens', onClick: () => this.refresh(() => this.#sheet(people[at])) })
     const rows = people.map((person) => this.#row(person))
-    const list = table(heads, rows, t('Nobody yet.'), open)
+    const list = table(heads, rows, '', leads ? sheetOf : undefined)
     fill(this.list, notice && h(isToDo ? 'p.notice' : 'p.notice.info', notice), list)
   }
 
@@ -77,13 +74,9 @@ class PeoplePage {
     const missing = this.alone ? t('with initials alone') : pill(t('no password yet'), 'amber')
     const signsIn = [hasPassword ? t('with a password') : missing, login && h('div.muted', login)]
     const label = this.leads ? h('button.row-button', change, initials) : h('b', initials)
-    return [
-      [label, initials === this.#me.initials && t(' (you)')],
-      name,
-      roles.map((role) => [pill(word(role)), ' ']),
-      active ? signsIn : pill(t('not active'), 'grey'),
-      number(decisions),
-    ]
+    const named = [label, initials === this.#me.initials && t(' (you)')]
+    const pills = roles.map((role) => [pill(word(role)), ' '])
+    return [named, name, pills, active ? signsIn : pill(t('not active'), 'grey'), number(decisions)]
   }
 
   /** What a coordinator changes of a person. @param {PersonListed} person */
@@ -120,6 +113,7 @@ class PeoplePage {
     const me = this.#me
     const fields = [
       this.alone && h('p', this.#answer.notice),
+      me.has_password && passwordLine('present', t('Present password'), '', 'current-password'),
       passwordLine('password', t('New password'), this.least),
       passwordLine('again', t('Repeat the password')),
     ]
@@ -141,17 +135,16 @@ class PeoplePage {
       team && check('team', 'yes', team, '', true),
     ]
     return openForm(this.#me, t('Add a person'), fields, t('Add'), (data) => {
-      const { initials, name, password } = Object.fromEntries(data)
       const others = { roles: data.getAll('roles'), team: data.has('team') }
-      return postJSON('/api/v1/people', { initials, name, password, ...others })
+      return postJSON('/api/v1/people', { ...Object.fromEntries(data), ...others })
     })
   }
 }
 
 /** Set a password. One's own ends every session of this person: they sign in with it and go on where they are. */
 async function setPassword(me, initials, data) {
-  const password = data.get('password')
-  const answer = await postJSON(`/api/v1/people/${encodeURIComponent(initials)}/password`, { password })
+  const [password, present] = [data.get('password'), data.get('present') ?? '']
+  const answer = await postJSON(`/api/v1/people/${encodeURIComponent(initials)}/password`, { password, present })
   if (initials === me.initials) await window.specO3?.signInAgain?.(initials, password)
   return answer
 }

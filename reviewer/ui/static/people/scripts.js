@@ -6,7 +6,8 @@ import { check, group, line, select } from '../common/fields.js'
 import { dateAndTime, timeWithSeconds } from '../common/format.js'
 import { getJSON, postJSON, remove } from '../common/http.js'
 import { t, tn, withCommas } from '../common/language.js'
-import { action, openList, pill, table } from './forms.js'
+import { table } from '../common/page.js'
+import { action, openList, pill } from './forms.js'
 
 const TOKENS = t(
   'A token lets a script use this app in your name, under the same rules. Keep it like a password: whoever has ' +
@@ -16,38 +17,29 @@ const WEBHOOKS = t(
   'A webhook sends a signed message to an address of yours when an item is approved or returned, or an export is ' +
     'made. Messages hold numbers and links, no text of traces.',
 )
-const STARTED = t(
-  'The webhook is started again; it gets the events from now on. Send a test to see whether it answers.',
-)
 const EVENTS = { approved: t('item approved'), returned: t('item returned'), exported: t('export made') }
 const LIFETIMES = [90, 30, 365] // days
 const [READ_ONLY, WRITING] = [t('read only'), t('read and write')]
 
-/** One's own tokens; coordinators see and revoke those of everybody. @param {Person} me @param {boolean} everybody */
+/** One's own tokens; coordinators see and revoke those of everybody. */
 export function openTokens(me, everybody) {
-  const days = LIFETIMES.map((n) => /** @type {[string, string]} */ ([String(n), t('in {days} days', { days: n })]))
+  const days = LIFETIMES.map((n) => [String(n), t('in {days} days', { days: n })])
+  const heads = [t('Name'), t('Revoke')]
+  const rowOf = (notices) => (token) => tokenRow(me, token, notices)
   const about = [TOKENS, ' ', h('a', { href: address('/api/v1/docs') }, t('What a script can do'))]
-  const choices = [
-    select('writes', t('May'), [
-      ['', READ_ONLY],
-      ['yes', WRITING],
-    ]),
-    select('days', t('Ends'), [...days, ['', t('never')]]),
-  ]
+  const kinds = Object.entries({ '': READ_ONLY, yes: WRITING })
+  const choices = [select('writes', t('May'), kinds), select('days', t('Ends'), [...days, ['', t('never')]])]
   const warning = (name) => t('Copy the token “{name}” now: it is not shown again.', { name })
   return openList(me, t('API tokens'), about, {
     path: `/api/v1/tokens?everybody=${everybody}`,
-    rows: ({ tokens }, notices) => {
-      const rows = tokens.map((token) => tokenRow(me, token, notices))
-      return table([t('Name'), t('Revoke')], rows, t('No tokens.'))
-    },
+    rows: ({ tokens }, notices) => table(heads, tokens.map(rowOf(notices)), t('No tokens.')),
     field: line('name', t('Name of the new token'), { placeholder: t('e.g. plots'), maxLength: 60, required: true }),
     more: h('div.counts', choices),
     act: t('Make a token'),
-    body: (data) => ({
-      ...{ name: data.get('name'), may_write: data.get('writes') === 'yes' },
-      days: Number(data.get('days')) || null,
-    }),
+    body: (data) => {
+      const given = Object.fromEntries(data)
+      return { name: given.name, may_write: given.writes === 'yes', days: Number(given.days) || null }
+    },
     secret: ({ name, token }) => [t('New token'), token, warning(name)],
   })
 }
@@ -67,7 +59,6 @@ function tokenRow(me, { id, person, name, may_write: writes, expires_at: ends, u
   return [[label, ' ', writes ? pill(WRITING, 'amber') : pill(READ_ONLY), about], h('div.controls', button)]
 }
 
-/** @param {Person} me */
 export function openWebhooks(me) {
   const choices = Object.entries(EVENTS).map(([event, words]) => check('events', event, words, '', true))
   const warning = t('Copy the secret now and give it to the receiver: it is not shown again.')
@@ -83,13 +74,15 @@ export function openWebhooks(me) {
   })
 }
 
-/** @param {WebhookListed} webhook */
 function webhookPart(me, webhook, notices, show) {
+  const started = t(
+    'The webhook is started again; it gets the events from now on. Send a test to see whether it answers.',
+  )
   const { id, url, events, waiting, lost, stopped_at: stopped, silent_since: since } = webhook
   const start = async () => {
     await postJSON(`/api/v1/webhooks/${id}/start`, {})
     await show()
-    notices.show(STARTED, { tone: 'good' })
+    notices.show(started, { tone: 'good' })
   }
   const test = async () => {
     const { delivered, answer } = await postJSON(`/api/v1/webhooks/${id}/test`, {})
@@ -123,7 +116,6 @@ function webhookPart(me, webhook, notices, show) {
   )
 }
 
-/** @param {WebhookDelivery} last */
 function deliveryRow({ event, at, item, name, attempts, answer, delivered_at: delivered, next_at: next }) {
   const subject = item === null ? name : h('a', { href: `#item=${item}` }, `#${item}`)
   const again = next && (attempts ? t('again at {time}', { time: timeWithSeconds(next) }) : t('waits'))

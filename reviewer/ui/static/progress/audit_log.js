@@ -4,21 +4,22 @@ import { t } from '../common/language.js'
 import { fill, h } from '../common/dom.js'
 import { dateAndTime, number, timeWithSeconds } from '../common/format.js'
 import { getJSON, postJSON } from '../common/http.js'
+import { button, table } from '../common/page.js'
 import { openPanel } from '../common/panels.js'
 import { openTab } from '../common/tabs.js'
 import { options } from './tables.js'
 
 const ABOUT = t(
-  'Every change of the database, newest first. What was decided, marked or answered is not ' +
-    'shown here, so that nobody reads a vote before their own.',
+  'Every change of the database, newest first. What was decided, marked or answered is not shown here, so that ' +
+    'nobody reads a vote before their own.',
 )
+const HEADS = [t('No.'), t('Time'), t('Who'), t('What'), t('About'), t('Details')]
 
 /** @param {Person} me */
 export const mayReadLog = (me) => me.rules.solo || me.roles.includes('coordinator')
 
 export const openAuditLog = () => openPanel(t('Audit log'), (close) => new LogPanel(close).root, { wide: true })
 
-/** @param {HTMLSelectElement} field @param {string} all @param {string[]} values */
 const choices = (field, all, values) => options(field, [['', all], ...values.map((name) => [name, name])], field.value)
 
 class LogPanel {
@@ -33,47 +34,32 @@ class LogPanel {
   /** @param {() => void} close */
   constructor(close) {
     this.close = close
-    const again = () => {
+    const onChange = () => {
       this.#earlier = []
-      this.#before = null
-      this.#load()
+      this.#turn(null)
     }
-    this.who = h('select', { onChange: again })
-    this.what = h('select', { onChange: again })
-    this.item = h('input', { type: 'number', min: '1', step: '1', placeholder: t('any'), onChange: again })
-    this.rows = h('tbody')
-    this.newer = h('button', { onClick: () => this.#turn(this.#earlier.pop() ?? null) }, t('← Newer'))
-    this.older = h('button', { onClick: () => this.#older() }, t('Older →'))
+    const item = h('input', { type: 'number', min: '1', step: '1', placeholder: t('any'), onChange })
+    this.fields = { who: h('select', { onChange }), what: h('select', { onChange }), item }
+    this.rows = h('div.rows', { tabIndex: 0, role: 'region', 'aria-label': t('Entries') })
+    this.newer = button(t('← Newer'), () => this.#turn(this.#earlier.pop() ?? null))
+    this.older = button(t('Older →'), () => this.#older())
     this.state = h('p.muted', { role: 'status' })
-    this.verify = h('button', { onClick: () => this.#verify() }, t('Verify'))
+    this.verify = button(t('Verify'), () => this.#verify())
     this.result = h('div', { role: 'status' })
-    const head = [t('No.'), t('Time'), t('Who'), t('What'), t('About'), t('Details')].map((name) =>
-      h('th', { scope: 'col' }, name),
-    )
-    this.root = h(
-      'div.audit-log',
-      h('p.muted', ABOUT),
-      h(
-        'div.filters',
-        h('label', t('Person'), this.who),
-        h('label', t('What'), this.what),
-        h('label', t('Item number'), this.item),
-        this.verify,
-      ),
-      this.result,
-      h(
-        'div.rows',
-        { tabIndex: 0, role: 'region', 'aria-label': t('Entries') },
-        h('table', h('thead', h('tr', head)), this.rows),
-      ),
-      h('footer', this.state, this.newer, this.older),
-    )
-    choices(this.who, t('everyone'), [])
-    choices(this.what, t('everything'), [])
+    const labels = { who: t('Person'), what: t('What'), item: t('Item number') }
+    const filters = Object.entries(labels).map(([name, label]) => h('label', label, this.fields[name]))
+    const footer = h('footer', this.state, this.newer, this.older)
+    this.root = h('div.audit-log', h('p.muted', ABOUT), h('div.filters', filters, this.verify), this.result)
+    this.root.append(this.rows, footer)
+    this.#choose([], [])
     this.#load()
   }
 
-  /** @param {number | null} before */
+  #choose(people, kinds) {
+    choices(this.fields.who, t('everyone'), people)
+    choices(this.fields.what, t('everything'), kinds)
+  }
+
   #turn(before) {
     this.#before = before
     this.#load()
@@ -86,23 +72,18 @@ class LogPanel {
 
   async #load() {
     const request = ++this.#lastRequest
-    const query = new URLSearchParams()
-    for (const [name, field] of Object.entries({ who: this.who, what: this.what, item: this.item }))
-      if (field.value) query.set(name, field.value)
-    if (this.#before) query.set('before', String(this.#before))
+    const given = Object.entries(this.fields).map(([name, field]) => [name, field.value])
+    const filter = [...given, ['before', String(this.#before ?? '')]].filter(([, value]) => value)
     try {
-      const page = await getJSON(`/api/v1/log?${query}`)
+      const page = await getJSON(`/api/v1/log?${new URLSearchParams(filter)}`)
       if (request !== this.#lastRequest) return
       this.#next = page.next
-      choices(this.who, t('everyone'), page.people)
-      choices(this.what, t('everything'), page.kinds)
-      fill(
-        this.rows,
-        page.entries.map((entry) => this.#row(entry)),
-      )
+      this.#choose(page.people, page.kinds)
+      const rows = page.entries.map((entry) => this.#row(entry))
+      fill(this.rows, table(HEADS, rows))
       this.newer.disabled = this.#earlier.length === 0
       this.older.disabled = page.next === null
-      this.state.textContent = page.entries.length
+      this.state.textContent = rows.length
         ? t('The log ends at {head}', { head: shortHead(page.head) })
         : t('No entry matches.')
       this.state.title = page.head
@@ -111,7 +92,6 @@ class LogPanel {
     }
   }
 
-  /** @param {any} entry */
   #row({ number: no, at, person, what, subject, details, text }) {
     const item = /^item (\d+)$/.exec(subject)
     const toItem = () => {
@@ -119,42 +99,30 @@ class LogPanel {
       openTab('review')
     }
     const about = item ? h('a', { href: `#item=${item[1]}`, onClick: toItem }, subject) : subject
-    const cells = [number(no), when(at), person ?? '–', what, about, text || inWords(details)]
-    return h(
-      'tr',
-      cells.map((cell, column) => h(column ? 'td' : 'td.number', cell)),
-    )
+    return [number(no), when(at), person ?? '–', what, about, text || inWords(details)]
   }
 
   async #verify() {
     this.verify.disabled = true
     fill(this.result, h('p.note', t('Verifying every entry and every fact …')))
     try {
-      const { faults, more_faults: more, entries, seconds } = await postJSON('/api/v1/log/check', {})
-      const good = t('{entries} entries and all facts they cover are unchanged ({seconds} s).', {
-        entries: number(entries),
-        seconds: seconds.toFixed(1),
-      })
-      const rest = more ? [t('and {more} more', { more: number(more) })] : []
-      if (!faults.length) fill(this.result, h('p.note.good', good))
-      else
-        fill(
-          this.result,
-          h(
-            'div.note.look',
-            h('strong', t('Something was changed outside the program.')),
-            h(
-              'ul',
-              [...faults, ...rest].map((line) => h('li', line)),
-            ),
-          ),
-        )
+      fill(this.result, found(await postJSON('/api/v1/log/check', {})))
     } catch (/** @type {any} */ error) {
       fill(this.result, h('p.note.look', error.message))
     } finally {
       this.verify.disabled = false
     }
   }
+}
+
+/** What the verification has found. */
+function found({ faults, more_faults: more, entries, seconds }) {
+  const time = { entries: number(entries), seconds: seconds.toFixed(1) }
+  if (!faults.length)
+    return h('p.note.good', t('{entries} entries and all facts they cover are unchanged ({seconds} s).', time))
+  const rest = more ? [t('and {more} more', { more: number(more) })] : []
+  const lines = [...faults, ...rest].map((line) => h('li', line))
+  return h('div.note.look', h('strong', t('Something was changed outside the program.')), h('ul', lines))
 }
 
 /** @param {string} iso */

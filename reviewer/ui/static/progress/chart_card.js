@@ -24,12 +24,9 @@ export class Chart extends Card {
   async draw(figures) {
     this.drawn = figures
     const { none, legend = [], traces, layout } = this.figureOf(figures, colours(this.root))
-    fill(
-      this.legend,
-      legend.map(({ name, line, colour }) =>
-        h('span', h(line ? 'i.line' : 'i', { style: line ? '' : `background:${colour}` }), name),
-      ),
-    )
+    const sign = ({ line, colour }) => h(line ? 'i.line' : 'i', { style: line ? '' : `background:${colour}` })
+    const entries = legend.map((entry) => h('span', sign(entry), entry.name))
+    fill(this.legend, entries)
     if (none || this.plot.parentElement !== this.body) this.show(none ?? this.plot)
     this.width = this.body.clientWidth
     if (none || !this.width) return
@@ -44,9 +41,8 @@ export class Chart extends Card {
 
 /** The theme's colours as rgb for plotly: each CSS colour is painted once and read back. */
 function colours(element) {
-  const brush = /** @type {CanvasRenderingContext2D} */ (
-    document.createElement('canvas').getContext('2d', { willReadFrequently: true })
-  )
+  const canvas = document.createElement('canvas')
+  const brush = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { willReadFrequently: true }))
   const probe = h('span', { hidden: true })
   element.append(probe)
   const read = (variable) => {

@@ -4,12 +4,9 @@
 import { t, tn, withCommas, word } from '../common/language.js'
 import { number } from '../common/format.js'
 
-export const STATES = [
-  ...['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication'],
-  ...['approved', 'rejected', 'cannot tell'],
-]
 const ROUNDS = ['screening', 'revision', 'audit', 'vote', 'adjudication']
-const OUTCOMES = ['approved', 'rejected', 'cannot tell']
+export const OUTCOMES = ['approved', 'rejected', 'cannot tell']
+export const STATES = [...ROUNDS.toSpliced(2, 0, 'returned'), ...OUTCOMES]
 const HATCHED = ['rejected', 'adjudication', 'cannot tell'] // to be distinct without colour vision too
 const DAY = 86_400_000
 // With fewer days one bar would be as wide as the page.
@@ -54,22 +51,14 @@ export function decidedPerDay({ decided_per_day: decided }, colours) {
   const { traces, layout, legend } = dayBars(decided, OUTCOMES, t('Items'), colours)
   const of = (verdict) => days.map((day) => decided[day][verdict])
   const line = {
-    type: 'scatter',
-    mode: 'lines+markers',
-    name: t('yield so far'),
-    yaxis: 'y2',
-    x: days.map(noon),
+    ...{ type: 'scatter', mode: 'lines+markers', name: t('yield so far'), yaxis: 'y2', x: days.map(noon) },
     y: yieldSoFar(of('approved'), of('rejected')).map((y) => 100 * y),
     line: { color: colours.ink, width: 1.5 },
     marker: { size: 5, color: colours.ink },
     hovertemplate: `${t('{share} yield so far', { share: '%{y:.0f}\u202f%' })}<extra></extra>`,
   }
-  const yaxis2 = {
-    ...axis(colours),
-    ...{ overlaying: 'y', side: 'right', range: [0, 105], showgrid: false },
-    tickvals: [0, 50, 100],
-    ticktext: ['0\u202f%', '50\u202f%', '100\u202f%'],
-  }
+  const ticks = { tickvals: [0, 50, 100], ticktext: ['0\u202f%', '50\u202f%', '100\u202f%'] }
+  const yaxis2 = { ...axis(colours), ...ticks, overlaying: 'y', side: 'right', range: [0, 105], showgrid: false }
   return {
     traces: [...traces, line],
     layout: { ...layout, margin: { ...layout.margin, r: 52 }, yaxis2 },
@@ -106,9 +95,7 @@ function stackedRows(rows, kinds, colours, roomForNotes) {
   const keys = rows.map((row) => row.key)
   const labels = rows.map((row) => plain(row.label))
   const traceOf = (x, name) => ({
-    orientation: 'h',
-    ...{ x, y: keys, customdata: labels },
-    text: x.map((n) => (n ? number(n) : '')),
+    ...{ orientation: 'h', x, y: keys, customdata: labels, text: x.map((n) => (n ? number(n) : '')) },
     ...{ textposition: 'inside', insidetextanchor: 'middle', textangle: 0 },
     hovertemplate: `%{customdata}<br>${name}: %{x}<extra></extra>`,
   })
@@ -186,10 +173,7 @@ const paint = (kind, colours) => ({
   }),
 })
 
-/**
- * A name escaped for plotly, which interprets tags and entities, and cut, because plotly gives a name all the space it
- * needs.
- */
+/** A name escaped for plotly, which interprets tags and entities, and cut: plotly gives it all the space it needs. */
 const plain = (name) =>
   (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name)
     .replaceAll('&', '&amp;')
@@ -197,4 +181,4 @@ const plain = (name) =>
     .replaceAll('>', '&gt;')
 
 const noon = (day) => `${day}T12:00:00`
-const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
+export const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)

@@ -3,6 +3,7 @@
 import { h } from '../common/dom.js'
 import { dateAndTime, number } from '../common/format.js'
 import { t, tn, withCommas, word } from '../common/language.js'
+import { sum } from './charts.js'
 import { queueLink } from './tables.js'
 
 const DAY = 86_400_000 // ms
@@ -14,14 +15,12 @@ export const mineElements = ({ mine, pace, at }, filter) => [
   part(t('When it is done'), paceText(pace, at)),
 ]
 
-/** @typedef {import('../common/dom.js').Child} Child */
-
-/** @param {string} title @param {Child[]} texts the main one and the rest */
+/** @param {string} title @param {import('../common/dom.js').Child[]} texts the main one and the rest */
 const part = (title, [main, rest]) => h('section', h('h3', title), h('p.main', main), h('p', rest))
 
 /** @param {OwnWork} mine */
 function didText({ today, rounds }) {
-  const all = Object.values(rounds).reduce((sum, n) => sum + n, 0)
+  const all = sum(rounds)
   const parts = Object.entries(rounds).map(([round, n]) => `${word(round)}\u00a0${number(n)}`)
   return [
     tn('{n} decision today (UTC)', '{n} decisions today (UTC)', today, { n: number(today) }),
@@ -31,12 +30,10 @@ function didText({ today, rounds }) {
 
 /** @param {OwnWork['waiting']} waiting @param {Record<string, string>} filter */
 function waitingText(waiting, filter) {
-  const states = Object.entries(waiting)
-  const all = states.reduce((sum, [, n]) => sum + n, 0)
-  const links = states.map(([state, n]) => [
-    queueLink(`${word(state)}\u00a0${number(n)}`, { ...filter, mine: 'true', state }, t('Show them in Review')),
-    ' ',
-  ])
+  const all = sum(waiting)
+  const link = ([state, n]) =>
+    queueLink(`${word(state)}\u00a0${number(n)}`, { ...filter, mine: 'true', state }, t('Show them in Review'))
+  const links = Object.entries(waiting).map((entry) => [link(entry), ' '])
   return [tn('{n} item', '{n} items', all, { n: number(all) }), all ? links : t('Nothing waits for you.')]
 }
 

@@ -1,4 +1,4 @@
-// Cards, tables, numbers and defined words of the Progress tab.
+// Cards, numbers and defined words of the Progress tab.
 
 import { fill, h } from '../common/dom.js'
 import { number } from '../common/format.js'
@@ -35,45 +35,21 @@ export class Card {
   }
 }
 
-/** @param {string[]} heads @param {string[] | null} meanings of the heads @param {Child[][]} rows */
-export const table = (heads, meanings, rows) =>
-  h(
-    'table',
-    h(
-      'thead',
-      h(
-        'tr',
-        heads.map((head, i) => h('th', { scope: 'col' }, meanings?.[i] ? defined(head, meanings[i]) : head)),
-      ),
-    ),
-    h(
-      'tbody',
-      rows.map((cells) =>
-        h(
-          'tr',
-          cells.map((cell) => h('td', cell)),
-        ),
-      ),
-    ),
-  )
-
 /** Fill a list with pairs of value and text; a choice that it no longer has is the first one. */
 export function options(field, pairs, chosen) {
-  fill(
-    field,
-    pairs.map(([value, text]) => h('option', { value }, text)),
-  )
+  const choices = pairs.map(([value, text]) => h('option', { value }, text))
+  fill(field, choices)
   field.value = pairs.some(([value]) => value === chosen) ? chosen : (pairs[0]?.[0] ?? '')
   field.disabled = !pairs.length
 }
 
 /** A link that shows the items of a filter in Review. @param {Child} text @param {Record<string, string>} filter */
 export function queueLink(text, filter, title = '') {
-  const show = () => {
+  const onClick = () => {
     openTab('review')
     window.specO3?.review?.queue.use(filter)
   }
-  return h('button.link', { title, onClick: show }, text)
+  return h('button.link', { title, onClick }, text)
 }
 
 /** A value with its interval below it, or the reason why there is none. */

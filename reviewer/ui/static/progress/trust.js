@@ -6,25 +6,25 @@ import { t, tn, withParts } from '../common/language.js'
 import { fill, h, withCommands } from '../common/dom.js'
 import { number } from '../common/format.js'
 import { getJSON } from '../common/http.js'
+import { folded } from '../common/fields.js'
+import { table } from '../common/page.js'
 import { Chart } from './chart_card.js'
-import { Card, defined, estimate, options, table } from './tables.js'
+import { Card, defined, estimate, options } from './tables.js'
 import { reliabilityDiagram, verdictBar } from './trust_charts.js'
 
 const RELIABILITY_MEANING = t(
-  'Spectra with a label, in ten bins of P(YES): the share of YES among them with its 95 % ' +
-    'Wilson interval. If P(YES) is calibrated, the points lie on the dashed line. Spectra from ' +
-    'which P(YES) was fitted are left out.',
+  'Spectra with a label, in ten bins of P(YES): the share of YES among them with its 95 % Wilson interval. If P(YES) ' +
+    'is calibrated, the points lie on the dashed line. Spectra from which P(YES) was fitted are left out.',
 )
 const LIMITS_MEANING = t(
-  'A limit is the largest error rate that you accept on one side. δ is the chance that a ' + 'stated bound is wrong.',
+  'A limit is the largest error rate that you accept on one side. δ is the chance that a stated bound is wrong.',
 )
 const YES_MEANING = t('Error of YES: share of NO among the spectra called YES, which is 1 − purity.')
 const NO_MEANING = t('Error of NO: share of YES among the spectra called NO.')
 const DELTA_MEANING = t('The chance that the bound of a side is wrong, for each side. 5 % is a confidence of 95 %.')
 const PURPOSE = t(
-  'Which answers of a policy can be used without a person, and how many of them may be wrong. ' +
-    'P(YES) is the probability that a spectrum is YES. Labels are answers that people approved, ' +
-    'or that were known before. ',
+  'Which answers of a policy can be used without a person, and how many of them may be wrong. P(YES) is the ' +
+    'probability that a spectrum is YES. Labels are answers that people approved, or that were known before. ',
 )
 const WAIT = 250 // ms after the last change of a limit
 
@@ -41,8 +41,9 @@ export class TrustSection {
   #isStale = true
 
   constructor() {
-    this.task = h('select', { 'aria-label': t('Class'), onChange: () => this.refresh() })
-    this.policy = h('select', { 'aria-label': t('Policy'), onChange: () => this.refresh() })
+    const onChange = () => this.refresh()
+    this.task = h('select', { 'aria-label': t('Class'), onChange })
+    this.policy = h('select', { 'aria-label': t('Policy'), onChange })
     this.state = h('span.asof', { role: 'status' })
     this.message = h('div.empty', { hidden: true })
     this.simulated = h('p.simulated', { hidden: true, role: 'note' })
@@ -61,24 +62,15 @@ export class TrustSection {
     const rates = new Card(t('Rates'))
     rates.show(this.rates)
     const cards = [this.reliability, thresholds, rates, this.certificates, this.skill, this.suspects]
-    this.grid = h(
-      'div.charts',
-      { hidden: true },
-      cards.map((card) => card.root),
-    )
+    const roots = cards.map((card) => card.root)
+    this.grid = h('div.charts', { hidden: true }, roots)
     const promise = h('a', { href: address('/docs/trust.md'), target: '_blank' }, t('What is promised, and how'))
     // Hidden until there is something to choose from.
     this.choice = [this.task, this.policy].map((field) => h('label', { hidden: true }, field.ariaLabel, field))
     this.purpose = h('p.purpose', { hidden: true }, PURPOSE, promise)
-    this.root = h(
-      'section.trust',
-      { 'aria-label': t('Trust') },
-      h('div.bar', h('h2', t('Trust')), this.choice, this.state),
-      this.purpose,
-      this.simulated,
-      this.message,
-      this.grid,
-    )
+    const bar = h('div.bar', h('h2', t('Trust')), this.choice, this.state)
+    const parts = [bar, this.purpose, this.simulated, this.message, this.grid]
+    this.root = h('section.trust', { 'aria-label': t('Trust') }, parts)
     new IntersectionObserver((entries) => {
       this.#isVisible = entries.at(-1)?.isIntersecting ?? false
       if (this.#isVisible && this.#isStale) this.refresh()
@@ -179,11 +171,8 @@ export class TrustSection {
     this.#figures = figures
     this.#lastLimits += 1 // thresholds that are on their way belong to the figures before
     options(this.task, Object.entries(figures.tasks), figures.task)
-    options(
-      this.policy,
-      figures.policies.map(({ name, items }) => [name, `${name} (${number(items)})`]),
-      figures.policy,
-    )
+    const policies = figures.policies.map(({ name, items }) => [name, `${name} (${number(items)})`])
+    options(this.policy, policies, figures.policy)
     for (const label of this.choice) label.hidden = !figures.policies.length
     this.purpose.hidden = !figures.scored
     this.grid.hidden = !figures.scored
@@ -208,9 +197,8 @@ const simulatedText = (total, items) =>
   total >= items
     ? t('all items of this policy are simulated. These figures say nothing about real spectra.')
     : t(
-        '{total} of {items} items of this policy are simulated. They are counted below only if ' +
-          'P(YES) was calculated with spec-o3 certify --simulated. Then these figures do not hold for ' +
-          'real spectra.',
+        '{total} of {items} items of this policy are simulated. They are counted below only if P(YES) was calculated ' +
+          'with spec-o3 certify --simulated. Then these figures do not hold for real spectra.',
         { total: number(total), items: number(items) },
       )
 
@@ -222,36 +210,28 @@ class Limits {
   /** @param {() => void} onChange */
   constructor(onChange) {
     this.fields = {
-      alpha_yes: limit(t('Error of YES'), YES_MEANING, 5, onChange),
-      alpha_no: limit(t('Error of NO'), NO_MEANING, 5, onChange),
-      delta: limit('δ', DELTA_MEANING, 5, onChange),
+      alpha_yes: limit(t('Error of YES'), YES_MEANING, onChange),
+      alpha_no: limit(t('Error of NO'), NO_MEANING, onChange),
+      delta: limit('δ', DELTA_MEANING, onChange),
     }
-    this.root = h(
-      'div.limits',
-      Object.values(this.fields).map((field) => field.root),
-    )
+    const roots = Object.values(this.fields).map((field) => field.root)
+    this.root = h('div.limits', roots)
   }
 
   /** The limits as shares; null if one is no number between 0 and 100. @returns {Record<string, string> | null} */
   values() {
-    const shares = Object.values(this.fields).map(({ value }) => value() / 100)
-    if (!shares.every((share) => share > 0 && share < 1)) return null
-    const names = Object.keys(this.fields)
-    return Object.fromEntries(names.map((name, at) => [name, String(Number(shares[at].toPrecision(6)))]))
+    /** @type {[string, number][]} */
+    const shares = Object.entries(this.fields).map(([name, { value }]) => [name, value() / 100])
+    if (!shares.every(([, share]) => share > 0 && share < 1)) return null
+    return Object.fromEntries(shares.map(([name, share]) => [name, String(Number(share.toPrecision(6)))]))
   }
 }
 
-/** @param {string} name @param {string} meaning @param {number} start @param {() => void} onChange */
-function limit(name, meaning, start, onChange) {
+function limit(name, meaning, onChange) {
   const input = (/** @type {Record<string, string>} */ props) =>
-    h('input', { ...props, value: String(start), onInput: ({ target }) => set(target.value) })
-  const field = input({
-    type: 'number',
-    min: '0.1',
-    max: '50',
-    step: '0.1',
-    'aria-label': t('{name} in per cent', { name }),
-  })
+    h('input', { ...props, value: '5', onInput: ({ target }) => set(target.value) })
+  const label = t('{name} in per cent', { name })
+  const field = input({ type: 'number', min: '0.1', max: '50', step: '0.1', 'aria-label': label })
   const slider = input({ type: 'range', min: '0.5', max: '20', step: '0.5', 'aria-label': name })
   const set = (/** @type {string} */ value) => {
     for (const control of [field, slider]) if (control.value !== value) control.value = value
@@ -263,42 +243,27 @@ function limit(name, meaning, start, onChange) {
 
 /** @param {TrustFigures} figures */
 function calibrationText({ scored, calibration }) {
-  const measured = calibration
-    ? [
-        defined(t('Calibration error'), calibration.meaning),
-        ` ${calibration.text} · `,
-        defined(t('Brier score'), calibration.brier_meaning),
-        ` ${calibration.brier} · `,
-      ]
-    : []
-  return [...measured, defined(scored.model, scored.model_meaning), ` · ${scored.text}`]
+  const measured = calibration && [
+    ...[defined(t('Calibration error'), calibration.meaning), ` ${calibration.text} · `],
+    ...[defined(t('Brier score'), calibration.brier_meaning), ` ${calibration.brier} · `],
+  ]
+  return [measured, defined(scored.model, scored.model_meaning), ` · ${scored.text}`]
 }
 
 /** @param {Thresholds} thresholds @param {URLSearchParams | false | null} query for the download; false: not allowed */
-function sides(thresholds, query) {
+function sides({ counts, sides: both, promise, assumptions, method }, query) {
+  const results = both.map(({ threshold, text }) =>
+    h(threshold === null ? 'li.refused' : 'li.certified', unbroken(text)),
+  )
+  const assumed = assumptions.map((assumption) => h('li', unbroken(assumption)))
+  const certificate = { href: address(`/api/v1/progress/trust/certificate?${query}`), download: '' }
   return [
-    verdictBar(thresholds.counts),
-    h(
-      'ul.results',
-      thresholds.sides.map((side) => h(side.threshold === null ? 'li.refused' : 'li.certified', unbroken(side.text))),
-    ),
-    thresholds.promise && h('p', h('strong', t('Promised: ')), unbroken(thresholds.promise)),
-    h(
-      'details',
-      h('summary', t('Assumptions')),
-      h(
-        'ul',
-        thresholds.assumptions.map((assumption) => h('li', unbroken(assumption))),
-      ),
-    ),
-    h('p.more', thresholds.method),
-    query && thresholds.promise
-      ? h(
-          'a.button',
-          { href: address(`/api/v1/progress/trust/certificate?${query}`), download: '' },
-          t('Download certificate'),
-        )
-      : null,
+    verdictBar(counts),
+    h('ul.results', results),
+    promise && h('p', h('strong', t('Promised: ')), unbroken(promise)),
+    folded(t('Assumptions'), h('ul', assumed)),
+    h('p.more', method),
+    query && promise && h('a.button', certificate, t('Download certificate')),
   ]
 }
 
@@ -311,36 +276,23 @@ const rate = ({ name, meaning, value, note }) => [
 /** @param {Skills} skill */
 function skills({ rows, reason, meanings }) {
   if (reason) return t('Undefined: {reason}.', { reason })
-  return table(
-    [t('Person'), t('Votes'), t('Sensitivity'), t('Specificity')],
-    ['', meanings.votes, meanings.sensitivity, meanings.specificity],
-    rows.map((row) => [row.person, number(row.votes), estimate(row.sensitivity), estimate(row.specificity)]),
-  )
+  const rates = [defined(t('Sensitivity'), meanings.sensitivity), defined(t('Specificity'), meanings.specificity)]
+  const cells = rows.map((row) => {
+    const estimates = [row.sensitivity, row.specificity].map((rated) => estimate(rated))
+    return [row.person, number(row.votes), ...estimates]
+  })
+  return table([t('Person'), defined(t('Votes'), meanings.votes), ...rates], cells)
 }
 
 /** @param {LabelSuspects} labels */
 function suspects({ total, items, reason, meaning, hidden }) {
   if (!total) return reason
+  const words = defined(tn('{n} label', '{n} labels', total, { n: number(total) }), meaning)
+  const link = ({ item, reason: why, name }) => h('a', { href: `#item=${item}`, title: why }, name)
+  const rows = items.map((item) => [link(item), item.label, item.p_yes.toFixed(2), item.source])
   return [
-    h(
-      'p.more',
-      withParts(t('{defined} against P(YES). {hidden}'), {
-        defined: defined(tn('{n} label', '{n} labels', total, { n: number(total) }), meaning),
-        hidden,
-      }),
-    ),
-    items.length
-      ? table(
-          [t('Item'), t('Label'), 'P(YES)', t('From')],
-          null,
-          items.map((item) => [
-            h('a', { href: `#item=${item.item}`, title: item.reason }, item.name),
-            item.label,
-            item.p_yes.toFixed(2),
-            item.source,
-          ]),
-        )
-      : null,
+    h('p.more', withParts(t('{defined} against P(YES). {hidden}'), { defined: words, hidden })),
+    rows.length > 0 && table([t('Item'), t('Label'), 'P(YES)', t('From')], rows),
   ]
 }
 

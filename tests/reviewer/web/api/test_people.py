@@ -122,8 +122,13 @@ def test_a_coordinator_changes_names_roles_and_sign_in_names(team: Store, browse
 def test_everybody_sets_their_own_password_and_coordinators_those_of_others(team: Store, browser: Browser) -> None:
     lead, reviewer = browser("CO"), browser("RE")
     assert "is reviewer" in refused(reviewer.post("people/AU/password", json={"password": "Paschen break"}))
-    assert "8" in refused(reviewer.post("people/RE/password", json={"password": "short"}), 422)
-    assert "You stay signed in here" in text(reviewer.post("people/RE/password", json={"password": "Paschen break"}))
+    own = {"password": "Paschen break", "present": PASSWORD}
+    assert "8" in refused(reviewer.post("people/RE/password", json=own | {"password": "short"}), 422)
+    # Whoever finds a page open cannot take the account over.
+    for wrong in ({"password": "Paschen break"}, own | {"present": "another password"}):
+        assert "The present password does not match" in refused(reviewer.post("people/RE/password", json=wrong))
+    assert team.accounts.sign_in("RE", PASSWORD).person == "RE"
+    assert "You stay signed in here" in text(reviewer.post("people/RE/password", json=own))
     assert reviewer.get("people").status_code == 401
     made = lead.post("people/password")
     assert made.headers["cache-control"] == "no-store"
