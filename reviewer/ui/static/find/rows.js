@@ -59,7 +59,7 @@ export class Rows {
     if (row.blind) return fill(body, this.#blindLine(row))
     const selected = this.desk.selection.has(row.id)
     body.classList.toggle('selected', selected)
-    return fill(body, this.#line(row, selected), row.snippets?.length && this.#texts(row.id, row.snippets))
+    return fill(body, this.#line(row, selected), row.snippets?.length ? this.#texts(row.id, row.snippets) : null)
   }
 
   /** @param {FoundRow} row */
