@@ -93,6 +93,7 @@ def test_rows_show_their_spectra_which_are_loaded_together_and_once(page: Page) 
     reload_find(page)
     lines = page.locator(".so-find tbody.hit .sparkline path[d^='M']")
     expect(lines).to_have_count(100)
+    assert row(page, 1).evaluate("(body) => [...body.childNodes].map((node) => node.nodeName)") == ["TR"]
     box = row(page, 1).locator(".sparkline").bounding_box()
     assert box is not None
     assert (box["width"], box["height"]) == (120, 24)

@@ -10,7 +10,11 @@ const WITHOUT_SHEET = ['keys', 'dark', 'queue', 'escape']
 
 /**
  * The handler of all actions of the keymap.
- * @param {import('./scoring.js').ScoringPage} page
+ * @param {{root: HTMLElement, session: any, current: any, isPair: boolean, keys: import('../common/keys.js').Keys,
+ *   form: import('./form.js').BlindForm, notices: import('../common/notices.js').Notices,
+ *   spectrum: import('../spectrum/view.js').SpectrumView, selectSide: (side: number) => void,
+ *   selectStep: (by: number) => void, go: (by: number) => void, markWrong: () => void} &
+ *   import('./form.js').Answers} page
  * @returns {(action: string) => boolean | void} false leaves the key to the browser
  */
 export function scoringActions(page) {

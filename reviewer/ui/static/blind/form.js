@@ -7,8 +7,14 @@ import { t } from '../common/language.js'
 import { openPanel } from '../common/panels.js'
 import { CANNOT_TELL, canOpen } from './sheets.js'
 
+/**
+ * What can be answered.
+ * @typedef {{score: (scale: string, value: number | string) => void, selectScale: (scale: string) => void,
+ *   choose: (choice: string) => void, comment: (text: string) => void, save: () => void}} Answers
+ */
+
 export class BlindForm {
-  /** @param {HTMLElement} root @param {import('./scoring.js').ScoringPage} page */
+  /** @param {HTMLElement} root @param {Answers} page */
   constructor(root, page) {
     this.page = page
     this.scale = 'coherence' // the scale that a digit scores
@@ -119,7 +125,11 @@ const keepFocus = (event) => event.preventDefault()
 
 /** The list of sheets, numbered in the scorer's own order, and how many are answered. */
 export class Places {
-  /** @param {HTMLElement} root @param {import('./scoring.js').ScoringPage} page */
+  /**
+   * @param {HTMLElement} root
+   * @param {{work: SessionWork[], at: number, session: SessionWork, current: any, onSessions: (() => void) | null,
+   *   open: (token: string) => void, openSession: (at: number) => void}} page
+   */
   constructor(root, page) {
     this.root = root
     this.page = page

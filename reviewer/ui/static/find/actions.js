@@ -10,7 +10,11 @@ import { syntaxElements } from './search.js'
 
 /**
  * The handler of all actions.
- * @param {import('./find.js').FindDesk} desk
+ * @param {{keys: import('../common/keys.js').Keys, search: import('./search.js').SearchField,
+ *   results: import('./results.js').Results, selection: import('./selection.js').Selection,
+ *   related: import('./related.js').Related, itemActions: import('./item_actions.js').ItemActions,
+ *   pane: import('../common/side_pane.js').SidePane, notices: import('../common/notices.js').Notices,
+ *   showSearch: () => Promise<void>, selectAll: () => void}} desk what the actions use of the tab
  * @returns {(action: string) => boolean | void} false leaves the key to the browser
  */
 export function findActions(desk) {

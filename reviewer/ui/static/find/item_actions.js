@@ -15,7 +15,12 @@ export class ItemActions {
   /** @type {number | null} the last action of this page on many items */
   #last = null
 
-  /** @param {import('./find.js').FindDesk} desk */
+  /**
+   * @param {{me: Person, filter: import('../common/filters.js').Filter, selection: import('./selection.js').Selection,
+   *   form: import('../common/filters.js').FilterForm, related: import('./related.js').Related,
+   *   views: import('./views.js').Views, notices: import('../common/notices.js').Notices,
+   *   refresh: () => Promise<void>, reported: (done: Promise<any>) => void}} desk
+   */
   constructor(desk) {
     this.desk = desk
   }

@@ -26,7 +26,13 @@ export class Related {
   #ranking = null
   #ticket = 0 // of what was asked for last: only that is shown
 
-  /** @param {import('./find.js').FindDesk} desk */
+  /**
+   * @param {{filter: import('../common/filters.js').Filter, counted: import('./selection.js').Counted,
+   *   results: import('./results.js').Results, selection: import('./selection.js').Selection,
+   *   notices: import('../common/notices.js').Notices, dropSelection: (why: string) => void,
+   *   show: (listing: import('./results.js').Listing, options?: any) => Promise<void>, showGroups: () => void,
+   *   showTable: (on: boolean) => void, showSearch: () => Promise<void>}} desk
+   */
   constructor(desk) {
     this.desk = desk
     this.groups = new Groups({ onOpen: (group) => this.#showGroup(group), onClose: () => this.desk.showSearch() })

@@ -27,7 +27,7 @@ export class Results {
   /** @type {Rows} */
   #drawn
 
-  /** @param {import('./find.js').FindDesk} desk */
+  /** @param {import('./rows.js').TableDesk} desk */
   constructor(desk) {
     this.desk = desk
     this.selection = desk.selection

@@ -3,27 +3,24 @@
 import { fill, h } from '../common/dom.js'
 import { Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
-import { menuButton } from '../common/popover.js'
+import { menuButton, menuKeys } from '../common/popover.js'
 
 export class RowMenu {
-  /** @type {HTMLElement | null} */
-  #button = null
-
-  /** @param {import('./find.js').FindDesk} desk */
+  /** @param {{related: import('./related.js').Related, results: import('./results.js').Results}} desk */
   constructor(desk) {
     this.desk = desk
     this.root = h('div.so-menu.row-menu-sheet', { role: 'menu', popover: 'auto', 'aria-label': t('Actions') })
-    this.root.addEventListener('keydown', (event) => this.#press(event))
+    menuKeys(this.root)
   }
 
   /** @param {import('./rows.js').FoundRow} row @param {HTMLElement} button */
   open({ id, spectrum }, button) {
-    this.#button = button
     const { related, results } = this.desk
     /** @param {string} label @param {string} key @param {() => void} act */
     const entry = (label, key, act, disabled = false) => {
       const onClick = () => {
-        this.#close()
+        this.root.hidePopover()
+        button.focus()
         act()
       }
       return menuButton(label, key, { role: 'menuitem', tabIndex: -1, disabled, onClick })
@@ -42,28 +39,6 @@ export class RowMenu {
     const below = bottom + this.root.offsetHeight + 8 < innerHeight
     this.root.style.left = `${Math.max(8, right - this.root.offsetWidth)}px`
     this.root.style.top = `${below ? bottom + 2 : Math.max(8, top - this.root.offsetHeight - 2)}px`
-    this.#entries[0]?.focus()
-  }
-
-  get #entries() {
-    return /** @type {HTMLButtonElement[]} */ ([...this.root.querySelectorAll('.entry:not(:disabled)')])
-  }
-
-  #close() {
-    this.root.hidePopover()
-    this.#button?.focus()
-  }
-
-  /** @param {KeyboardEvent} event */
-  #press(event) {
-    event.stopPropagation() // no key of the tab behind acts while the menu is open
-    const entries = this.#entries
-    const at = entries.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement))
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key]
-    if (event.key === 'Tab') return this.#close() // the browser moves the focus on from the button
-    if (event.key === 'Escape') this.#close()
-    else if (to !== undefined) entries.at(to % entries.length)?.focus()
-    else return
-    event.preventDefault()
+    this.root.querySelector('.entry')?.focus()
   }
 }

@@ -15,8 +15,16 @@ import { sparkline } from '../spectrum/sparklines.js'
  * @typedef {ListedRow & {snippets?: Snippet[], similarity?: number, score?: number, mark?: string}} FoundRow
  */
 
+/**
+ * What the table uses of the tab.
+ * @typedef {{me: Person, selection: import('./selection.js').Selection,
+ *   notices: import('../common/notices.js').Notices, menu: {open: (row: FoundRow, button: HTMLElement) => void},
+ *   related: {notLike: (id: number) => Promise<void>, selectAlike: () => void},
+ *   loaded: () => void, emptyWords: () => import('../common/dom.js').Child[]}} TableDesk
+ */
+
 export class Rows {
-  /** @param {Partial<import('./results.js').Listing>} listing @param {import('./find.js').FindDesk} desk */
+  /** @param {{scored?: boolean, ranking?: boolean}} listing @param {TableDesk} desk */
   constructor({ scored = false, ranking = false }, desk) {
     this.scored = scored
     this.ranking = ranking
@@ -51,7 +59,7 @@ export class Rows {
     if (row.blind) return fill(body, this.#blindLine(row))
     const selected = this.desk.selection.has(row.id)
     body.classList.toggle('selected', selected)
-    return fill(body, this.#line(row, selected), row.snippets?.length && this.#texts(row.id, row.snippets))
+    return fill(body, this.#line(row, selected), row.snippets?.length ? this.#texts(row.id, row.snippets) : null)
   }
 
   /** @param {FoundRow} row */

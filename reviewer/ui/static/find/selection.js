@@ -153,10 +153,9 @@ export class SelectionBar {
       ? tn('{n} selected', '{n} selected', count, { n: selectedCount(selection) })
       : t('Nothing selected')
     this.root.classList.toggle('some', count > 0)
-    const isAll = selection.isFilter && count === total
     this.here.hidden = !shown || shown === total || selection.isFilter
     this.here.textContent = tn('select this {n}', 'select these {n}', shown, { n: number(shown) })
-    this.all.hidden = !total || isAll || (count === total && !selection.isFilter)
+    this.all.hidden = !total || count === total
     const all = countOf(this)
     this.all.textContent = tn('select the one that matches', 'select all {n} that match', total, { n: all })
     this.none.hidden = !count

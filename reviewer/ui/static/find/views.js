@@ -16,7 +16,7 @@ const GUIDE = address('/docs/team/finding.md')
 export const searchOf = (view) => (view.items === null ? filterOf(view.filter) : { listed: String(view.id) })
 
 export class Views {
-  /** @param {import('./find.js').FindDesk} desk */
+  /** @param {{me: Person, notices: import('../common/notices.js').Notices, viewDeleted: (view: View) => void}} desk */
   constructor(desk) {
     this.desk = desk
     /** @type {View[]} */
