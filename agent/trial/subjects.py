@@ -182,13 +182,14 @@ _VERDICTS = {
 def _of_scorecard(text: str, subject: Subject) -> list[bool] | None:
     """Return what the baseline's sentences state about the feature of a subject; None without such a sentence.
 
+    Baselines before version 4 wrote the points in brackets behind the verdict.
     A sentence on the measurement goes before the lists of what counts for and against, which name a feature that is
     too close to decide as if it were there.
     """
     if subject.feature is None:
         return None
     name = re.escape(subject.feature.name)
-    judged = rf"(?<!\w){name}: (?:{_QUANTITY}) [^;:]*?(?:: |; it )({'|'.join(_VERDICTS)})(?= \()"
+    judged = rf"(?<!\w){name}: (?:{_QUANTITY}) [^;:]*?(?:: |; it )({'|'.join(_VERDICTS)})(?=\.| \()"
     verdicts = [_VERDICTS[match] for match in re.findall(judged, text)]
     if verdicts:
         return [verdict for verdict in verdicts if verdict is not None]

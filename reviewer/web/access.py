@@ -63,8 +63,8 @@ GRADIO: Mapping[str, tuple[str, ...]] = {
 """What Gradio's page requests, open to people who are signed in; the page in another language puts that before the
 address (``/zh/gradio_api/config``). The page has no Gradio events, so their routes are closed.
 
-``/gradio_api/app_id`` stays closed: when one of its events has lost the server, Gradio's page requests it until it
-is answered, and then reloads itself, whatever the person is typing. common/tabs.js reloads at a safe moment."""
+``/gradio_api/app_id`` stays closed: Gradio's page would reload itself when it is answered after the server was lost,
+whatever the person is typing."""
 
 GRADIO_FOLDERS = ("/gradio_api/heartbeat/",)
 

@@ -1,14 +1,15 @@
 """Time until an edit is shown, in Chromium; Markdown, milliseconds.
 
-    python -m tests.benchmarks.editing [--edits N]
+    python -m tests.benchmarks.editing [--edits N] [--items N] [--db-dir FOLDER]
 
-Opens an item in revision on the real app, in headless Chromium without a GPU. The clock runs from the key press
-(letter, or Enter after a new lower edge) or the end of a drag until the frame after the letter, or after the new
-picture with its hints, was drawn. No window was drawn before.
+Opens an item in revision on the real app, in headless Chromium without a GPU, with the agent's picture in place of the
+window. The clock runs from the key press (letter, or Enter after a new lower edge) or the end of a drag until the frame
+after the letter, or after the new picture with its hints, was drawn. No window was drawn before.
 """
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +20,7 @@ from reviewer.rules.campaign import Rules
 from reviewer.store import Store
 from tests.benchmarks.next_item import filled
 from tests.benchmarks.results import Results, command_line, median_95_longest
-from tests.browser.support.review_app import serving, settled
+from tests.browser.support.review_app import open_fields, serving, settled
 from tests.support.campaign import Desk
 from tests.support.chromium import TOUR_SEEN, launch
 
@@ -35,13 +36,14 @@ CLOCK = """(kind) => {
   const card = [...cards].find((card) => card.classList.contains('selected')) ?? cards[0]
   const id = card.dataset.step
   const now = () => document.querySelector(`.so-review .card[data-step="${id}"]`)
-  const before = now().querySelector('img')?.src
+  const picture = () => document.querySelector('.so-review .so-agent img')
+  const before = picture()?.src
   const area = document.querySelector('.so-review .card.think textarea')
   const length = area?.value.length
   const seen = kind === 'letter'
     ? () => area.value.length !== length
     : () => {
-      const image = now().querySelector('img')
+      const image = picture()
       const waits = now().querySelector('.hints .waiting')
       return image && image.src !== before && image.complete && image.naturalWidth > 0 && !waits
     }
@@ -63,7 +65,8 @@ WAIT = """() => Promise.race([window.edited, new Promise((_, failed) => {
 
 
 def type_letters(page: Page, edits: int) -> list[float]:
-    page.locator(".so-review .card.think .text").first.dblclick()
+    page.locator(".so-review .card.think .number").first.click()
+    page.keyboard.press("Enter")
     expect(page.locator(".so-review .card.think textarea")).to_be_focused()
     times = []
     for _ in range(WARMING + edits):
@@ -77,6 +80,7 @@ def type_letters(page: Page, edits: int) -> list[float]:
 
 def type_edges(page: Page, edits: int) -> list[float]:
     card = page.locator(".so-review .card.zoom").first
+    open_fields(page, card)
     times = []
     for number in range(WARMING + edits):
         page.wait_for_timeout(500)
@@ -127,17 +131,22 @@ def in_revision(db: Path) -> Path:
 def main() -> None:
     parser = command_line(__doc__)
     parser.add_argument("--edits", type=int, default=EDITS, help=f"of each kind, after {WARMING} ({EDITS})")
-    edits = parser.parse_args().edits
+    parser.add_argument("--items", type=int, default=ITEMS, help=f"in the database ({ITEMS})")
+    parser.add_argument("--db-dir", type=Path, help="folder in which databases are kept")
+    arguments = parser.parse_args()
+    edits = arguments.edits
     table = Results().table({"edit": "", "median": "{:.0f}", "95th percentile": "{:.0f}", "longest": "{:.0f}"})
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = launch(playwright)
-        with serving(in_revision(filled(ITEMS, Path(folder)))) as url:
+        made = filled(arguments.items, arguments.db_dir or Path(folder))
+        with serving(in_revision(Path(shutil.copy(made, folder) if arguments.db_dir else made))) as url:
             page = browser.new_page(viewport={"width": 1366, "height": 768})
             page.add_init_script(TOUR_SEEN)
             # The only person here is let in without a sign-in page.
             page.goto(f"{url}#item=1")
             expect(page.locator(".so-review .card").first).to_be_visible(timeout=60_000)
             settled(page)
+            page.keyboard.press("a")
             table.row("letter in a think", *median_95_longest(type_letters(page, edits)))
             table.row("window edge typed", *median_95_longest(type_edges(page, edits)))
             table.row("window dragged", *median_95_longest(drag_windows(page, edits)))

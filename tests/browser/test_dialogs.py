@@ -145,7 +145,7 @@ def test_text_of_a_closed_dialog_is_offered_again_until_it_is_sent(page: Page, d
 @pytest.mark.parametrize("closing", ["dialog.requestClose()", "dialog.querySelector('header button').click()"])
 def test_a_closed_dialog_gives_the_focus_back_at_once_and_never_later(page: Page, closing: str) -> None:
     show_anew(page, 7, other=8)
-    page.locator(".comments .toggle").focus()
+    page.locator(".so-review .trace .history").focus()
     page.keyboard.press("m")
     expect(page.locator("dialog.panel textarea")).to_be_focused()
     left, back, later = page.evaluate(
@@ -162,7 +162,7 @@ def test_a_closed_dialog_gives_the_focus_back_at_once_and_never_later(page: Page
         }}"""
     )
     assert left == 0
-    assert "toggle" in back
+    assert "history" in back
     assert later == "New comment"
 
 

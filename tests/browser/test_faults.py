@@ -23,6 +23,7 @@ from tests.browser.support.faulty_app import (
     all_sent,
     at_item,
     enter,
+    first_thought,
     full,
     locked,
     notice,
@@ -114,13 +115,13 @@ def test_text_typed_while_the_server_is_dead_is_restored_for_its_writer_only(pag
     page.context.clear_cookies()
     opened(page, app, 1, "RB")
     expect(notice(page)).to_have_text(re.compile("^RV is working on this item"))
-    expect(page.locator(".so-review .card.think").first).not_to_contain_text("Typed")
+    expect(first_thought(page)).not_to_contain_text("Typed")
     assert len(unsent_here(page)) == 1
     page.context.clear_cookies()
     page.context.add_cookies(cookies)
     at_item(page, app, 1, "RV")
     expect(notice(page)).to_contain_text("has been restored")
-    expect(page.locator(".so-review .card.think").first).to_contain_text("Typed before. Typed after.")
+    expect(first_thought(page)).to_contain_text("Typed before. Typed after.")
     saved(page)
     assert unsent_here(page) == []
 
@@ -179,8 +180,8 @@ def test_a_decision_waits_with_its_item_whatever_is_on_the_screen(page: Page, ap
     expect(unsent(page)).to_have_text("not sent: 2")
     unsent(page).click()
     entries = page.locator(".unsent-entry")
-    expect(entries.nth(0)).to_contain_text(re.compile(rf"^#{first} simulated.*decision: keep"))
-    expect(entries.nth(1)).to_contain_text(re.compile(rf"^#{second} simulated.*decision: keep"))
+    expect(entries.nth(0)).to_contain_text(re.compile(rf"^#{first} demo-.*decision: keep"))
+    expect(entries.nth(1)).to_contain_text(re.compile(rf"^#{second} demo-.*decision: keep"))
     page.keyboard.press("Escape")
     page.context.set_offline(False)
     all_sent(page)
@@ -201,10 +202,10 @@ def test_a_decision_that_is_refused_later_names_its_item(page: Page, app: App) -
     with Store.open(app.db) as store:
         Desk(store).until(first, ("RB", "keep"))
     page.context.set_offline(False)
-    expect(page.locator(".so-review .toasts")).to_contain_text(f"#{first} simulated")
+    expect(page.locator(".so-review .toasts")).to_contain_text(f"#{first} demo-")
     unsent(page).click()
     entry = page.locator(".unsent-entry")
-    expect(entry).to_contain_text(re.compile(rf"^#{first} simulated.*Not accepted: .*revision"))
+    expect(entry).to_contain_text(re.compile(rf"^#{first} demo-.*Not accepted: .*revision"))
     expect(notice(page)).to_be_hidden()
     assert (decisions(app, first), decisions(app, second)) == ([("RB", "keep")], [])
     page.reload()

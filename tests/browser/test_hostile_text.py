@@ -38,6 +38,21 @@ BEYOND = """() => document.documentElement.scrollWidth > innerWidth ? ['the page
   }).map((part) => part.outerHTML.slice(0, 200))"""
 """Controls that a long text has pushed out of the window."""
 
+OPEN_TEXT_HAS = """(text) => {
+  const shown = document.querySelector('.blind .card.selected .text')?.cloneNode(true)
+  shown?.querySelector('summary')?.remove()
+  return shown?.textContent.includes(text)
+}"""
+"""Whether the text of the open step of a blind sheet has these words; a button that unfolds it may be between them."""
+
+
+WHOLE = """(text) => {
+  const copy = text.cloneNode(true)
+  copy.querySelector('summary')?.remove()
+  return copy.textContent
+}"""
+"""A text with what is folded."""
+
 
 class Watched:
     """Records actions of a page that no text may cause."""
@@ -95,7 +110,14 @@ def test_review(chromium: Browser, url: str) -> None:
         page.evaluate("location.hash = 'item=1'")
         page.wait_for_function("window.specO3?.review.current?.item.id === 1")
         settled(page)
-        watch.shows("thought", "observation", "explanation", "revision")
+        for card, field in ((0, "revision"), (2, "thought"), (3, "observation"), (5, "explanation")):
+            page.locator(".so-review .card .number").nth(card).click()
+            text = page.locator(".so-review .card.selected :is(.text, .refused)").last
+            expect(text).to_be_visible()
+            if more := text.locator("summary").all():
+                more[0].click()
+            assert nasty(field)[:200] in text.evaluate(WHOLE)
+            watch.is_harmless()
         page.keyboard.press("h")
         expect(page.locator("dialog .history")).to_be_visible()
         watch.shows("why revised", "kept", "submitted", "returned")
@@ -138,7 +160,13 @@ def test_blind_set_up_sheet_and_report(chromium: Browser, url: str) -> None:
     with watched(chromium, url, "AU") as (page, watch):
         open_blind(page)
         in_front(page, 1)
-        watch.shows("thought", "observation", "explanation")
+        watch.shows("label")
+        # A step shows its text once it is open.
+        for key, field in (("ArrowLeft", "thought"), ("ArrowRight", "explanation")):
+            for _ in range(page.locator(".blind .steps").first.locator(".card").count()):
+                page.keyboard.press(key)
+            page.wait_for_function(OPEN_TEXT_HAS, arg=nasty(field)[:200])
+            watch.is_harmless()
 
 
 @pytest.mark.smoke
@@ -151,4 +179,6 @@ def test_live(chromium: Browser, url: str, tmp_path: Path) -> None:
         choose(page, "nasty", "nasty")
         page.locator(RUN).click()
         expect(page.locator(".so-live .card.answer")).to_be_visible()
-        watch.shows("said", "said why", "said label")
+        for card, field in (("think", "said"), ("zoom", "said label"), ("answer", "said why")):
+            page.locator(f".so-live .card.{card} .number").first.click()
+            watch.shows(field)

@@ -101,8 +101,8 @@ def _colour(at_rest: Spectrum, whole: tuple[float, float]) -> str:
     return f"From end to end F_λ ∝ {power_of('λ', colour.value)}: a {word} continuum."
 
 
-def judged(finding: Finding, at_rest: Spectrum, task: Task, shape: bool = True) -> str:
-    """Describe one feature: the measurement, its bound, and its meaning.
+def judged(finding: Finding, at_rest: Spectrum, shape: bool = True) -> str:
+    """Describe one feature: the measurement, its bound, and whether it is met.
 
     :param shape: whether to add the width and the two peaks of a line that is certainly present
     """
@@ -116,7 +116,7 @@ def judged(finding: Finding, at_rest: Spectrum, task: Task, shape: bool = True) 
         text += f" ({_sense(measured)})"
     confuser = feature.role == "confuser"
     text += f", {'would count against it' if confuser else 'expected'} {_bounds(feature)}"
-    text += f"{'; it' if confuser else ':'} {_verdict(finding.presence, confuser)} ({_meaning(finding, task)})."
+    text += f"{'; it' if confuser else ':'} {_verdict(finding.presence, confuser)}{_not_counted(finding)}."
     return f"{text} {_shape(feature, at_rest, measured)}".rstrip() if shape else text
 
 
@@ -148,19 +148,8 @@ def _verdict(presence: float, confuser: bool) -> str:
     return next(words[confuser] for limit, *words in _VERDICTS if presence > limit)
 
 
-def _meaning(finding: Finding, task: Task) -> str:
-    if finding.counted < 0.5:
-        return f"not counted without {finding.feature.requires}"
-    if abs(finding.points) < 0.05:
-        return "0"
-    side = "for" if finding.points > 0 else "against"
-    return f"{signed(finding.points)} {side} {short_name(task)}"
-
-
-def short_name(task: Task) -> str:
-    """Return a short name of a task's class: what its title has in brackets, e.g. CV, otherwise the title."""
-    inside = re.search(r"\((.+)\)$", task.title)
-    return inside[1] if inside else task.title
+def _not_counted(finding: Finding) -> str:
+    return f" (not counted without {finding.feature.requires})" if finding.counted < 0.5 else ""
 
 
 def _with_article(noun: str) -> str:
@@ -261,7 +250,7 @@ def _figure(finding: Finding) -> str:
 
 
 NAME = "rule-based baseline"
-VERSION = "3"
+VERSION = "4"
 MAX_WINDOWS = 4
 """Number of zooms, at most: about what the published cold-start trajectories have (3.9 in the mean)."""
 
@@ -296,12 +285,12 @@ class Baseline:
         if done == 0:
             yield _opening(spectrum, task, zooms)
         else:
-            yield _analysis(zooms[done - 1], spectrum, task)
+            yield _analysis(zooms[done - 1], spectrum)
         if done < len(zooms):
             yield f" {_next(zooms[done], first=done == 0)}</think>\n"
             yield _call(zooms[done])
         else:
-            yield f"\n\n{_without_zoom(assessed, zooms, spectrum, task)}{weighing(assessed)}"
+            yield f"\n\n{_without_zoom(assessed, zooms, spectrum)}{weighing(assessed)}"
             if reason:
                 yield f" These data do not allow an answer; {assessed.verdict} is a default."
             yield f"</think><answer>\\boxed{{{assessed.verdict}}} {explanation(assessed, reason)}</answer>"
@@ -376,14 +365,14 @@ def _opening(spectrum: Spectrum, task: Task, zooms: list[PlannedZoom]) -> str:
     return text
 
 
-def _analysis(zoom: PlannedZoom, spectrum: Spectrum, task: Task) -> str:
+def _analysis(zoom: PlannedZoom, spectrum: Spectrum) -> str:
     at_rest = rest(spectrum)
     window = f"{zoom.window[0]} to {zoom.window[1]} Å"
     snr = signal_to_noise(at_rest, (float(zoom.window[0]), float(zoom.window[1])))
     noise = f", S/N {number(snr, 1)} per pixel" if isinstance(snr, float) else ""
     # If the width of the line is itself a finding, it is not described twice.
     shape = all(f.feature.quantity != "fwhm" for f in zoom.findings)
-    text = " ".join(judged(f, at_rest, task, shape) for f in zoom.findings)
+    text = " ".join(judged(f, at_rest, shape) for f in zoom.findings)
     return f"In the window {window}{noise}: {text}"
 
 
@@ -391,14 +380,14 @@ def _next(zoom: PlannedZoom, first: bool) -> str:
     return f"{'First' if first else 'Next'} zoom: {zoom.label}, {zoom.window[0]} to {zoom.window[1]} Å."
 
 
-def _without_zoom(assessed: Assessment, zooms: list[PlannedZoom], spectrum: Spectrum, task: Task) -> str:
+def _without_zoom(assessed: Assessment, zooms: list[PlannedZoom], spectrum: Spectrum) -> str:
     """Describe what was measured without a zoom and still counts."""
     seen = {f.feature.name for zoom in zooms for f in zoom.findings}
     others = [f for f in assessed.measured if f.feature.name not in seen and abs(f.points) >= 0.25]
     if not others:
         return ""
     at_rest = rest(spectrum)
-    text = " ".join(judged(f, at_rest, task, shape=False) for f in others)
+    text = " ".join(judged(f, at_rest, shape=False) for f in others)
     return f"Measured without a zoom: {text}\n\n"
 
 

@@ -49,10 +49,8 @@ def test_the_numbers_in_the_text_are_the_measured_numbers(draft):
     feature = TASKS["cv"].feature("Hα emission")
     measured = measure_feature(rest(CV), feature)
     thoughts = " ".join(s.text for s in draft.steps if isinstance(s, Think))
-    assert (
-        f"Hα emission: equivalent width {rule.with_error(measured, 'Å')} (emission), expected below −8 Å: yes (+"
-        in thoughts
-    )
+    value = rule.with_error(measured, "Å")
+    assert f"Hα emission: equivalent width {value} (emission), expected below −8 Å: yes." in thoughts
 
 
 def test_the_points_in_the_text_add_up_to_the_sum_in_the_text(draft):
@@ -188,7 +186,7 @@ def test_the_opening_says_what_the_data_do_not_allow():
 def confuser_of_a_cv():
     """The sentence on a feature of the task file that would count against a CV and is not there."""
     finding = next(f for f in assess(CV, TASKS["cv"]).measured if f.feature.name == "[O III] 5007 emission")
-    return rule.judged(finding, rest(CV), TASKS["cv"], shape=False)
+    return rule.judged(finding, rest(CV), shape=False)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +206,6 @@ def test_an_absent_feature_is_denied_in_plain_english(name, denied):
 def test_sentences_have_the_right_article_and_deny_twice_with_either():
     assert "whether this is an M-type Giant (gM)." in run(CV, TASKS["gm"], Baseline(), max_turns=1).steps[0].text
     assert "whether this is a B-type Star." in run(CV, TASKS["b"], Baseline(), max_turns=1).steps[0].text
-    assert [rule.short_name(TASKS[key]) for key in ("cv", "gm", "a")] == ["CV", "gM", "A-type Star"]
     found = assess(CV, TASKS["cv"])
     one, two = (replace(f, presence=0.1, points=p) for f, p in zip(found.measured, (-2.0, 1.0), strict=False))
     text = rule.explanation(replace(found, findings=(one, two)))

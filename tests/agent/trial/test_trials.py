@@ -48,7 +48,7 @@ def test_the_baseline_follows_every_edit(of_baseline: Trial) -> None:
 def test_what_was_written_before_and_after_is_kept(of_baseline: Trial) -> None:
     removed = next(outcome for outcome in of_baseline.outcomes if outcome.edit == "remove" and outcome.subject == "Hα")
     assert (removed.claimed_before, removed.claimed_after) == (True, False)
-    assert "yes (" in removed.text_before
+    assert ": yes." in removed.text_before
     assert "Hα emission: equivalent width" in removed.text_after
     assert removed.score_after is not None
     assert removed.score_before is not None
@@ -117,6 +117,8 @@ def test_what_a_call_is_about(task: str, zoom: Zoom, thought: str, name: str | N
             "Hα emission: equivalent width −0.9 ± 0.1 Å (emission), expected below −8 Å: probably no (−1 against CV).",
             False,
         ),
+        ("Hα emission: equivalent width −9.9 ± 0.1 Å (emission), expected below −8 Å: yes. Next zoom: Hβ.", True),
+        ("Hα emission: equivalent width −0.9 ± 0.1 Å (emission), expected below −8 Å: no.", False),
         ("Against: no Hα emission (−1.3), He II 5412 emission (−0.9).", False),
         ("Not measurable: Hα emission, Hα breadth (no data in 6515–6610 Å).", None),
         (

@@ -107,7 +107,9 @@ def test_runs_are_shown_complete_found_again_after_a_reload_and_removed(
         expect(cards(page)).to_have_count(6)
         tabs(page).nth(2).click()
         expect(page.locator(".so-live .ending .outcome")).to_have_text("YES")
-        expect(page.locator(".so-live .card.zoom").first.locator(".hints li").first).to_be_visible()
+        hints = page.locator(".so-live .card.zoom").first.locator(".hints")
+        hints.locator("summary").click()
+        expect(hints.locator("li").first).to_be_visible()
         page.keyboard.press(",")
         page.keyboard.press(",")
         page.wait_for_function("(id) => window.specO3.live.shownRun.id === id", arg=failed)
@@ -158,7 +160,7 @@ def test_two_runs_are_compared_as_two_items_are_in_review(
         expect(second.locator(".differences")).to_contain_text(
             "rule-based baseline answers YES, voter ×3, sample 2 answers NO."
         )
-        expect(page.locator(".so-live .beside-legend")).to_contain_text("L: windows of rule-based baseline")
+        expect(page.locator(".so-live .steps .side").first).to_have_text("L · rule-based baseline · YES")
         sides = page.evaluate("window.specO3.live.spectrum.scene.windows.map((w) => String(w.number)[0])")
         assert set(sides) == {"L", "R"}
         second.locator(".card.zoom", has_text="He II 4686").locator(".number").click()
@@ -200,6 +202,11 @@ def test_earlier_runs_can_be_read_while_another_runs_and_stop_ends_the_one_in_pr
         assert shown(page, "run.id") == baseline
         expect(row(page, csv.name).locator(".pill").first).to_have_text("YES")
         paced.let()
+        bench = page.locator(".so-live > .queue")
+        page.keyboard.press("q")
+        expect(bench).to_be_hidden()
+        page.keyboard.press("q")
+        expect(bench).to_be_visible()
 
 
 def test_the_bench_is_cleared_after_a_question_and_a_spectrum_that_returns_has_its_runs(

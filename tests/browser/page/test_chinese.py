@@ -23,15 +23,15 @@ def page(desk: Page) -> Page:
 
 def test_traces_and_guides_are_marked_as_english_and_hints_look_unlike_typed_text(page: Page) -> None:
     expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
-    for english in (".trace .text", ".trace p.label"):
+    page.locator(".so-review .card.think header").first.click()
+    for english in (".trace .brief", ".trace .card div.text"):
         expect(page.locator(f".so-review {english}").first).to_have_attribute("lang", "en")
     field = page.locator(".so-review .decision-bar .comment")
     expect(field).to_have_attribute("placeholder", re.compile("评论"))
     colours = field.evaluate("(e) => [getComputedStyle(e, '::placeholder').color, getComputedStyle(e).color]")
     assert colours[0] != colours[1]
     page.keyboard.press("g")
-    expect(page.locator("dialog.panel .guide p").first).to_have_attribute("lang", "en")
-    page.keyboard.press("Escape")
+    expect(page.locator(".so-review .evidence .guide-text p").first).to_have_attribute("lang", "en")
 
 
 def test_the_forms_fit_a_phone(page: Page) -> None:

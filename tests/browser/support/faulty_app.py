@@ -163,6 +163,13 @@ def opened(page: Page, app: App, item: int, initials: str) -> None:
     page.wait_for_function("(id) => window.specO3?.review.current?.item.id === id", arg=item, timeout=60_000)
 
 
+def first_thought(page: Page) -> Locator:
+    """Open the card of the first thought."""
+    card = page.locator(".so-review .card.think").first
+    card.locator(".number").click()
+    return card
+
+
 def write(page: Page, text: str) -> Locator:
     """Type at the end of the first thought; return its card."""
     card = page.locator(".so-review .card.think").first

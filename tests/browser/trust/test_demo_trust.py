@@ -55,7 +55,7 @@ def test_the_demo_says_that_it_is_one_and_names_no_class(desk: Page) -> None:
         "Demo: 40 simulated spectra. Some drafts are wrong on purpose: find them."
     )
     desk.keyboard.press("Escape")
-    expect(desk.locator(".so-review .item .name")).to_have_text(f"demo-{PASSED:04d}.fits")
+    expect(desk.locator(".so-review .item .name")).to_have_text(f"demo-{PASSED:04d}")
     expect(desk.locator(".so-review .item")).to_contain_text("simulated")
     open_tab(desk, "Live")
     chosen = desk.locator(".so-live .policy select option:checked")
@@ -118,10 +118,14 @@ def test_the_open_filter_has_all_fields_in_a_window_of_768_pixels(desk: Page) ->
 def test_axe_finds_nothing_in_the_trust_pages(desk: Page, theme: str) -> None:
     add_axe(desk)
     use_theme(desk, theme)
-    desk.locator(".trial-line summary").click()
-    assert violations(desk) == []
-    desk.locator("button.trial").first.click()
+    desk.locator(".trial-badge").click()
     sheet = desk.locator(".trial-sheet:popover-open")
+    expect(sheet).to_contain_text("random seed")
+    assert violations(desk) == []
+    desk.keyboard.press("Escape")
+    desk.locator(".card.zoom header").first.click()
+    desk.locator(".card.zoom details.followed summary").click()
+    desk.locator("button.trial").first.click()
     sheet.get_by_role("button", name="Show the edited window").click()
     desk.wait_for_function("document.querySelectorAll('.trial-sheet:popover-open img')[1]?.naturalWidth > 100")
     assert violations(desk) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from agent.loop import run
 from agent.policies.baseline.rule import Baseline
@@ -59,24 +59,41 @@ def desk(kept: KeptPage, request: pytest.FixtureRequest) -> Iterator[Page]:
         yield page
 
 
-@pytest.mark.smoke
-def test_a_tried_trace_has_a_line_and_chips_with_their_numbers(desk: Page) -> None:
-    show_item(desk, 1)
-    line = desk.locator(".trial-line")
-    expect(line).to_contain_text(
-        "Evidence on trial: 1 of 1 removal followed, 0 of 1 placebo edit changed the claim or the answer. Passed. "
-    )
-    expect(line).not_to_contain_text("another policy")
-    line.locator("summary").focus()
+def explained(desk: Page) -> Locator:
+    """The sheet of the badge in the head of the trace, opened by keyboard."""
+    desk.locator(".trial-badge").focus()
     desk.keyboard.press("Enter")
-    expect(line).to_contain_text("Policy: rule-based baseline; random seed 0.")
-    expect(line.locator("details")).to_have_attribute("open", "")
-    chips = desk.locator(".card.zoom").first.locator("button.trial")
+    return desk.locator(".trial-sheet:popover-open")
+
+
+def open_zoom(desk: Page) -> Locator:
+    """The card of the zoom, opened."""
+    zoom = desk.locator(".so-review .card.zoom").first
+    zoom.locator("header").click()
+    expect(zoom.locator(".hints")).to_be_attached()
+    return zoom
+
+
+@pytest.mark.smoke
+def test_a_tried_trace_has_a_badge_and_chips_with_their_numbers(desk: Page) -> None:
+    show_item(desk, 1)
+    expect(desk.locator(".trial-badge")).to_have_text("trial ✓")
+    sheet = explained(desk)
+    expect(sheet).to_contain_text(
+        "1 of 1 removal followed, 0 of 1 placebo edit changed the claim or the answer. Passed."
+    )
+    expect(sheet).not_to_contain_text("another policy")
+    expect(sheet).to_contain_text("Policy: rule-based baseline; random seed 0.")
+    desk.keyboard.press("Escape")
+    expect(sheet).to_have_count(0)
+    expect(desk.locator(".trial-badge")).to_be_focused()
+    zoom = open_zoom(desk)
+    zoom.locator("summary", has_text="2 edits followed").click()
+    chips = zoom.locator("button.trial")
     expect(chips).to_have_text(["✓ Hα removed: the claim was dropped", "✓ edit elsewhere: no change"])
     removed = chips.first
     assert "removed from the spectrum" in (removed.get_attribute("title") or "")
     removed.click()
-    sheet = desk.locator(".trial-sheet:popover-open")
     expect(sheet).to_contain_text("A policy that reads the spectrum no longer claims it.")
     expect(sheet.locator("dl")).to_contain_text("claimed → not claimed")
     expect(sheet.locator("blockquote").first).to_contain_text("Hα emission: equivalent width")
@@ -94,18 +111,23 @@ def test_a_tried_trace_has_a_line_and_chips_with_their_numbers(desk: Page) -> No
 def test_nothing_is_shown_before_the_verdict_and_everything_after_it(desk: Page) -> None:
     show_item(desk, 2)
     expect(desk.locator(".card.zoom")).to_have_count(1)
-    expect(desk.locator("button.trial, .trial-line")).to_have_count(0)
+    open_zoom(desk)
+    expect(desk.locator("button.trial, .trial-badge, .trial-dot")).to_have_count(0)
     desk.locator(".decision-bar").get_by_role("button", name="YES").click()
-    expect(desk.locator(".trial-line")).to_contain_text("1 of 1 removal followed")
-    expect(desk.locator("button.trial")).to_have_count(2)
+    expect(explained(desk)).to_contain_text("1 of 1 removal followed")
+    desk.keyboard.press("Escape")
+    expect(open_zoom(desk).locator("button.trial")).to_have_count(2)
 
 
 def test_an_edited_version_says_that_another_one_was_tried(desk: Page) -> None:
     show_item(desk, 3)
-    expect(desk.locator(".trial-line")).to_contain_text("an earlier version of this trace was tried")
-    expect(desk.locator("button.trial")).to_have_count(0)
+    expect(desk.locator(".trial-badge")).to_have_text("trial ?")
+    expect(explained(desk)).to_contain_text("an earlier version of this trace was tried")
+    desk.keyboard.press("Escape")
+    expect(open_zoom(desk).locator("button.trial")).to_have_count(0)
     show_item(desk, 4)
-    expect(desk.locator("button.trial, .trial-line")).to_have_count(0)
+    open_zoom(desk)
+    expect(desk.locator("button.trial, .trial-badge, .trial-dot")).to_have_count(0)
 
 
 def test_a_live_trace_is_put_on_trial(desk: Page) -> None:
@@ -117,5 +139,8 @@ def test_a_live_trace_is_put_on_trial(desk: Page) -> None:
     start.click()
     result = desk.locator(".on-trial")
     expect(result).to_contain_text("removals followed", timeout=120_000)
-    expect(desk.locator(".so-live button.trial").first).to_be_visible()
-    expect(desk.locator(".so-live .trial-line")).to_contain_text("Evidence on trial")
+    followed = desk.locator(".so-live .card.zoom details.followed").first
+    followed.locator("summary").click()
+    expect(followed.locator("button.trial").first).to_be_visible()
+    desk.locator(".so-live .trial-badge").click()
+    expect(desk.locator(".so-live .trial-sheet:popover-open")).to_contain_text("Evidence on trial")

@@ -27,7 +27,6 @@ class BlindTab {
     this.scoring = new ScoringPage(places.scoring, {
       me,
       keymap,
-      inFront: () => places.scoring.getClientRects().length > 0,
       onSessions: coordinates ? () => this.show('sessions') : null,
     })
     this.sessions = coordinates ? new BlindSessions(places.sessions, { onScore: () => this.show('scoring') }) : null

@@ -1,20 +1,22 @@
 // The plan that the form of a new session holds, as the server reads it.
 
-/** A field that cannot be read; the message is shown to the person. */
 import { t } from '../common/language.js'
 
+/** A field that cannot be read; the message is shown to the person. */
 class Unreadable extends Error {
   forPerson = true
 }
 
+const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+
 /** @param {FormData} data */
 export function planOf(data) {
   const text = (name) => String(data.get(name) ?? '').trim()
-  const numeric = (/** @type {string} */ name) => (text(name) === '' ? undefined : Number(text(name)))
-  const flag = (name) => (text(name) === '' ? undefined : text(name) === 'true')
-  const some = (name) => (text(name) === '' ? undefined : text(name))
+  const some = (name, as = (value) => value) => (text(name) === '' ? undefined : as(text(name)))
+  const numeric = (name) => some(name, Number)
+  const flag = (name) => some(name, (value) => value === 'true')
   const filter = {
-    states: some('state') && [text('state')],
+    states: some('state', (state) => [state]),
     survey: some('survey'),
     batch: some('batch'),
     listed: numeric('listed'),
@@ -41,60 +43,48 @@ export function planOf(data) {
     strata: text('strata').split(' ').filter(Boolean),
     training: itemsOf(text('training'), t('Training items')),
     earlier: some('earlier'),
-    analysis: analysisOf(data),
+    analysis: given({
+      dimension: some('dimension'),
+      first: some('first'),
+      second: some('second'),
+      margin: numeric('margin'),
+      gold_within: numeric('gold_within'),
+      repeats_within_1: numeric('repeats_within_1'),
+      without_revealing: data.has('without_revealing') || undefined,
+      stopping: some('stopping'),
+    }),
   }
-  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
-  return Object.keys(given).length ? { ...plan, filter: given } : plan
+  const filtered = given(filter)
+  return Object.keys(filtered).length ? { ...plan, filter: filtered } : plan
 }
 
-/** @param {FormData} data */
-function analysisOf(data) {
-  const text = (name) => String(data.get(name) ?? '').trim()
-  const given = {
-    dimension: text('dimension'),
-    first: text('first'),
-    second: text('second'),
-    margin: text('margin') && Number(text('margin')),
-    gold_within: text('gold_within') && Number(text('gold_within')),
-    repeats_within_1: text('repeats_within_1') && Number(text('repeats_within_1')),
-    without_revealing: data.has('without_revealing') || '',
-    stopping: text('stopping'),
-  }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
-}
+const wordsOf = (text) => text.split(/[\s,;]+/).filter(Boolean)
 
-function itemsOf(text, where) {
-  return text
-    .split(/[\s,;]+/)
-    .filter(Boolean)
-    .map((word) => whole(word.replace(/^#/, ''), where, word))
-}
+const itemsOf = (text, where) => wordsOf(text).map((word) => whole(word, where, word))
 
 /** Read gold items, one per line: "17 5 4", "23 - 0 2". */
-function goldOf(text) {
-  return text
+const goldOf = (text) =>
+  text
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean)
     .map((line) => {
-      const words = line.split(/[\s,;]+/)
-      if (words.length < 2 || words.length > 4)
-        throw new Unreadable(
-          t(
-            'Gold items: found “{line}”, expected an item, coherence, physical consistency and a ' +
-              'tolerance, e.g. 17 5 4 1.',
-            { line },
-          ),
-        )
+      const words = wordsOf(line)
+      const expected = t(
+        'Gold items: found “{line}”, expected an item, coherence, physical consistency and a ' +
+          'tolerance, e.g. 17 5 4 1.',
+        { line },
+      )
+      if (words.length < 2 || words.length > 4) throw new Unreadable(expected)
       const [item, coherence, consistency = null, tolerance = 1] = words.map((word, at) =>
-        word === '-' && at > 0 ? null : whole(word.replace(/^#/, ''), t('Gold items'), line),
+        word === '-' && at > 0 ? null : whole(word, t('Gold items'), line),
       )
       return { item, coherence, consistency, tolerance }
     })
-}
 
 function whole(word, where, value) {
-  if (!/^\d+$/.test(word))
+  const digits = word.replace(/^#/, '')
+  if (!/^\d+$/.test(digits))
     throw new Unreadable(t('{where}: found “{found}”, expected whole numbers.', { where, found: value }))
-  return Number(word)
+  return Number(digits)
 }

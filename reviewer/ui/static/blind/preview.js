@@ -14,39 +14,32 @@ export const versionWords = (version) =>
   version === null ? t('made before drafted and edited texts were told apart') : VERSIONS[version]
 
 /** What would be sampled, by the server's answer to a preview. */
-export function previewWords(
-  { version, scores, pairs, gold, training, scorers, notes, spectra, strata, shared },
-  tasks,
-) {
-  const rows = (kind, table) =>
-    table.map((line) =>
-      h(
-        'tr',
-        h('td', kind),
-        h('td', line.source),
-        h('td', tasks[line.task] ?? line.task),
-        h('td.n', String(line.number)),
-      ),
-    )
-  const single = (kind, items) => items > 0 && h('tr', h('td', kind), h('td'), h('td'), h('td.n', String(items)))
+export function previewWords(previewed, tasks) {
+  const { version, scores, pairs, gold, training, scorers, notes, spectra, strata, shared } = previewed
+  const row = (kind, source, task, n) => h('tr', h('td', kind), h('td', source), h('td', task), h('td.n', String(n)))
+  const rows = (kind, lines) => lines.map((line) => row(kind, line.source, tasks[line.task] ?? line.task, line.number))
+  const single = (kind, n) => n > 0 && row(kind, '', '', n)
+  const sampled = strata.map(
+    ({ stratum: [task, ...rest], spectra: n }) => `${[tasks[task] ?? task, ...rest].join(', ')} ${n}`,
+  )
+  const { least: low, most: high } = shared ?? {}
+  const most = low === high ? low : t('{low} to {high}', { low, high })
+  const questions = ({ initials, questions: n }, at) => [
+    at > 0 && ' · ',
+    withParts(tn('{person}: {n} question', '{person}: {n} questions', n), { person: h('strong', initials) }),
+  ]
+  const barred = scorers
+    .filter((scorer) => scorer.barred)
+    .map(({ initials, barred: items }) => t('{person} worked on {items}', { person: initials, items }))
+    .join(', ')
   return [
     h('h3', t('Preview of the sample')),
     h('p', versionWords(version)),
     h(
       'p',
       sentences(
-        tn('{n} spectrum: {strata}.', '{n} spectra: {strata}.', spectra, {
-          strata: strata
-            .map(({ stratum: [task, ...rest], spectra: n }) => `${[tasks[task] ?? task, ...rest].join(', ')} ${n}`)
-            .join('; '),
-        }),
-        shared &&
-          t('Every two scorers share {number} spectra.', {
-            number:
-              shared.least === shared.most
-                ? shared.least
-                : t('{low} to {high}', { low: shared.least, high: shared.most }),
-          }),
+        tn('{n} spectrum: {strata}.', '{n} spectra: {strata}.', spectra, { strata: sampled.join('; ') }),
+        shared && t('Every two scorers share {number} spectra.', { number: most }),
       ),
     ),
     h(
@@ -59,25 +52,8 @@ export function previewWords(
         single(t('training'), training),
       ),
     ),
-    h(
-      'p',
-      scorers.map((scorer, at) => [
-        at > 0 && ' · ',
-        withParts(tn('{person}: {n} question', '{person}: {n} questions', scorer.questions), {
-          person: h('strong', scorer.initials),
-        }),
-      ]),
-    ),
+    h('p', scorers.map(questions)),
     notes.map((note) => h('p.note', note)),
-    scorers.some((scorer) => scorer.barred) &&
-      h(
-        'p.muted',
-        t('{people}: they do not score these.', {
-          people: scorers
-            .filter((scorer) => scorer.barred)
-            .map((scorer) => t('{person} worked on {items}', { person: scorer.initials, items: scorer.barred }))
-            .join(', '),
-        }),
-      ),
+    barred && h('p.muted', t('{people}: they do not score these.', { people: barred })),
   ]
 }

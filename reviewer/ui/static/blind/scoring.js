@@ -28,11 +28,12 @@ export class ScoringPage {
 
   /**
    * @param {HTMLElement} root
-   * @param {{me: Person, keymap: Keymap, inFront: () => boolean, onSessions: (() => void) | null}} options
+   * @param {{me: Person, keymap: Keymap, onSessions: (() => void) | null}} options
    */
-  constructor(root, { me, keymap, inFront, onSessions }) {
+  constructor(root, { me, keymap, onSessions }) {
     this.root = root
     this.me = me
+    this.onSessions = onSessions
     /** @type {SessionWork[]} the sessions that are open to this person */
     this.work = []
     this.at = 0 // the session shown
@@ -40,8 +41,8 @@ export class ScoringPage {
     /** @type {any} a `LoadedSheet` once there is one: the sheet shown with its traces and spectrum */
     this.current = null
     this.sheets = new Sheets()
-    this.act = this.#actions()
-    const active = () => inFront() && !panels.panelIsOpen()
+    this.act = scoringActions(this)
+    const active = () => root.getClientRects().length > 0 && !panels.panelIsOpen()
     this.keys = new Keys(keymap, this.act, active, (text) => this.notices.toast(text))
     const notices = (this.notices = new Notices())
     const parts = (this.parts = {
@@ -68,11 +69,7 @@ export class ScoringPage {
       parts.form,
       notices.toasts,
     )
-    this.places = new Places(parts.places, {
-      onOpen: (token) => this.open(token),
-      onSession: (at) => this.#openSession(at),
-      onSessions,
-    })
+    this.places = new Places(parts.places, this)
     this.views = parts.traces.map(
       (part, at) =>
         new TraceView(part, {
@@ -87,36 +84,8 @@ export class ScoringPage {
       picture: () => this.#picture(),
       state: lastVisit(),
     })
-    this.form = new BlindForm(parts.form, {
-      onScore: (scale, value) => this.score(scale, value),
-      onScale: (scale) => this.selectScale(scale),
-      onChoose: (choice) => this.choose(choice),
-      onComment: (comment) => this.#change({ comment }, { draw: false }),
-      onSave: () => this.save(),
-    })
+    this.form = new BlindForm(parts.form, this)
     onTheme((theme) => this.spectrum.setTheme(theme))
-  }
-
-  #actions() {
-    return scoringActions({
-      root: this.root,
-      sheet: () => this.current?.sheet ?? null,
-      rubric: () => this.session?.rubric,
-      isPair: () => this.isPair,
-      scale: () => this.form.scale,
-      score: (scale, value) => this.score(scale, value),
-      selectScale: (scale) => this.selectScale(scale),
-      choose: (choice) => this.choose(choice),
-      selectSide: (side) => this.selectSide(side),
-      selectStep: (by) => this.selectStep(by),
-      go: (by) => this.go(by),
-      markWrong: () => this.markWrong(),
-      save: () => this.save(),
-      focusComment: () => this.form.comment.focus(),
-      toast: (message) => this.notices.toast(message),
-      spectrumCommand: (command) => this.spectrum.command(command),
-      keySheet: () => this.keys.sheet(),
-    })
   }
 
   get session() {
@@ -140,15 +109,15 @@ export class ScoringPage {
     this.at = Math.max(0, same >= 0 ? same : waiting)
     if (!work.length) return this.#nothing()
     this.root.classList.remove('nothing')
-    const known = this.session.places.some((place) => place.token === this.current?.sheet.token)
-    if (known) this.#drawPlaces()
+    if (this.current && this.#place >= 0) this.places.draw()
     else await this.#resume()
     this.#takeFocus()
   }
 
-  async #openSession(at) {
+  /** @param {number} at */
+  openSession(at) {
     this.at = at
-    await this.#resume()
+    return this.#resume()
   }
 
   /** Open the first sheet without an answer, or else the last one. */
@@ -160,14 +129,8 @@ export class ScoringPage {
   #nothing() {
     this.current = null
     this.root.classList.add('nothing')
-    fill(
-      this.parts.traces[0],
-      h(
-        'div.empty',
-        h('h3', t('Nothing to score')),
-        h('p', t('When a coordinator opens a blind session in which you score, it appears here.')),
-      ),
-    )
+    const words = t('When a coordinator opens a blind session in which you score, it appears here.')
+    fill(this.parts.traces[0], h('div.empty', h('h3', t('Nothing to score')), h('p', words)))
   }
 
   async open(token) {
@@ -188,26 +151,21 @@ export class ScoringPage {
     else this.notices.clear()
     this.root.classList.toggle('pair', this.isPair)
     for (const head of this.heads) head.hidden = !this.isPair
-    this.side = 0
-    traces.forEach((trace, at) => {
+    this.selectSide(0)
+    for (const [at, trace] of traces.entries()) {
       this.views[at].selected = null
       this.views[at].show(this.#state(trace))
-    })
+    }
+    const button = (action, text) =>
+      h('button.guide', { onClick: () => this.act(action) }, cap(this.keys.of(action)), ` ${text}`)
     fill(
       this.parts.header,
-      h(
-        'div.who',
-        h('strong.name', { title: t('the question to the agent') }, `${sheet.question.title}?`),
-        h('span.spring'),
-        h('span.muted', t('{done} of {all}', { done: sheet.place, all: sheet.of })),
-        ...[
-          ['guide', t('guide')],
-          ['keys', t('rubric')],
-        ].map(([action, text]) =>
-          h('button.guide', { onClick: () => this.act(action) }, cap(this.keys.of(action)), ` ${text}`),
-        ),
-      ),
-      sheet.training && h('p.practice', t('Practice: this one does not count')),
+      h('strong.name', { title: t('the question to the agent') }, `${sheet.question.title}?`),
+      sheet.training && h('span.practice', t('Practice: this one does not count')),
+      h('span.spring'),
+      h('span.muted', t('{done} of {all}', { done: sheet.place, all: sheet.of })),
+      button('guide', t('guide')),
+      button('keys', t('rubric')),
     )
     this.parts.spectrum.classList.toggle('absent', spectrum === null)
     this.parts.picture.hidden = spectrum !== null
@@ -225,8 +183,10 @@ export class ScoringPage {
     this.#first()
     this.form.show(this.session.rubric, this.answer)
     this.form.showStatus(this.answer.changed ? t('not saved yet') : sheet.mine ? t('saved') : '')
-    this.#drawPlaces()
-    this.#prefetchNext()
+    this.places.draw()
+    // The server allows this for one place ahead.
+    const next = this.session.places[this.#place + 1]
+    if (next) this.sheets.prefetch(next.token)
     this.#takeFocus()
   }
 
@@ -245,13 +205,11 @@ export class ScoringPage {
       editedBy: {},
       marks: this.#marks(),
       hints: Object.fromEntries(trace.steps.map((step) => [step.id, []])),
-      faults: [],
       pictureURL: trace.pictureURL,
       overviewURL: trace.overviewURL,
       editable: false,
       markable: !this.isPair,
       offered: WRONG,
-      hidden: false,
     }
   }
 
@@ -266,25 +224,16 @@ export class ScoringPage {
   }
 
   #first() {
-    for (const at of this.current.traces.keys()) {
-      const { steps } = this.current.traces[at]
-      this.views[at].select(steps[0]?.id, { scroll: false })
-    }
-    const { steps } = this.current.traces[0]
+    const { traces } = this.current
+    for (const [at, trace] of traces.entries()) this.views[at].select(trace.steps[0]?.id, { scroll: false })
+    const { steps } = traces[0]
     const first = steps.find(windowOf) ?? steps[0]
     if (first) this.select(0, first.id, { scroll: false })
   }
 
-  /** Fetch the next sheet while this one is being scored; the server allows this for one place ahead. */
-  #prefetchNext() {
-    const { places } = this.session
-    const at = places.findIndex((place) => place.token === this.current.sheet.token)
-    const next = places[at + 1]
-    if (next) this.sheets.prefetch(next.token)
-  }
-
-  #drawPlaces() {
-    this.places.draw(this.work, this.at, this.current?.sheet.token)
+  /** The place of the sheet shown in the session; -1: it has none. */
+  get #place() {
+    return this.session.places.findIndex((place) => place.token === this.current.sheet.token)
   }
 
   // ---- selecting
@@ -314,11 +263,16 @@ export class ScoringPage {
   /** Select the trace of a pair that the arrow keys move through. @param {number} at */
   selectSide(at) {
     this.side = at
-    this.heads.forEach((head, side) => head.classList.toggle('front', side === at))
-    this.parts.traces.forEach((part, side) => part.classList.toggle('front', side === at))
+    for (const parts of [this.heads, this.parts.traces])
+      parts.forEach((part, side) => part.classList.toggle('front', side === at))
   }
 
   // ---- answering
+
+  /** @param {string} comment */
+  comment(comment) {
+    this.#change({ comment }, { draw: false })
+  }
 
   /** @param {Record<string, any>} change @param {{draw?: boolean}} options */
   #change(change, { draw = true } = {}) {
@@ -372,14 +326,19 @@ export class ScoringPage {
     const entry = { key: body.key, kind: /** @type {const} */ ('score'), name, lane: LANE + token, parts }
     const inFront = () => this.current === current
     try {
-      await outbox.send({ ...entry, item: null, version: null }, { inFront, onWait: () => inFront() && this.#waits() })
+      // The answer is sent as soon as the server answers; the next sheet can be opened only then.
+      const onWait = () => inFront() && this.form.showStatus(t('not sent yet'), true)
+      await outbox.send({ ...entry, item: null, version: null }, { inFront, onWait })
       answer.saved(text)
       this.#answered(token)
-      if (!inFront()) this.#drawPlaces()
+      if (!inFront()) this.places.draw()
       else if (answer.changed) this.#changedMeanwhile()
       else await this.#next()
     } catch (error) {
-      if (inFront()) this.#notSaved(error)
+      if (!inFront()) return undefined
+      this.form.showStatus(t('not saved'), true)
+      const kept = t('Your answer is kept in this browser.')
+      this.notices.show(sentences(t('Not saved: {reason}', { reason: error.message }), kept))
     } finally {
       if (this.#saving === token) this.#saving = ''
     }
@@ -406,51 +365,34 @@ export class ScoringPage {
         this.form.showStatus(t('saved'))
       }
     }
-    this.#drawPlaces()
+    this.places.draw()
   }
 
   /** The answer was changed while it was sent: it stays in front, for another decision to save. */
   #changedMeanwhile() {
     this.current.sheet.mine = this.answer.onServer
-    this.#drawPlaces()
+    this.places.draw()
     this.form.showStatus(t('not saved yet'))
     this.notices.show(t('You changed the answer while it was being saved. Save it again to keep the change.'))
   }
 
-  /** The answer is sent as soon as the server answers; the next sheet can be opened only then. */
-  #waits() {
-    this.form.showStatus(t('not sent yet'), true)
-  }
-
-  /** @param {any} error */
-  #notSaved(error) {
-    this.form.showStatus(t('not saved'), true)
-    const kept = t('Your answer is kept in this browser.')
-    this.notices.show(sentences(t('Not saved: {reason}', { reason: error.message }), kept))
-  }
-
   async #next() {
     const { places } = this.session
-    const at = places.findIndex((place) => place.token === this.current.sheet.token)
+    const at = this.#place
     const next = places.slice(at + 1).find((place) => !place.answered) ?? places.find((place) => !place.answered)
     if (next) return this.open(next.token)
     await this.open(this.current.sheet.token)
-    const { changeable } = openPlaces(places)
-    const words = sentences(
-      t('All {all} are answered.', { all: places.length }),
-      tn(
-        'You can change the last answer until the session is closed.',
-        'You can change the last {n} answers until the session is closed.',
-        changeable,
-      ),
+    const change = tn(
+      'You can change the last answer until the session is closed.',
+      'You can change the last {n} answers until the session is closed.',
+      openPlaces(places).changeable,
     )
-    this.notices.show(words, { tone: 'done' })
+    this.notices.show(sentences(t('All {all} are answered.', { all: places.length }), change), { tone: 'done' })
   }
 
   go(by) {
     const { places } = this.session
-    const at = places.findIndex((place) => place.token === this.current.sheet.token)
-    const to = places[at + by]
+    const to = places[this.#place + by]
     if (!to) this.notices.toast(by < 0 ? t('This is the first one.') : t('This is the last one.'))
     else if (canOpen(places, to)) this.open(to.token)
     else this.notices.toast(by < 0 ? finalWords(places) : t('Answer this one first: places are answered in order.'))
@@ -458,11 +400,9 @@ export class ScoringPage {
 }
 
 /** @param {SheetPlace[]} places */
-function finalWords(places) {
-  const { changeable } = openPlaces(places)
-  return tn(
+const finalWords = (places) =>
+  tn(
     'Earlier answers are final: only the last one can be changed.',
     'Earlier answers are final: only the last {n} can be changed.',
-    changeable,
+    openPlaces(places).changeable,
   )
-}

@@ -6,6 +6,7 @@ import { fill, h } from '../common/dom.js'
 import { dateAndTime, listOf } from '../common/format.js'
 import { getJSON, newKey, postJSON } from '../common/http.js'
 import { t, tn, withCommas, word } from '../common/language.js'
+import { showError } from '../common/notices.js'
 import { confirmed } from '../common/panels.js'
 import { fingerprintWords, historyWords } from './checks.js'
 import { versionWords } from './preview.js'
@@ -23,20 +24,10 @@ export class BlindSessions {
     this.list = h('div.cards')
     this.form = new SetupForm({ onDrawn: (session) => this.#drawn(session) })
     root.classList.add('blind-sessions')
-    fill(
-      root,
-      h(
-        'div.columns',
-        h('section.setup', { 'aria-label': t('New session') }, this.form.root),
-        h(
-          'section.list',
-          { 'aria-label': t('Sessions') },
-          h('header', h('h2', t('Sessions')), this.score),
-          this.message,
-          this.list,
-        ),
-      ),
-    )
+    const header = h('header', h('h2', t('Sessions')), this.score)
+    const setup = h('section.setup', { 'aria-label': t('New session') }, this.form.root)
+    const list = h('section.list', { 'aria-label': t('Sessions') }, header, this.message, this.list)
+    fill(root, h('div.columns', setup, list))
     setInterval(() => root.getClientRects().length > 0 && !document.hidden && this.#listed(), REFRESH_INTERVAL)
   }
 
@@ -51,12 +42,12 @@ export class BlindSessions {
   }
 
   async load() {
-    await this.#showErrors(async () => this.form.fill(await getJSON('/api/v1/blind/setup')))
+    await attempt(this.message, async () => this.form.fill(await getJSON('/api/v1/blind/setup')))
     await this.#listed()
   }
 
   #listed() {
-    return this.#showErrors(async () => this.#draw(await getJSON('/api/v1/blind/sessions')))
+    return attempt(this.message, async () => this.#draw(await getJSON('/api/v1/blind/sessions')))
   }
 
   #draw(sessions) {
@@ -68,32 +59,24 @@ export class BlindSessions {
     const cards = sessions.map(({ id }) => this.cards.get(id).root)
     // Existing cards are not replaced: a person may be reading one, or it may have the focus.
     if (cards.some((card, at) => this.list.children[at] !== card)) fill(this.list, cards)
-    if (!sessions.length)
-      fill(
-        this.list,
-        h(
-          'p.muted',
-          t('None yet. Choose in the form what is compared and who scores, check the preview, create the session.'),
-        ),
-      )
+    const none = t(
+      'None yet. Choose in the form what is compared and who scores, check the preview, create the session.',
+    )
+    if (!sessions.length) fill(this.list, h('p.muted', none))
   }
 
   async #drawn(session) {
     await this.#listed()
     this.cards.get(session.id)?.root.scrollIntoView({ block: 'nearest' })
   }
-
-  async #showErrors(act) {
-    try {
-      await act()
-      this.message.hidden = true
-    } catch (error) {
-      this.message.hidden = false
-      this.message.textContent = error.message
-      if (!error.kind) console.error(error)
-    }
-  }
 }
+
+/** Do something; show why it failed, until it succeeds. @param {HTMLElement} message @param {() => Promise<any>} act */
+const attempt = (message, act) =>
+  act().then(
+    () => (message.hidden = true),
+    (error) => showError(message, error),
+  )
 
 const TONE = { drawn: 'amber', open: 'blue', closed: 'grey' }
 const MODE = { scores: t('scores'), pairs: t('pairs'), both: t('scores and pairs') }
@@ -111,17 +94,9 @@ export class SessionCard {
     this.checks = h('div.checks')
     this.message = h('p.note.look', { hidden: true, role: 'alert' })
     this.actions = h('div.verbs')
-    this.root = h(
-      'article.session',
-      { 'data-session': session.id, 'aria-label': t('Session {id}', { id: session.id }) },
-      this.head,
-      this.about,
-      this.progress,
-      this.giveaways,
-      this.checks,
-      this.message,
-      this.actions,
-    )
+    const parts = [this.head, this.about, this.progress, this.giveaways, this.checks, this.message, this.actions]
+    const props = { 'data-session': session.id, 'aria-label': t('Session {id}', { id: session.id }) }
+    this.root = h('article.session', props, parts)
     this.draw(session)
     if (session.state === 'drawn') {
       this.#giveaways()
@@ -144,19 +119,16 @@ export class SessionCard {
       this.about,
       h('p.muted', planWords(session)),
       h('p.muted', analysisWords(session)),
-      session.notes.map((note) => h('p.note', { lang: 'en' }, note)),
+      ...session.notes.map((note) => h('p.note', { lang: 'en' }, note)),
     )
-    fill(
-      this.progress,
-      session.progress.map((scorer) =>
-        h(
-          'div.scorer',
-          h('span', scorer.scorer),
-          h('div.bar', h('span', { style: `width:${scorer.questions ? (100 * scorer.done) / scorer.questions : 0}%` })),
-          h('span.muted', t('{done} of {all}', { done: scorer.done, all: scorer.questions })),
-        ),
-      ),
-    )
+    const progress = ({ scorer, done, questions: all }) =>
+      h(
+        'div.scorer',
+        h('span', scorer),
+        h('div.bar', h('span', { style: `width:${all ? (100 * done) / all : 0}%` })),
+        h('span.muted', t('{done} of {all}', { done, all })),
+      )
+    fill(this.progress, session.progress.map(progress))
     if (session.state !== 'drawn') for (const part of [this.giveaways, this.checks]) fill(part)
     fill(this.actions, this.#verbs())
   }
@@ -167,57 +139,45 @@ export class SessionCard {
     if (state === 'drawn')
       return [
         button(t('Open for scoring'), () => this.#change('open'), '.primary'),
-        button(t('Discard…'), () => this.#close()),
+        button(t('Discard…'), () => this.#discard()),
       ]
     if (state === 'open') return [button(t('Close…'), () => this.#close(), '.danger')]
     if (!at.opened) return []
     if (withheld) return [h('p.note', withheld)]
+    const report = (suffix) => address(`/api/v1/blind/sessions/${id}/report.${suffix}`)
+    const all = t('Report, tables (CSV) and raw scores as one file')
     return [
-      h(
-        'a',
-        { href: address(`/api/v1/blind/sessions/${id}/report.html`), target: '_blank', rel: 'noopener' },
-        t('Report'),
-      ),
-      h(
-        'a',
-        { href: address(`/api/v1/blind/sessions/${id}/report.zip`), download: '' },
-        t('Report, tables (CSV) and raw scores as one file'),
-      ),
+      h('a', { href: report('html'), target: '_blank', rel: 'noopener' }, t('Report')),
+      h('a', { href: report('zip'), download: '' }, all),
     ]
   }
 
   async #close() {
-    const { session } = this
-    const given = session.state === 'drawn'
-    const left = session.progress.reduce((sum, scorer) => sum + scorer.questions - scorer.done, 0)
-    const words = given
-      ? [
-          t(
-            'It has not been opened, so nobody has scored anything. It stays in the list as discarded and has no ' +
-              'results.',
-          ),
-        ]
-      : [
-          t('Nothing more can be scored or changed, and it cannot be opened again.'),
-          left
-            ? tn(
-                '{n} answer is still missing; the results will be without it.',
-                '{n} answers are still missing; the results will be without them.',
-                left,
-              )
-            : t('No answer is missing.'),
-          t('After that the results are available, and scorers find the items in Review again.'),
-        ]
-    const sure = await confirmed(
-      given ? t('Discard session {id}?', { id: session.id }) : t('Close session {id}?', { id: session.id }),
-      words,
-      given ? t('Discard session') : t('Close session'),
+    const { id, progress } = this.session
+    const left = progress.reduce((sum, scorer) => sum + scorer.questions - scorer.done, 0)
+    const missing = tn(
+      '{n} answer is still missing; the results will be without it.',
+      '{n} answers are still missing; the results will be without them.',
+      left,
     )
-    if (sure) await this.#change('close')
+    const words = [
+      t('Nothing more can be scored or changed, and it cannot be opened again.'),
+      left ? missing : t('No answer is missing.'),
+      t('After that the results are available, and scorers find the items in Review again.'),
+    ]
+    if (await confirmed(t('Close session {id}?', { id }), words, t('Close session'))) await this.#change('close')
+  }
+
+  async #discard() {
+    const { id } = this.session
+    const words = t(
+      'It has not been opened, so nobody has scored anything. It stays in the list as discarded and has no results.',
+    )
+    if (await confirmed(t('Discard session {id}?', { id }), [words], t('Discard session'))) await this.#change('close')
   }
 
   async #change(verb) {
-    await this.#showErrors(async () =>
+    await attempt(this.message, async () =>
       this.draw(await postJSON(`/api/v1/blind/sessions/${this.session.id}/${verb}`, { key: this.key[verb] })),
     )
     this.onChanged()
@@ -225,30 +185,27 @@ export class SessionCard {
 
   /** List the texts that may reveal their author, for a check before scorers see them. */
   #giveaways() {
-    return this.#showErrors(async () => {
+    return attempt(this.message, async () => {
       const { id, withheld } = this.session
       if (withheld) return fill(this.giveaways, h('p.note', withheld))
       const giveaways = await getJSON(`/api/v1/blind/sessions/${id}/giveaways`)
       if (!giveaways.length)
         return fill(this.giveaways, h('p.note', t('No text reveals its author, as far as a list of phrases can tell.')))
-      return fill(
-        this.giveaways,
-        h(
-          'details',
-          { open: true },
-          h('summary.look', tn('A text may reveal its author', '{n} places may reveal an author', giveaways.length)),
-          h('ul.giveaways', giveaways.slice(0, SHOWN).map(giveawayWords)),
-          giveaways.length > SHOWN &&
-            h('p.muted', t('and {n} more (spec-o3 blind giveaways {id})', { n: giveaways.length - SHOWN, id })),
-          h('p.muted', t('Open the session as it is, or discard it and create another one without such texts.')),
-        ),
-      )
+      const title = tn('A text may reveal its author', '{n} places may reveal an author', giveaways.length)
+      const more = giveaways.length - SHOWN
+      const parts = [
+        h('summary.look', title),
+        h('ul.giveaways', giveaways.slice(0, SHOWN).map(giveawayWords)),
+        more > 0 && h('p.muted', t('and {n} more (spec-o3 blind giveaways {id})', { n: more, id })),
+        h('p.muted', t('Open the session as it is, or discard it and create another one without such texts.')),
+      ]
+      return fill(this.giveaways, h('details', { open: true }, parts))
     })
   }
 
   /** Show what preceded the session and, unless they are withheld from this person, the fingerprints of the sources. */
   #checks() {
-    return this.#showErrors(async () => {
+    return attempt(this.message, async () => {
       const { id, withheld } = this.session
       const under = address(`/api/v1/blind/sessions/${id}`)
       const [history, prints] = await Promise.all([
@@ -258,31 +215,15 @@ export class SessionCard {
       if (this.session.state === 'drawn') fill(this.checks, prints && fingerprintWords(prints), historyWords(history))
     })
   }
-
-  async #showErrors(act) {
-    try {
-      await act()
-      this.message.hidden = true
-    } catch (error) {
-      this.message.hidden = false
-      this.message.textContent = error.message
-      if (!error.kind) console.error(error)
-    }
-  }
 }
 
 function giveawayWords({ item, source, step, words, kind, sentence }) {
   const at = sentence.indexOf(words)
-  return h(
-    'li',
-    h(
-      'span.muted',
-      step
-        ? t('#{item} by {source}, step {step} · {kind}', { item, source, step, kind: word(kind) })
-        : t('#{item} by {source}, first picture · {kind}', { item, source, kind: word(kind) }),
-    ),
-    h('q', sentence.slice(0, at), h('mark', words), sentence.slice(at + words.length)),
-  )
+  const place = step
+    ? t('#{item} by {source}, step {step} · {kind}', { item, source, step, kind: word(kind) })
+    : t('#{item} by {source}, first picture · {kind}', { item, source, kind: word(kind) })
+  const quoted = h('q', sentence.slice(0, at), h('mark', words), sentence.slice(at + words.length))
+  return h('li', h('span.muted', place), quoted)
 }
 
 /** @param {BlindSession} session */

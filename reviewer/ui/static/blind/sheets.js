@@ -11,10 +11,7 @@ import { prepare } from '../spectrum/scene.js'
 export class Sheets {
   #sheets = new Cache(12)
 
-  /**
-   * Load everything that a sheet shows: {sheet, traces, spectrum | null, atlas}.
-   * @param {string} token @returns {Promise<LoadedSheet>}
-   */
+  /** Load everything that a sheet shows. @param {string} token @returns {Promise<LoadedSheet>} */
   load(token) {
     return this.#sheets.get(token, () => loadSheet(token))
   }
@@ -76,19 +73,10 @@ function asStep({ id, kind, text, ...more }, side) {
   const own = side ? `${side}-${id}` : id
   if (kind === 'think') return { id: own, kind, text }
   if (kind === 'answer') return { id: own, kind, verdict: more.verdict, explanation: text }
-  const { window, frame, z, medium, observation, ok } = more
+  const { window, picture, ...zoom } = more
   // Picture 0 is a picture: as text it counts as one.
-  return {
-    id: own,
-    kind,
-    arguments: { wavelength_range: window, label: text },
-    frame,
-    z,
-    medium,
-    observation,
-    ok,
-    picture: more.picture === null ? null : String(more.picture),
-  }
+  const shown = picture === null ? null : String(picture)
+  return { ...zoom, id: own, kind, arguments: { wavelength_range: window, label: text }, picture: shown }
 }
 
 /**
@@ -138,9 +126,8 @@ export class Answer {
   }
 
   get complete() {
-    return this.pair
-      ? this.values.preference !== null
-      : this.values.coherence !== null && this.values.consistency !== null
+    const { preference, coherence, consistency } = this.values
+    return this.pair ? preference !== null : coherence !== null && consistency !== null
   }
 
   set(change) {

@@ -12,14 +12,6 @@ import { ThreadBox } from './thread.js'
 
 const OPEN = 'so-comments'
 
-/**
- * @typedef {Object} CommentsOptions
- * @property {import('../review/state.js').ReviewState} state
- * @property {import('../common/notices.js').Notices} notices
- * @property {import('../review/item_view.js').ItemView} view
- * @property {string} key that opens the panel
- */
-
 export class Comments {
   #ticket = 0
   /** @type {Item | null} */
@@ -37,29 +29,24 @@ export class Comments {
   /** @type {CommentField | null} */
   #field = null
 
-  /** @param {CommentsOptions} options */
-  constructor(options) {
-    this.options = options
-    this.state = options.state
+  /**
+   * @param {{state: import('../review/state.js').ReviewState, notices: import('../common/notices.js').Notices,
+   *   view: import('../review/item_view.js').ItemView, key: string}} options `key`: opens the panel
+   */
+  constructor({ state, notices, view, key }) {
+    this.state = state
+    this.notices = notices
+    this.view = view
     this.isOpen = lasting.get(OPEN) === 'open'
     this.count = h('span.count')
-    this.button = h(
-      'button.toggle',
-      { 'aria-controls': 'so-comments-body', onClick: () => this.toggle() },
-      h('span.arrow', { 'aria-hidden': 'true' }),
-      h('span', t('Comments')),
-      ' ',
-      this.count,
-      h('span.spring'),
-      cap(options.key),
-    )
+    const arrow = h('span.arrow', { 'aria-hidden': 'true' })
+    const title = [arrow, h('span', t('Comments')), ' ', this.count, h('span.spring'), cap(key)]
+    this.button = h('button.toggle', { 'aria-controls': 'so-comments-body', onClick: () => this.toggle() }, title)
     this.hiddenNote = h('p.note', { hidden: true })
     this.threads = h('div.threads')
     const scrolled = h('div.scrolled', this.hiddenNote, this.threads)
-    this.about = h('select', {
-      'aria-label': t('What the comment is about'),
-      onChange: () => this.#choose(this.about.value),
-    })
+    const onChange = () => this.#choose(this.about.value)
+    this.about = h('select', { 'aria-label': t('What the comment is about'), onChange })
     this.composer = h('div.composer', h('label', t('New comment on'), ' ', this.about))
     this.body = h('div.body', { id: 'so-comments-body' }, scrolled, this.composer)
     this.root = h('section.comments', { 'aria-label': t('Comments'), hidden: true }, this.button, this.body)
@@ -114,20 +101,16 @@ export class Comments {
     const known = this.#answer
     await this.#load()
     if (!known || item?.id !== this.#item?.id) return // its comments are no news
-    const before = new Set(known.threads.flatMap((thread) => thread.comments.map((comment) => comment.id)))
-    const { me } = this.state
-    const come = this.#answer?.threads
-      .flatMap((thread) => thread.comments)
-      .filter((comment) => !before.has(comment.id) && comment.person !== me.initials)
-    const last = come?.at(-1)
-    if (last) this.options.notices.toast(t('{person} commented on this item.', { person: last.person ?? last.source }))
+    const before = new Set(commentsOf(known).map(({ id }) => id))
+    const { initials } = this.state.me
+    const last = commentsOf(this.#answer).findLast(({ id, person }) => !before.has(id) && person !== initials)
+    if (last) this.notices.toast(t('{person} commented on this item.', { person: last.person ?? last.source }))
   }
 
   /** @param {string} what @param {boolean} [asks] whether the answer depends on what is hidden */
   #path(what, asks = true) {
-    return address(
-      `/api/v1/item/${this.#item?.id}/${what}${asks && this.state.verdictFirst ? '?verdict_first=true' : ''}`,
-    )
+    const query = asks && this.state.verdictFirst ? '?verdict_first=true' : ''
+    return address(`/api/v1/item/${this.#item?.id}/${what}${query}`)
   }
 
   /** @param {Discussion} answer */
@@ -139,65 +122,60 @@ export class Comments {
       if (box) box.update(thread)
       else this.#addThread(thread)
     }
-    const ids = new Set(answer.threads.map((thread) => thread.id))
     for (const [id, box] of this.#boxes) {
-      if (ids.has(id)) continue
+      if (answer.threads.some((thread) => thread.id === id)) continue
       box.root.remove()
       this.#boxes.delete(id)
     }
     this.hiddenNote.hidden = answer.hidden === 0
-    fill(
-      this.hiddenNote,
-      this.#item?.hidden
-        ? tn(
-            '{n} comment by others is shown after your verdict.',
-            '{n} comments by others are shown after your verdict.',
-            answer.hidden,
-          )
-        : tn(
-            '{n} comment by others is shown after your decision.',
-            '{n} comments by others are shown after your decision.',
-            answer.hidden,
-          ),
-    )
+    this.hiddenNote.textContent = this.#item?.hidden
+      ? tn(
+          '{n} comment by others is shown after your verdict.',
+          '{n} comments by others are shown after your verdict.',
+          answer.hidden,
+        )
+      : tn(
+          '{n} comment by others is shown after your decision.',
+          '{n} comments by others are shown after your decision.',
+          answer.hidden,
+        )
     this.#drawCount()
     this.#drawComposer()
-    this.options.view.showThreads(this.#bySteps(answer.threads))
+    this.view.showThreads(this.#bySteps(answer.threads))
     this.#arrive()
     this.#markRead()
   }
 
   /** @param {CommentThread} thread */
   #addThread(thread) {
+    const { id } = thread
     const item = /** @type {Item} */ (this.#item)
-    const box = new ThreadBox(thread, this.#newFrom, {
-      me: this.state.me.initials,
-      unsent: this.#unsent(`thread ${thread.id}`),
-      people: () => this.#people,
+    const resolve = async (resolved) => {
+      const body = { resolved, key: newKey() }
+      try {
+        await this.#send(item, 'thread', this.#path(`thread/${id}`, false), body, () => {})
+      } catch (error) {
+        if (item.id === this.#item?.id) this.notices.error(error)
+      }
+    }
+    const box = new ThreadBox(thread, {
+      isNew: (comment) => this.#isNew(comment),
+      unsent: this.#unsent(`thread ${id}`),
+      people: this.#people,
       about: (step) => this.#nameOf(step, thread),
-      onStep: (step) => this.options.view.select(step),
-      onReply: (text, key, onWait) => this.#post({ text, key, thread: thread.id }, onWait),
-      onResolve: async (resolved) => {
-        const key = newKey()
-        try {
-          await this.#send(item, 'thread', this.#path(`thread/${thread.id}`, false), { resolved, key }, () => {})
-        } catch (error) {
-          if (item.id === this.#item?.id) this.options.notices.error(error)
-        }
-      },
+      onStep: (step) => this.view.select(step),
+      onReply: (text, key, onWait) => this.#post({ text, key, thread: id }, onWait),
+      onResolve: resolve,
     })
     // A thread that was hidden until now may be older than those on the page.
-    const next = [...this.#boxes.values()].find((other) => other.thread.id > thread.id)
+    const next = [...this.#boxes.values()].find((other) => other.thread.id > id)
     this.threads.insertBefore(box.root, next?.root ?? null)
-    this.#boxes.set(thread.id, box)
+    this.#boxes.set(id, box)
     box.field.resume()
   }
 
-  get #people() {
-    return this.#answer?.people ?? []
-  }
+  #people = () => this.#answer?.people ?? []
 
-  /** @param {string} what */
   #unsent(what) {
     return new UnsentAnswer(this.state.me.initials, /** @type {Item} */ (this.#item), `comment ${what}`)
   }
@@ -211,10 +189,6 @@ export class Comments {
     return number === current ? name : t('{step}, on version {version}', { step: name, version: number })
   }
 
-  /**
-   * @param {{text: string, key: string, thread?: number, step?: string, version?: number}} comment
-   * @param {() => void} onWait
-   */
   #post(comment, onWait) {
     return this.#send(/** @type {Item} */ (this.#item), 'comment', this.#path('comments'), comment, onWait)
   }
@@ -230,17 +204,15 @@ export class Comments {
     const unsent = this.#unsent(body.thread === undefined ? `step ${body.step}` : `thread ${body.thread}`)
     await outbox.send({ ...about, kind, key: body.key, parts: [{ path, body }] }, { inFront, onWait })
     if (kind === 'comment') unsent.forget()
-    if (id === this.#item?.id) await this.#load().catch((error) => this.options.notices.error(error))
+    if (id === this.#item?.id) await this.#load().catch((error) => this.notices.error(error))
   }
 
   // ---- the panel
 
   #drawCount() {
-    const threads = this.#answer?.threads ?? []
-    const number = threads.reduce((sum, thread) => sum + thread.comments.length, 0) + (this.#answer?.hidden ?? 0)
-    const fresh = [...this.#boxes.values()]
-      .flatMap(({ thread }) => thread.comments)
-      .filter((comment) => this.#isNew(comment))
+    const comments = commentsOf(this.#answer)
+    const number = comments.length + (this.#answer?.hidden ?? 0)
+    const fresh = comments.filter((comment) => this.#isNew(comment))
     fill(
       this.count,
       number > 0 && h('span.pill.grey', String(number)),
@@ -258,46 +230,33 @@ export class Comments {
   #drawComposer() {
     const item = this.#item
     if (!item) return
-    const saved = item.trajectory.steps
-    const steps = saved.map((step) => [step.id, stepName(this.state.numberOf(step.id), step.kind)])
-    const choices = [['', t('the whole item')], ...steps]
-    fill(
-      this.about,
-      choices.map(([value, name]) => {
-        const begun = this.#unsent(`step ${value}`).read()?.text
-        return h(
-          'option',
-          { value, selected: value === this.#step },
-          begun ? t('{step} (unsent text)', { step: name }) : name,
-        )
-      }),
-    )
+    const steps = item.trajectory.steps.map(({ id, kind }) => [id, stepName(this.state.numberOf(id), kind)])
+    const choices = [['', t('the whole item')], ...steps].map(([value, name]) => {
+      const begun = Boolean(this.#unsent(`step ${value}`).read()?.text)
+      return { value, begun, name: begun ? t('{step} (unsent text)', { step: name }) : name }
+    })
+    fill(this.about, ...choices.map(({ value, name }) => h('option', { value }, name)))
     this.about.value = this.#step
     if (this.#field) return this.#field.peopleCame()
     // Text that was typed before a reload is offered first.
-    this.#step = choices.map(([id]) => id).find((id) => this.#unsent(`step ${id}`).read()?.text) ?? ''
+    this.#step = choices.find(({ begun }) => begun)?.value ?? ''
     this.about.value = this.#step
-    this.#field = new CommentField({
-      label: t('New comment'),
-      hint: t('Write to the others …'),
-      action: t('Send'),
-      unsent: this.#unsent(`step ${this.#step}`),
-      people: () => this.#people,
-      send: (text, key, onWait) => this.#post({ text, key, step: this.#step, version: this.#item?.version.id }, onWait),
-    })
+    const words = { label: t('New comment'), hint: t('Write to the others …'), action: t('Send') }
+    const unsent = this.#unsent(`step ${this.#step}`)
+    const send = (text, key, onWait) =>
+      this.#post({ text, key, step: this.#step, version: this.#item?.version.id }, onWait)
+    this.#field = new CommentField({ ...words, unsent, people: this.#people, send })
     this.composer.querySelector('.comment-field')?.remove()
     this.composer.append(this.#field.root)
     return this.#field.resume()
   }
 
-  /** @param {string} step */
   #choose(step) {
     this.#step = step
     this.#drawComposer()
     this.#field?.use(this.#unsent(`step ${step}`))
   }
 
-  /** @param {boolean} open */
   #setOpen(open) {
     this.isOpen = open
     lasting.set(OPEN, open ? 'open' : 'closed')
@@ -323,29 +282,26 @@ export class Comments {
 
   /** A card's button: go to the threads about its step, or begin one. @param {string} step */
   openStep(step) {
-    if (!this.#item?.trajectory.steps.some(({ id }) => id === step)) {
-      this.options.notices.toast(t('This step is not saved yet. Save the version, then comment on it.'))
-      return
-    }
+    if (!this.#item?.trajectory.steps.some(({ id }) => id === step))
+      return this.notices.toast(t('This step is not saved yet. Save the version, then comment on it.'))
     const box = [...this.#boxes.values()].find(({ thread }) => thread.step === step && !thread.resolved)
     this.write(step)
-    box?.root.scrollIntoView({ block: 'nearest' })
+    return box?.root.scrollIntoView({ block: 'nearest' })
   }
 
   /** Go to a comment, as soon as its item is shown. @param {number} item @param {number} comment */
   goTo(item, comment) {
     this.#goTo = { item, comment }
     this.#setOpen(true)
-    if (item === this.#item?.id) this.#load().catch((error) => this.options.notices.error(error))
+    if (item === this.#item?.id) this.#load().catch((error) => this.notices.error(error))
   }
 
   #arrive() {
     if (this.#goTo?.item !== this.#item?.id) return
     const to = document.getElementById(`so-comment-of-${this.#goTo?.comment}`)
     this.#goTo = null
-    if (!to) return
-    to.scrollIntoView({ block: 'nearest' })
-    to.focus({ preventScroll: true })
+    to?.scrollIntoView({ block: 'nearest' })
+    to?.focus({ preventScroll: true })
   }
 
   /** What is on the screen is read. */
@@ -353,14 +309,9 @@ export class Comments {
     const item = this.#item
     const known = this.#answer
     if (!item || !known || !this.isOpen || document.hidden || !this.root.getClientRects().length) return
-    const shown = known.threads.flatMap((thread) => thread.comments)
-    const last = Math.max(0, ...shown.map((comment) => comment.id))
-    if (
-      last <= known.read ||
-      !shown.some((comment) => comment.id > known.read && comment.person !== this.state.me.initials)
-    )
-      return
-    postJSON(this.#path('comments/read'), { comment: last })
+    const { initials } = this.state.me
+    if (!commentsOf(known).some(({ id, person }) => id > known.read && person !== initials)) return
+    postJSON(this.#path('comments/read'), { comment: newestOf(known) })
       .then(({ comment }) => {
         known.read = Math.max(known.read, comment)
         this.state.dispatch('read', { id: item.id })
@@ -393,5 +344,8 @@ const stepName = (number, kind) =>
     answer: t('step {number}, answer', { number }),
   })[kind]
 
+/** @param {Discussion | null} discussion */
+const commentsOf = (discussion) => discussion?.threads.flatMap(({ comments }) => comments) ?? []
+
 /** The newest comment, 0 where there is none. @param {Discussion} discussion */
-const newestOf = ({ threads }) => Math.max(0, ...threads.flatMap(({ comments }) => comments.map(({ id }) => id)))
+const newestOf = (discussion) => Math.max(0, ...commentsOf(discussion).map(({ id }) => id))

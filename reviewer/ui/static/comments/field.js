@@ -11,21 +11,17 @@ const WHILE_PRESSED = 300 // ms
 const LONGEST = 20_000 // characters of a comment
 let number = 0
 
-/**
- * @typedef {Object} FieldOptions
- * @property {string} label what the text is, for a screen reader
- * @property {string} hint in the empty field
- * @property {string} action the label of the button
- * @property {import('../review/dialogs.js').UnsentAnswer} unsent
- * @property {() => Colleague[]} people who can be mentioned
- * @property {(text: string, key: string, onWait: () => void) => Promise<void>} send resolves when the server has it
- * @property {(() => void) | null} [onLeave] the person leaves an empty field
- */
+/** @typedef {import('../review/dialogs.js').UnsentAnswer} Unsent */
 
 export class CommentField {
   #sending = false
 
-  /** @param {FieldOptions} options */
+  /**
+   * @param {{label: string, hint: string, action: string, unsent: Unsent, people: () => Colleague[],
+   *   send: (text: string, key: string, onWait: () => void) => Promise<void>, onLeave?: (() => void) | null}} options
+   *   `hint`: in the empty field; `action`: on the button; `send` resolves when the server has the text; `onLeave`: the
+   *   person leaves an empty field
+   */
   constructor({ label, hint, action, unsent, people, send, onLeave = null }) {
     this.unsent = unsent
     this.people = people
@@ -40,31 +36,21 @@ export class CommentField {
       'aria-autocomplete': 'list',
       'aria-controls': `${id}-people`,
       onInput: () => this.#typed(),
-      onKeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
+      onKeydown: (event) => this.#key(event),
       onFocus: () => this.root.classList.add('used'),
       onBlur: () => this.#left(),
     })
     this.offered = h('ul.people', { id: `${id}-people`, role: 'listbox', 'aria-label': t('People'), hidden: true })
     this.note = h('p.note.look', { role: 'alert', hidden: true })
     this.button = h('button.primary', { onClick: () => this.submit() }, action, ' ', cap('Enter'))
-    this.leaveButton = onLeave && h('button', { onClick: () => this.#leave() }, t('Cancel'))
-    this.root = h(
-      'div.comment-field',
-      this.area,
-      this.offered,
-      this.note,
-      h(
-        'div.foot',
-        h('span.muted', cap('@'), ' ', t('mention'), ' · ', cap('Shift'), ' ', cap('Enter'), ' ', t('new line')),
-        h('span.spring'),
-        this.leaveButton,
-        this.button,
-      ),
-    )
+    const leaveButton = onLeave && h('button', { onClick: () => this.#leave() }, t('Cancel'))
+    const keys = [cap('@'), ' ', t('mention'), ' · ', cap('Shift'), ' ', cap('Enter'), ' ', t('new line')]
+    const foot = h('div.foot', h('span.muted', keys), h('span.spring'), leaveButton, this.button)
+    this.root = h('div.comment-field', this.area, this.offered, this.note, foot)
     this.use(unsent)
   }
 
-  /** Write another comment here: show what is unsent of it. @param {FieldOptions['unsent']} unsent */
+  /** Write another comment here: show what is unsent of it. @param {Unsent} unsent */
   use(unsent) {
     this.unsent = unsent
     this.area.value = unsent.read()?.text ?? ''
@@ -98,9 +84,7 @@ export class CommentField {
     const key = unsent.read()?.key ?? newKey()
     unsent.keep({ text, key })
     // The field may be used for another comment before this one is sent.
-    const show = (/** @type {boolean} */ sending, /** @type {string} */ note) => {
-      if (unsent === this.unsent) this.#show(sending, note)
-    }
+    const show = (sending, note) => unsent === this.unsent && this.#show(sending, note)
     show(true, '')
     try {
       await this.send(text, key, () => show(true, t('Not sent yet: the server does not answer. Trying again …')))
@@ -115,7 +99,6 @@ export class CommentField {
     this.#fit()
   }
 
-  /** @param {boolean} sending @param {string} note */
   #show(sending, note) {
     this.#sending = sending
     this.area.readOnly = sending
@@ -126,9 +109,7 @@ export class CommentField {
 
   /** The focus has gone. What moves now would move away from under the pointer that presses a button. */
   #left() {
-    setTimeout(() => {
-      if (document.activeElement !== this.area) this.#offer([])
-    }, WHILE_PRESSED)
+    setTimeout(() => document.activeElement !== this.area && this.#offer([]), WHILE_PRESSED)
   }
 
   #leave() {
@@ -173,35 +154,23 @@ export class CommentField {
   #offer(people) {
     const { offered } = this
     offered.hidden = !people.length
-    fill(
-      offered,
-      people.map((person, at) =>
-        h(
-          'li',
-          {
-            id: `${offered.id}-${at}`,
-            role: 'option',
-            'data-initials': person.initials,
-            onPointerdown: (/** @type {Event} */ event) => {
-              event.preventDefault() // the field keeps the focus
-              this.#mention(person.initials)
-            },
-          },
-          h('strong', person.initials),
-          ' ',
-          h('bdi', person.name),
-        ),
-      ),
-    )
+    const option = ({ initials, name }, at) => {
+      const onPointerdown = (event) => {
+        event.preventDefault() // the field keeps the focus
+        this.#mention(initials)
+      }
+      const props = { id: `${offered.id}-${at}`, role: 'option', 'data-initials': initials, onPointerdown }
+      return h('li', props, h('strong', initials), ' ', h('bdi', name))
+    }
+    fill(offered, people.map(option))
     this.#activate(0)
     if (people.length) offered.scrollIntoView({ block: 'nearest' })
   }
 
-  /** @param {number} at */
   #activate(at) {
-    for (const [index, option] of [...this.offered.children].entries())
-      option.setAttribute('aria-selected', String(index === at))
-    const active = this.offered.children[at]
+    const options = [...this.offered.children]
+    options.forEach((option, index) => option.setAttribute('aria-selected', String(index === at)))
+    const active = options[at]
     if (active) this.area.setAttribute('aria-activedescendant', active.id)
     else this.area.removeAttribute('aria-activedescendant')
   }
@@ -218,15 +187,11 @@ export class CommentField {
   #key(event) {
     if (isComposing(event)) return
     const options = [...this.offered.children]
-    if (options.length && this.#keyOfList(event, options)) {
-      event.preventDefault()
-      event.stopPropagation()
-      return
-    }
-    if (event.key !== 'Enter' || event.shiftKey || event.altKey) return
+    const ofList = options.length > 0 && this.#keyOfList(event, options)
+    if (!ofList && (event.key !== 'Enter' || event.shiftKey || event.altKey)) return
     event.preventDefault()
     event.stopPropagation()
-    this.submit()
+    if (!ofList) this.submit()
   }
 
   /** @param {KeyboardEvent} event @param {Element[]} options */

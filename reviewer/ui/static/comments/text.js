@@ -11,11 +11,7 @@ const OF_A_WORD = `(?![${IDEOGRAPHS}])[\\p{L}\\p{N}_]`
 const ADDRESS = new RegExp(`https?:\\/\\/(?:[\\x21\\x23-\\x3b\\x3d\\x3f-\\x5f\\x61-\\x7e]|${OF_A_WORD})+`, 'gu')
 const AFTER_IT = `.,;:!?)]}'`
 
-/**
- * @typedef {Object} TextPart
- * @property {'text' | 'mention' | 'link'} kind
- * @property {string} text
- */
+/** @typedef {{kind: 'text' | 'mention' | 'link', text: string}} TextPart */
 
 /**
  * Split a text into plain text, mentions and links.
@@ -28,7 +24,7 @@ export function partsOf(text, initials) {
   let from = 0
   for (const match of text.matchAll(ADDRESS)) {
     const address = withoutEnd(match[0])
-    if (!isAddress(address)) continue
+    if (!URL.canParse(address)) continue
     parts.push(...mentionsIn(text.slice(from, match.index), initials), { kind: 'link', text: address })
     from = match.index + address.length
   }
@@ -50,15 +46,6 @@ function withoutEnd(address) {
   const bare = address.slice(0, end)
   // A bracket that the address opens belongs to it: https://example.org/H_(alpha)
   return address[bare.length] === ')' && bare.lastIndexOf('(') > bare.lastIndexOf(')') ? `${bare})` : bare
-}
-
-/** @param {string} address */
-function isAddress(address) {
-  try {
-    return Boolean(new URL(address).hostname)
-  } catch {
-    return false
-  }
 }
 
 /** @param {string} text @param {string[]} initials */

@@ -6,55 +6,37 @@ import { t, tn } from '../common/language.js'
 import { textElements } from './text.js'
 import { CommentField } from './field.js'
 
-/**
- * @typedef {Object} ThreadOptions
- * @property {string} me initials
- * @property {import('../review/dialogs.js').UnsentAnswer} unsent of the reply
- * @property {() => Colleague[]} people who can be mentioned
- * @property {(id: string) => string} about what a step is called
- * @property {(id: string) => void} onStep
- * @property {(text: string, key: string, onWait: () => void) => Promise<void>} onReply
- * @property {(resolved: boolean) => Promise<void>} onResolve
- */
-
 export class ThreadBox {
-  /** Whether a resolved thread is shown whole. */
-  #shown = false
-  /** Whether the field for a reply is open. */
+  #shown = false // whole, although it is resolved
   #replying = false
-  /** What is drawn. */
-  #drawn = ''
+  #drawn = '' // what is drawn
 
   /**
-   * @param {CommentThread} thread @param {number} newFrom comments after this one are new
-   * @param {ThreadOptions} options
+   * @param {CommentThread} thread
+   * @param {{isNew: (comment: CommentSent) => boolean, unsent: import('./field.js').Unsent, people: () => Colleague[],
+   *   about: (id: string) => string, onStep: (id: string) => void, onResolve: (resolved: boolean) => Promise<void>,
+   *   onReply: (text: string, key: string, onWait: () => void) => Promise<void>}} options `about`: the name of a step
    */
-  constructor(thread, newFrom, options) {
+  constructor(thread, options) {
     this.thread = thread
-    this.newFrom = newFrom
     this.options = options
     this.header = h('header')
     this.list = h('ol')
-    this.field = new CommentField({
-      label: t('Reply'),
-      hint: t('Reply …'),
-      action: t('Reply'),
-      unsent: options.unsent,
-      people: options.people,
-      send: async (text, key, onWait) => {
-        await options.onReply(text, key, onWait)
-        this.#replying = false
-        this.#draw()
-      },
-      onLeave: () => this.#openReply(false),
-    })
+    const { unsent, people } = options
+    const send = async (text, key, onWait) => {
+      await options.onReply(text, key, onWait)
+      this.#replying = false
+      this.#draw()
+    }
+    const onLeave = () => this.#openReply(false)
+    const words = { label: t('Reply'), hint: t('Reply …'), action: t('Reply') }
+    this.field = new CommentField({ ...words, unsent, people, send, onLeave })
     this.reply = h('button.link.reply', { onClick: () => this.#openReply(true) }, t('Reply'))
     this.root = h('article.thread', { 'data-thread': thread.id }, this.header, this.list, this.reply, this.field.root)
     this.#replying = !this.field.isEmpty
     this.update(thread)
   }
 
-  /** @param {boolean} open */
   #openReply(open) {
     this.#replying = open
     this.#draw()
@@ -64,12 +46,7 @@ export class ThreadBox {
 
   /** Whether it has comments that the person has not seen before. */
   get isNew() {
-    return this.thread.comments.some((comment) => this.#isNew(comment))
-  }
-
-  /** @param {CommentSent} comment */
-  #isNew(comment) {
-    return comment.id > this.newFrom && comment.person !== this.options.me && !comment.source
+    return this.thread.comments.some(this.options.isNew)
   }
 
   /** @param {CommentThread} thread */
@@ -86,40 +63,26 @@ export class ThreadBox {
     const folded = thread.resolved && !this.#shown && !this.isNew && this.field.isEmpty
     this.root.classList.toggle('resolved', thread.resolved)
     this.root.setAttribute('aria-label', this.#title())
-    const by = thread.resolved_by
+    const { step, resolved, resolved_by: by, comments } = thread
+    const onStep = { onClick: () => options.onStep(step) }
     const toggle = () => {
       this.#shown = folded
       this.#draw()
     }
     // A button that has the focus is drawn again with it.
     const focused = this.header.contains(document.activeElement) ? document.activeElement?.className : ''
-    const count = thread.comments.length
+    const resolver = by && (by.person === null ? t('resolved') : t('resolved by {person}', { person: by.person }))
+    const show = folded ? tn('show {n} comment', 'show {n} comments', comments.length) : t('hide')
     fill(
       this.header,
-      thread.step
-        ? h('button.link.step', { onClick: () => options.onStep(thread.step) }, this.#title())
-        : h('span.step', this.#title()),
-      by &&
-        h(
-          'span.pill.green',
-          { title: dateAndTime(by.at) },
-          by.person === null ? t('resolved') : t('resolved by {person}', { person: by.person }),
-        ),
-      thread.resolved &&
-        h(
-          'button.link.show',
-          { 'aria-expanded': String(!folded), onClick: toggle },
-          folded ? tn('show {n} comment', 'show {n} comments', count) : t('hide'),
-        ),
+      step ? h('button.link.step', onStep, this.#title()) : h('span.step', this.#title()),
+      by && h('span.pill.green', { title: dateAndTime(by.at) }, resolver),
+      resolved && h('button.link.show', { 'aria-expanded': String(!folded), onClick: toggle }, show),
       h('span.spring'),
-      h(
-        'button.resolve',
-        { onClick: () => options.onResolve(!thread.resolved) },
-        thread.resolved ? t('Reopen') : t('Resolve'),
-      ),
+      h('button.resolve', { onClick: () => options.onResolve(!resolved) }, resolved ? t('Reopen') : t('Resolve')),
     )
     if (focused) this.header.querySelector(`button.${focused.split(' ').join('.')}`)?.focus()
-    fill(this.list, folded ? [] : thread.comments.map((comment) => this.#comment(comment)))
+    fill(this.list, folded ? [] : comments.map((comment) => this.#comment(comment)))
     this.list.hidden = folded
     this.reply.hidden = folded || this.#replying
     this.field.root.hidden = folded || !this.#replying
@@ -132,8 +95,9 @@ export class ThreadBox {
 
   /** @param {CommentSent} comment */
   #comment(comment) {
-    const initials = this.options.people().map((person) => person.initials)
-    const name = this.options.people().find((person) => person.initials === comment.person)?.name
+    const people = this.options.people()
+    const initials = people.map((person) => person.initials)
+    const name = people.find((person) => person.initials === comment.person)?.name
     return h(
       'li.comment',
       { id: `so-comment-of-${comment.id}`, tabIndex: -1 },
@@ -142,7 +106,7 @@ export class ThreadBox {
         comment.person !== null && h('strong', { title: name ?? '' }, comment.person),
         comment.source && h('span.pill.grey', { title: t('imported from another program') }, h('bdi', comment.source)),
         h('time.muted', { dateTime: comment.at }, dateAndTime(comment.at)),
-        this.#isNew(comment) && h('span.pill.amber', t('new')),
+        this.options.isNew(comment) && h('span.pill.amber', t('new')),
       ),
       h('p.text', { dir: 'auto' }, textElements(comment.text, initials)),
     )

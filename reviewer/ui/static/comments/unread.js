@@ -74,43 +74,34 @@ export class Unread extends EventTarget {
 
   #content() {
     const more = this.#total - this.#items.length
-    return [
-      h('h2', t('Unread comments')),
-      h(
-        'ul',
-        this.#items.map((comment) => h('li', this.#link(comment))),
-      ),
-      more > 0 && h('p.muted', tn('and {n} older one', 'and {n} older ones', more)),
-    ]
+    const list = h('ul', ...this.#items.map((comment) => h('li', this.#link(comment))))
+    const older = more > 0 && h('p.muted', tn('and {n} older one', 'and {n} older ones', more))
+    return [h('h2', t('Unread comments')), list, older]
   }
 
   /** @param {UnreadItem} comment */
   #link(comment) {
-    const open = (/** @type {Event} */ event) => {
+    const open = (event) => {
       event.preventDefault()
       this.sheet.hidePopover()
       this.onOpen(comment.item, comment.comment)
     }
-    return h(
-      'a',
-      { href: `#item=${comment.item}`, onClick: open },
-      h(
-        'span.about',
-        comment.person && h('strong', comment.person),
-        h('bdi.name', comment.name),
-        comment.mentioned && h('span.pill.amber', t('mentions you')),
-        comment.at && h('time.muted', { dateTime: comment.at }, dateAndTime(comment.at)),
-      ),
-      h('span.text', { dir: 'auto' }, this.#text(comment)),
+    const { item, person, name, mentioned, at } = comment
+    const about = h(
+      'span.about',
+      person && h('strong', person),
+      h('bdi.name', name),
+      mentioned && h('span.pill.amber', t('mentions you')),
+      at && h('time.muted', { dateTime: at }, dateAndTime(at)),
     )
+    return h('a', { href: `#item=${item}`, onClick: open }, about, h('span.text', { dir: 'auto' }, textOf(comment)))
   }
+}
 
-  /** @param {UnreadItem} comment */
-  #text(comment) {
-    if (!comment.hidden) return comment.text.length > SHOWN ? `${comment.text.slice(0, SHOWN)} …` : comment.text
-    const { item, person } = comment
-    if (comment.mentioned && person)
-      return t('{person} mentioned you on item {item}; shown after your decision.', { person, item })
-    return t('A comment on item {item}; shown after your decision.', { item })
-  }
+/** @param {UnreadItem} comment */
+function textOf({ hidden, text, item, person, mentioned }) {
+  if (!hidden) return text.length > SHOWN ? `${text.slice(0, SHOWN)} …` : text
+  if (mentioned && person)
+    return t('{person} mentioned you on item {item}; shown after your decision.', { person, item })
+  return t('A comment on item {item}; shown after your decision.', { item })
 }

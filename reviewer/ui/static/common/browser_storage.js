@@ -3,10 +3,9 @@
 
 import { basePath } from './address.js'
 
-/** Apps below several paths of one host share its storage: each has names of its own. */
+// Apps below several paths of one host share its storage: each has names of its own.
 const OWN = basePath === '/' ? '' : `${basePath} `
-/** A choice for all of them, which first_theme.js reads. */
-const COMMON = 'so-theme'
+const COMMON = 'so-theme' // a choice for all of them, which first_theme.js reads
 const keyOf = (/** @type {string} */ name) => (name === COMMON ? name : OWN + name)
 
 class Storage {
@@ -69,15 +68,13 @@ class Storage {
   }
 
   names(prefix) {
-    return [...this.onPage.keys(), ...this.#stored()].filter((name) => name.startsWith(prefix))
-  }
-
-  #stored() {
+    const names = [...this.onPage.keys()]
     try {
-      return Object.keys(this.place()).flatMap((key) => (key.startsWith(OWN) ? [key.slice(OWN.length)] : []))
+      for (const key of Object.keys(this.place())) if (key.startsWith(OWN)) names.push(key.slice(OWN.length))
     } catch {
-      return []
+      // nothing was stored
     }
+    return names.filter((name) => name.startsWith(prefix))
   }
 }
 

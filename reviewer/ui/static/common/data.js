@@ -28,19 +28,11 @@ export class Cache {
     this.get(key, () => value)
   }
 
-  /** @param {string | number} key */
-  has(key) {
-    return this.#values.has(key)
-  }
+  has = (/** @type {string | number} */ key) => this.#values.has(key)
 
-  /** @param {string | number} key */
-  drop(key) {
-    this.#values.delete(key)
-  }
+  drop = (/** @type {string | number} */ key) => this.#values.delete(key)
 
-  clear() {
-    this.#values.clear()
-  }
+  clear = () => this.#values.clear()
 }
 
 /**

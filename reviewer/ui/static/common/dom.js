@@ -6,42 +6,36 @@
  * An element with properties, attributes, listeners and children.
  * @template {string} Tag
  * @param {Tag} tag e.g. "div" or "div.card.selected"
- * @param {Record<string, any> | Child} first properties (or, without any, the first child): on* are listeners; names
- *   that the element has are properties, others attributes
- * @param {...Child} children
+ * @param {...(Record<string, any> | Child)} parts the properties, which may be left out, then the children: on* are
+ *   listeners; names that the element has are properties, others attributes
  * @returns {ElementOf<Tag>}
  */
-export function h(tag, first = {}, ...children) {
+export function h(tag, ...parts) {
   const [name, ...classes] = tag.split('.')
   const element = /** @type {any} */ (document.createElement(name))
   if (classes.length) element.className = classes.join(' ')
   // In a form a button would submit unless it says otherwise.
   if (name === 'button') element.type = 'button'
-  const plain = first && Object.getPrototypeOf(first) === Object.prototype
-  if (!plain) append(element, [/** @type {Child} */ (first)])
-  for (const [key, value] of plain ? Object.entries(first) : []) {
-    if (value === undefined || value === null || value === false) continue
+  const plain = parts[0] && Object.getPrototypeOf(parts[0]) === Object.prototype
+  for (const [key, value] of plain ? Object.entries(/** @type {any} */ (parts.shift())) : []) {
+    if ((value ?? false) === false) continue
     if (key.startsWith('on')) element.addEventListener(key.slice(2).toLowerCase(), value)
     else if (key in element && !key.includes('-') && key !== 'list') element[key] = value
     else element.setAttribute(key, value === true ? '' : value)
   }
-  append(element, children)
+  append(element, /** @type {Child[]} */ (parts))
   return element
 }
 
 /** @param {Element} element @param {Child[]} children */
 function append(element, children) {
   for (const child of children) {
-    if (child === null || child === undefined || child === false) continue
     if (Array.isArray(child)) append(element, child)
-    else element.append(/** @type {Node | string} */ (child))
+    else if ((child ?? false) !== false) element.append(/** @type {Node | string} */ (child))
   }
 }
 
-/**
- * Replace the children of an element.
- * @template {Element} E @param {E} element @param {...Child} children @returns {E}
- */
+/** Replace the children. @template {Element} E @param {E} element @param {...Child} children @returns {E} */
 export function fill(element, ...children) {
   element.replaceChildren()
   append(element, children)
@@ -49,8 +43,7 @@ export function fill(element, ...children) {
 }
 
 /**
- * Replace the children of an element, but leave those that stay the same, with their listeners: a button that is
- * replaced while it is pressed gets no click.
+ * Replace the children, but leave those that stay the same: a button replaced while it is pressed gets no click.
  * @param {Element} element @param {...Child} children
  */
 export function refill(element, ...children) {
@@ -96,7 +89,7 @@ export const withCommands = (/** @type {string} */ sentence) =>
     .split(/(spec-o3 [a-z]+(?: --?[a-z-]+(?: [^\s,;]*[^\s,;.])?)*)/)
     .map((piece, at) => (at % 2 ? h('code.command', piece) : piece))
 
-/** Find a part that an element must have. @param {ParentNode} root @param {string} selector */
+/** A part that an element must have. @param {ParentNode} root @param {string} selector */
 export function part(root, selector) {
   const element = root.querySelector(selector)
   if (!element) throw new Error(`no ${selector} in this element`)

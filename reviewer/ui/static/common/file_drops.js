@@ -36,20 +36,18 @@ export function keepPageOnDrop() {
     if (event.defaultPrevented || !dataTransfer?.types.includes('Files')) return
     event.preventDefault()
     if (event.type === 'dragover') dataTransfer.dropEffect = mayAdd() ? 'copy' : 'none'
-    else if (mayAdd()) filesOf(dataTransfer).then(offer)
+    else if (mayAdd())
+      filesOf(dataTransfer).then((files) => {
+        dropped = files
+        openTab('data')
+        dispatchEvent(new Event('so-files'))
+      })
     clearTimeout(timer)
     const isTaken = event.type === 'drop' && mayAdd()
     if (!hint.firstChild || isTaken) hint.textContent = isTaken ? '' : words()
     timer = setTimeout(() => (hint.textContent = ''), SHOWN)
   }
   for (const type of /** @type {const} */ (['dragover', 'drop'])) addEventListener(type, take)
-}
-
-/** @param {File[]} files */
-function offer(files) {
-  dropped = files
-  openTab('data')
-  dispatchEvent(new Event('so-files'))
 }
 
 /** The files of a drop, those in dropped folders included. @param {DataTransfer} transfer */

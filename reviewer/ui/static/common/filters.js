@@ -1,53 +1,36 @@
 // The filter of the queue, which Review and Find share: its form, the chips of its active fields, and how it is sent.
 
 import { fill, h } from './dom.js'
+import { select } from './fields.js'
 import { getJSON } from './http.js'
-import { t, withCommas } from './language.js'
+import { t, withCommas, word } from './language.js'
 
 /** @typedef {Record<string, string>} Filter by field; an empty text does not filter */
 
-/** The names of the states, in the order of the work. @type {Record<string, () => string>} */
-const STATES = {
-  screening: () => t('screening'),
-  revision: () => t('revision'),
-  returned: () => t('returned'),
-  audit: () => t('audit'),
-  vote: () => t('vote'),
-  adjudication: () => t('adjudication'),
-  approved: () => t('approved'),
-  rejected: () => t('rejected'),
-  'cannot tell': () => t('cannot tell'),
-  withdrawn: () => t('withdrawn'),
-}
-
-/** Outcomes of trials of evidence. @type {Record<string, () => string>} */
-const TRIALS = {
-  passed: () => t('evidence passed its trial'),
-  failed: () => t('evidence failed its trial'),
-  untested: () => t('no trial'),
-}
-
-/** @type {Record<string, () => string>} */
-const DISCUSSED = {
-  open: () => t('with open comments'),
-  unread: () => t('with unread comments'),
-  mentioned: () => t('comments mention me'),
-}
-
-export const NOBODY = 'nobody'
-
-/** The name of a state, for people. @param {string} state */
-export const stateName = (state) => STATES[state]?.() ?? state
-
-/** What stands for each state in colour. @type {Record<string, string>} */
+/** The states in the order of the work, each with its colour. @type {Record<string, string>} */
 export const STATE_TONES = {
-  returned: 'red',
-  rejected: 'red',
-  adjudication: 'amber',
-  approved: 'green',
-  'cannot tell': 'amber',
-  withdrawn: 'grey',
+  ...{ screening: 'blue', revision: 'blue', returned: 'red', audit: 'blue', vote: 'blue', adjudication: 'amber' },
+  ...{ approved: 'green', rejected: 'red', 'cannot tell': 'amber', withdrawn: 'grey' },
 }
+
+/** The name of a state, for people. */
+export const stateName = word
+
+/** Outcomes of trials of evidence. @type {Record<string, string>} */
+const TRIALS = {
+  passed: t('evidence passed its trial'),
+  failed: t('evidence failed its trial'),
+  untested: t('no trial'),
+}
+
+/** @type {Record<string, string>} */
+const DISCUSSED = {
+  open: t('with open comments'),
+  unread: t('with unread comments'),
+  mentioned: t('comments mention me'),
+}
+
+const NOBODY = 'nobody'
 
 /**
  * What each field means, in words.
@@ -65,11 +48,11 @@ const WORDS = {
   snr_min: (value) => `S/N ≥ ${value}`,
   snr_max: (value) => `S/N ≤ ${value}`,
   disagreement: () => t('only disagreements'),
-  trial: (value) => TRIALS[value]?.() ?? value,
+  trial: (value) => TRIALS[value] ?? value,
   order: () => t('next by value of information'),
   simulated: (value) => (value === 'true' ? t('simulated') : t('not simulated')),
   assigned: (value) => (value === NOBODY ? t('assigned to nobody') : t('assigned to {name}', { name: value })),
-  discussed: (value) => DISCUSSED[value]?.() ?? value,
+  discussed: (value) => DISCUSSED[value] ?? value,
   listed: (value) => t('list {name}', { name: listNames.get(value) ?? value }),
 }
 
@@ -85,7 +68,7 @@ export function noteLists(views) {
 }
 
 /** The fields that filter. @param {Filter} filter */
-const active = (filter) => Object.keys(filter).filter((name) => filter[name] !== '' && filter[name] !== null)
+const active = (filter) => Object.keys(filter).filter((name) => (filter[name] ?? '') !== '')
 
 /** The filter as a query string; the order of the items is no part of it. @param {Filter} filter */
 export function queryOf(filter) {
@@ -103,12 +86,9 @@ export function bodyOf(filter) {
 
 /** A filter as the server keeps it, for the page. @param {Record<string, any>} body @returns {Filter} */
 export function filterOf(body) {
-  const isGiven = (/** @type {any} */ value) =>
-    value !== null && value !== '' && value !== false && (!Array.isArray(value) || value.length > 0)
-  const given = Object.entries(body).filter(
-    ([name, value]) => isGiven(value) || (name === 'simulated' && value === false),
-  )
-  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]))
+  const filter = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value ?? '')]))
+  for (const name of Object.keys(filter)) if (body[name] === false && name !== 'simulated') filter[name] = ''
+  return Object.fromEntries(active(filter).map((name) => [name, filter[name]]))
 }
 
 /** The fields of a filter that are active, each with a button that removes it. */
@@ -149,7 +129,6 @@ export class FilterChips {
     this.show(this.filter, this.hints)
   }
 
-  /** @param {string} name @param {Filter} filter @param {string} [hint] */
   #chip(name, filter, hint) {
     const words = WORDS[name]?.(filter[name], this.tasks) ?? `${name}: ${filter[name]}`
     const without = Object.fromEntries(Object.entries(filter).filter(([other]) => other !== name))
@@ -175,8 +154,11 @@ export class FilterForm {
     this.filter = {}
     /** @type {Record<string, any>} values by field; `names` of people by initials */
     this.facets = {}
-    const typed = (/** @type {any} */ { target, isComposing }) =>
-      ['text', 'words'].includes(target.name) && !isComposing && this.#changedSoon()
+    const typed = (/** @type {any} */ { target, isComposing }) => {
+      if (!['text', 'words'].includes(target.name) || isComposing) return
+      clearTimeout(this.#soon)
+      this.#soon = setTimeout(() => this.#changed(), 250)
+    }
     this.root = h('form.filter', {
       onSubmit: (/** @type {Event} */ e) => e.preventDefault(),
       onChange: () => this.#changed(),
@@ -196,15 +178,9 @@ export class FilterForm {
     clearTimeout(this.#soon)
     const data = new FormData(this.root)
     const given = [...data.entries()].map(([name, value]) => [name, value === 'on' ? 'true' : String(value)])
-    // What the form does not show stays.
-    const others = Object.entries(this.filter).filter(([name]) => !this.root.elements.namedItem(name))
-    this.filter = Object.fromEntries([...others, ...given])
+    const hidden = Object.entries(this.filter).filter(([name]) => !this.root.elements.namedItem(name))
+    this.filter = Object.fromEntries([...hidden, ...given])
     this.onChange(this.filter)
-  }
-
-  #changedSoon() {
-    clearTimeout(this.#soon)
-    this.#soon = setTimeout(() => this.#changed(), 250)
   }
 
   /** @param {Filter} filter */
@@ -212,47 +188,26 @@ export class FilterForm {
     clearTimeout(this.#soon)
     this.filter = filter
     const { facets, tasks } = this
-    /**
-     * @param {string} name @param {string} label @param {string[]} values
-     * @param {(value: string) => string} [labelOf] @param {string} [all]
-     */
     const choose = (name, label, values, labelOf = (v) => v, all = t('all')) => {
       // A value that occurs no longer is shown as long as it filters.
       const offered = filter[name] && !values.includes(filter[name]) ? [...values, filter[name]] : values
-      return h(
-        'label',
-        label,
-        h(
-          'select',
-          { name },
-          h('option', { value: '' }, all),
-          offered.map((v) => h('option', { value: v, selected: v === filter[name] }, labelOf(v))),
-        ),
-      )
+      return select(name, label, [['', all], ...offered.map((v) => [v, labelOf(v)])], filter[name])
     }
-    /** @param {string} name @param {string} placeholder */
-    const number = (name, placeholder) =>
-      h('input', {
-        name,
-        type: 'number',
-        step: 'any',
-        placeholder,
-        value: filter[name] ?? '',
-        'aria-label': t('S/N {bound}', { bound: placeholder }),
-      })
-    /** @param {string} name @param {string} label */
+    const input = (name, props) => h('input', { ...props, name, value: filter[name] ?? '' })
+    const text = (name, label, placeholder) => h('label', label, input(name, { type: 'search', placeholder }))
+    const number = (name, bound) => {
+      const label = t('S/N {bound}', { bound })
+      return input(name, { type: 'number', step: 'any', placeholder: bound, 'aria-label': label })
+    }
     const tick = (name, label) =>
       h('label.check', h('input', { name, type: 'checkbox', checked: filter[name] === 'true' }), ` ${label}`)
-    /** @param {string} name @param {string} label @param {string} placeholder */
-    const text = (name, label, placeholder) =>
-      h('label', label, h('input', { name, type: 'search', value: filter[name] ?? '', placeholder }))
     fill(
       this.root,
       text('text', t('Name or id'), t('part of it, or #123')),
       this.with.words && text('words', t('Words in texts'), t('of traces and comments')),
       tick('mine', t('waiting for me')),
       tick('disagreement', t('only disagreements')),
-      choose('state', t('State'), Object.keys(STATES), (value) => WORDS.state(value, tasks)),
+      choose('state', t('State'), Object.keys(STATE_TONES), (value) => WORDS.state(value, tasks)),
       choose('task', t('Class'), facets.task ?? [], (key) => tasks[key]?.title ?? key),
       choose('survey', t('Survey'), facets.survey ?? []),
       choose('drafter', t('Drafted by'), facets.drafter ?? []),
@@ -265,12 +220,12 @@ export class FilterForm {
         (who) => (who === NOBODY ? t('nobody') : withName(who, facets.names?.[who])),
         t('any'),
       ),
-      choose('discussed', t('Comments'), Object.keys(DISCUSSED), (kind) => DISCUSSED[kind](), t('any')),
+      choose('discussed', t('Comments'), Object.keys(DISCUSSED), (kind) => DISCUSSED[kind], t('any')),
       choose('simulated', t('Simulated'), ['true', 'false'], (value) =>
         value === 'true' ? t('only simulated') : t('only observed'),
       ),
       (facets.trial?.length > 0 || filter.trial) &&
-        choose('trial', t('Trial of evidence'), facets.trial, (outcome) => TRIALS[outcome]()),
+        choose('trial', t('Trial of evidence'), facets.trial, (outcome) => TRIALS[outcome]),
       this.with.order &&
         (facets.order?.length > 0 || filter.order) &&
         choose('order', t('Next item'), ['value'], () => t('by value of information'), t('by number')),

@@ -1,6 +1,4 @@
-/**
- * Formats of numbers: a true minus sign, narrow spaces between thousands, Å. Pure functions.
- */
+// Formats of numbers: a true minus sign, narrow spaces between thousands, Å. Pure functions.
 
 import { languageTag, t, withCommas, word } from './language.js'
 
@@ -8,8 +6,7 @@ const MINUS = '\u2212'
 const NARROW = '\u202f'
 const SUPERSCRIPTS = { '-': '⁻', 0: '⁰', 1: '¹', 2: '²', 3: '³', 4: '⁴', 5: '⁵', 6: '⁶', 7: '⁷', 8: '⁸', 9: '⁹' }
 
-/** Shown in place of an undefined number; never "NaN". */
-export const UNDEFINED = '–'
+const UNDEFINED = '–' // in place of an undefined number; never "NaN"
 
 /** `value` with a fixed number of decimals. Thousands are grouped from 1 000 on, unless `group` is false. */
 export function number(value, digits = 0, { group = true, sign = false } = {}) {
@@ -54,14 +51,11 @@ export const copyable = ({ value, error }, unit = '') =>
   plusMinus({ value, error, unit }, { group: false }).replaceAll(NARROW, ' ').replaceAll(MINUS, '-')
 
 /** A wavelength in Å. Wavelengths are not grouped: 6562.80, as line lists and catalogues print them. */
-export function angstrom(value, digits = 2) {
-  return `${number(value, digits, { group: false })}${NARROW}Å`
-}
+export const angstrom = (value, digits = 2) => `${number(value, digits, { group: false })}${NARROW}Å`
 
 /** The medium of a spectrum's wavelengths: "air (assumed)" where the file does not state it. */
-export function mediumText({ medium, meta }) {
-  return meta?.medium_assumed ? t('{medium} (assumed)', { medium: word(medium) }) : word(medium)
-}
+export const mediumText = ({ medium, meta }) =>
+  meta?.medium_assumed ? t('{medium} (assumed)', { medium: word(medium) }) : word(medium)
 
 /** A wavelength window, as on the step's card: 6500 – 6630 Å. */
 export function windowText(lo, hi) {
@@ -70,11 +64,7 @@ export function windowText(lo, hi) {
 }
 
 /** A redshift with at least five decimals (1e-5 is 3 km/s) and at most seven. */
-export function redshift(z) {
-  if (!Number.isFinite(z)) return UNDEFINED
-  const text = number(z, 7, { group: false })
-  return text.replace(/0{1,2}$/, '')
-}
+export const redshift = (z) => number(z, 7, { group: false }).replace(/0{1,2}$/, '')
 
 const HOURS = /** @type {const} */ ({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
@@ -96,22 +86,16 @@ export function dateAndTime(iso) {
 export const listOf = (words) => new Intl.ListFormat(languageTag, { style: 'long', type: 'conjunction' }).format(words)
 
 /** A velocity in km/s, by default without decimals. */
-export function velocity(kms, digits = 0) {
-  return `${number(kms, digits)}${NARROW}km/s`
-}
+export const velocity = (kms, digits = 0) => `${number(kms, digits)}${NARROW}km/s`
 
-/**
- * Parse a typed number: true minus signs, any spaces and a leading plus are accepted. NaN if it is no number.
- */
+/** Parse a typed number: true minus signs, any spaces and a leading plus are accepted. NaN if it is no number. */
 export function parseNumber(text) {
   const plain = text.replace(/[\u2212\u2013]/g, '-').replace(/[\s\u2009\u202f]/g, '')
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN
 }
 
 /** 17 as ¹⁷, for units. */
-export function superscript(integer) {
-  return [...String(integer)].map((character) => SUPERSCRIPTS[character]).join('')
-}
+const superscript = (integer) => [...String(integer)].map((character) => SUPERSCRIPTS[character]).join('')
 
 /**
  * The title of the flux axis. `exponent`: power of ten by which the drawn numbers were divided, in addition to `unit`.
@@ -139,29 +123,19 @@ function splitPowerOfTen(unit) {
   return match ? { scale: Number(match[1] ?? match[2]), rest: match[3] } : { scale: 0, rest: unit }
 }
 
-/** The printed name of a unit. */
-const unitName = (name) =>
-  name
-    .replace(/^(ang(strom)?s?|AA?)$/i, 'Å')
-    .replace(/^ergs$/, 'erg')
-    .replace(/^um$/, 'µm')
+const unitName = (name) => (/^(ang(strom)?s?|AA?)$/i.test(name) ? 'Å' : ({ ergs: 'erg', um: 'µm' }[name] ?? name))
 
-/**
- * "erg / (Angstrom s cm2)", "erg/s/cm^2/A" and "erg s-1 cm-2 AA-1" all become erg s⁻¹ cm⁻² Å⁻¹; an unknown unit
- * is unchanged.
- */
+/** "erg / (Angstrom s cm2)" and "erg s-1 cm-2 AA-1" become erg s⁻¹ cm⁻² Å⁻¹; an unknown unit is unchanged. */
 function prettyUnit(text) {
   const powers = new Map()
   let inverse = false
   let depth = 0
   for (const token of text.match(/[A-Za-zÅµ]+|\(|\)|\/|[*^]*\s*\(?[+-]?\d+\)?|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|[*·.\s]+/g) ?? []) {
-    const last = [...powers.keys()].pop()
+    const last = [...powers.keys()].at(-1)
     if (token === '/') inverse = true
     else if (token === '(') depth += 1
-    else if (token === ')') {
-      depth -= 1
-      inverse = false
-    } else if (/^[A-Za-zÅµ]/.test(token)) {
+    else if (token === ')') [depth, inverse] = [depth - 1, false]
+    else if (/^[A-Za-zÅµ]/.test(token)) {
       powers.set(unitName(token), inverse ? -1 : 1)
       if (depth === 0) inverse = false
     } else if (/^[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]/.test(token)) return text

@@ -26,10 +26,7 @@ export class Unreachable extends Error {
   }
 }
 
-/**
- * Dispatches "changed" after each request, with `detail.state`: "connected", "unreachable", "signed-out" or
- * "somebody-else".
- */
+/** "changed" after each request, with `detail.state`: "connected", "unreachable", "signed-out" or "somebody-else". */
 export const connection = new EventTarget()
 
 /** @type {Record<string, string>} by kind of refusal */
@@ -41,9 +38,7 @@ const PROXY_ERRORS = [502, 503, 504] // of a proxy with no server behind it
 let initials = null
 
 /** Set the person of this page. The server refuses its requests once another person has signed in in this browser. */
-export const setPerson = (/** @type {string} */ person) => {
-  initials = person
-}
+export const setPerson = (/** @type {string} */ person) => void (initials = person)
 
 /** @param {string} state @param {string} [message] */
 const report = (state, message) => connection.dispatchEvent(new CustomEvent('changed', { detail: { state, message } }))
@@ -51,23 +46,13 @@ const report = (state, message) => connection.dispatchEvent(new CustomEvent('cha
 /** @param {string} path @param {RequestInit} options */
 async function request(path, { headers, ...options } = {}) {
   const person = initials && { 'X-Spec-O3-Person': encodeURIComponent(initials) }
-  let response
-  try {
-    response = await fetch(address(path), {
-      credentials: 'same-origin',
-      headers: { ...headers, ...person },
-      ...options,
-    })
-  } catch {
-    report('unreachable')
-    throw new Unreachable()
-  }
-  if (response.ok) {
+  const response = await fetch(address(path), { headers: { ...headers, ...person }, ...options }).catch(() => null)
+  if (response?.ok) {
     report('connected')
     return response
   }
-  const body = await response.json().catch(() => null)
-  if (!body?.kind && PROXY_ERRORS.includes(response.status)) {
+  const body = await response?.json().catch(() => null)
+  if (!response || (!body?.kind && PROXY_ERRORS.includes(response.status))) {
     report('unreachable')
     throw new Unreachable()
   }
@@ -105,9 +90,7 @@ export const postRepeatable = (path, body) => postJSON(path, body, { timeout: TI
 export const postForm = async (path, form) => (await request(path, { method: 'POST', body: form })).json()
 
 /** @param {string} path */
-export const remove = async (path) => {
-  await request(path, { method: 'DELETE' })
-}
+export const remove = async (path) => void (await request(path, { method: 'DELETE' }))
 
 /** An idempotency key: a submission with it happens once, however often it is sent. */
 export const newKey = () =>
@@ -121,6 +104,4 @@ export const signIn = async (person, password) => {
 }
 
 /** Ask whether the server answers this person; any request reports it on `connection`. */
-export function checkServer() {
-  getJSON('/api/v1/me').catch(() => {})
-}
+export const checkServer = () => void getJSON('/api/v1/me').catch(() => {})

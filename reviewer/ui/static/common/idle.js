@@ -7,15 +7,8 @@
  */
 export const painted = () =>
   new Promise((/** @type {(value?: any) => void} */ done) => {
-    const late = setTimeout(done, 250)
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() =>
-        setTimeout(() => {
-          clearTimeout(late)
-          done()
-        }, 0),
-      ),
-    )
+    setTimeout(done, 250)
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))
   })
 
 /** Resolves when the browser is idle, within 2 s. Safari does not report it and is given 0.1 s. */

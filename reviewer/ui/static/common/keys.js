@@ -31,28 +31,16 @@ const FULL_WIDTH = 0xfee0 // between ASCII and the full-width characters of Chin
 const IDEOGRAPHIC = /^[\u2014-\u2026\u3000-\u303f]$/
 
 /**
- * @typedef {Object} KeyPress
- * @property {string} key what is typed with it
- * @property {string} code where it is, by its name on a US keyboard
- * @property {boolean} [shiftKey]
- * @property {boolean} [ctrlKey]
- * @property {boolean} [altKey]
- * @property {boolean} [metaKey]
- * @property {boolean} [altGraph]
- * @property {boolean} [mac] on a Mac, Alt (Option) writes other characters
+ * @typedef {Pick<KeyboardEvent, 'key' | 'code' | 'shiftKey' | 'ctrlKey' | 'altKey' | 'metaKey'> &
+ *   {altGraph: boolean, mac: boolean}} KeyPress `code`: where the key is, by its name on a US keyboard; `mac`: Alt
+ *   (Option) writes other characters
  */
 
 const isLetter = (/** @type {string} */ key) => [...key].length === 1 && /\p{L}/u.test(key)
 
-/**
- * Whether the layout is a Latin one, as far as this key press shows.
- * @param {string} key @param {boolean} before what earlier ones showed
- */
-const isLatinLayout = (key, before) => (isLetter(key) ? /\p{Script=Latin}/u.test(key) : before)
-
-/** @param {string} key */
-const toAscii = (key) =>
-  key.replace(/^[\uff01-\uff5e]$/, (wide) => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH))
+/** Whether the layout is a Latin one, as far as this key press shows; `before`: what earlier ones showed. */
+const isLatinLayout = (/** @type {string} */ key, /** @type {boolean} */ before) =>
+  isLetter(key) ? /\p{Script=Latin}/u.test(key) : before
 
 /** Letters follow Shift alone: Caps Lock decides nothing. @param {string} letter @param {boolean} shift */
 const cased = (letter, shift) => (shift ? letter.toUpperCase() : letter.toLowerCase())
@@ -68,16 +56,12 @@ function onUS(code, shift) {
 /**
  * The names that a key press can have in a keymap, the best first: what is typed on a Latin layout, also where its
  * keys are in other places; the place of the key on others. A key of the row of digits is also its digit.
- * @param {KeyPress} press @param {boolean} latin whether the layout is a Latin one
- * @returns {string[]}
+ * @param {KeyPress} press @param {boolean} latin whether the layout is a Latin one @returns {string[]}
  */
-export function namesOf(
-  { key, code, shiftKey = false, altKey = false, altGraph = false, mac = false, ...held },
-  latin,
-) {
-  const typed = toAscii(key)
+export function namesOf({ key, code, shiftKey, altKey, altGraph, mac, ...held }, latin) {
+  const typed = key.replace(/^[\uff01-\uff5e]$/, (wide) => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH))
   const us = onUS(code, shiftKey)
-  const sign = /^[!-~]$/.test(typed) && !/[a-z]/i.test(typed)
+  const sign = /^[!-~]$/.test(typed) && !/[a-z]/i.test(typed) // an ASCII character that is no letter
   // Some layouts write [ or ; with AltGr, or with Option on a Mac: then it is no modifier of a shortcut.
   if (altGraph && [...typed].length === 1) return sign ? [typed] : []
   const names = charactersOf({ typed, us, sign, shiftKey, code, other: !latin || altKey })
@@ -86,10 +70,7 @@ export function namesOf(
   return sign && mac && altKey ? [typed, ...withModifiers] : withModifiers
 }
 
-/**
- * @param {{typed: string, us: string | null, sign: boolean, shiftKey: boolean, code: string, other: boolean}} press
- *   `sign`: whether an ASCII character is typed that is no letter; `other`: whether the place of the key counts
- */
+/** `other`: whether the place of the key counts. */
 function charactersOf({ typed, us, sign, shiftKey, code, other }) {
   const digit = code.startsWith('Digit') && !shiftKey ? [code.slice(-1)] : []
   if (/^[a-z]$/i.test(typed)) return [cased(typed, shiftKey)]
@@ -109,10 +90,9 @@ let latin = true // the layout of the keyboard, as far as earlier key presses sh
  */
 export function nameOf(event, isKnown) {
   const { key, code, shiftKey, ctrlKey, altKey, metaKey } = event
-  const altGraph = event.getModifierState('AltGraph')
   latin = isLatinLayout(key, latin)
-  const press = { key, code, shiftKey, ctrlKey, altKey, metaKey, altGraph, mac: onMac }
-  return namesOf(press, latin).find(isKnown) ?? null
+  const held = { shiftKey, ctrlKey, altKey, metaKey, altGraph: event.getModifierState('AltGraph') }
+  return namesOf({ key, code, ...held, mac: onMac }, latin).find(isKnown) ?? null
 }
 
 /** The digit of a key press, e.g. in a dialog with numbered choices; null: it is none. @param {KeyboardEvent} event */
@@ -182,21 +162,13 @@ export class Keys {
 
   /** The "?" sheet, without keys of what a menu shows with its key. */
   sheet() {
-    return h(
-      'div.key-sheet',
-      this.groups.map((group) =>
-        h(
-          'section',
-          h('h3', word(group.title)),
-          h(
-            'dl',
-            group.keys
-              .filter((entry) => !entry.menu)
-              .map(({ key, show, what }) => [h('dt', cap(show ?? shifted(key))), h('dd', word(what))]),
-          ),
-        ),
-      ),
-    )
+    const line = (/** @type {KeyEntry} */ { key, show, what }) => [
+      h('dt', cap(show ?? shifted(key))),
+      h('dd', word(what)),
+    ]
+    const listed = (/** @type {KeyEntry[]} */ keys) => keys.filter(({ menu }) => !menu).map(line)
+    const sections = this.groups.map(({ title, keys }) => h('section', h('h3', word(title)), h('dl', listed(keys))))
+    return h('div.key-sheet', sections)
   }
 }
 

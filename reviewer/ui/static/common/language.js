@@ -9,17 +9,10 @@ import { basePath } from './address.js'
  */
 const page = /** @type {any} */ (globalThis).so_language ?? { code: 'en', tag: 'en', choices: {}, messages: {} }
 
-/** The page's language as `Intl` names it. */
-export const languageTag = page.tag
-
-/** The page's language, e.g. "zh". */
-export const language = page.code
-
-/** The language of traces and guides, whatever that of the page is. */
-export const TRACE = 'en'
-
-/** The languages that the page has, each by its own name. */
-export const languages = page.choices
+export const languageTag = page.tag // as `Intl` names it
+export const language = page.code // e.g. "zh"
+export const TRACE = 'en' // the language of traces and guides, whatever that of the page is
+export const languages = page.choices // each by its own name
 
 /** @param {string} message @param {Record<string, string | number>} values */
 const filled = (message, values) =>
@@ -33,10 +26,7 @@ function translated(key, english) {
   return typeof forms === 'string' ? forms : forms[0]
 }
 
-/**
- * A message in the language of the page.
- * @param {string} message @param {Record<string, string | number>} [values]
- */
+/** A message in the language of the page. @param {string} message @param {Record<string, string | number>} [values] */
 export const t = (message, values = {}) => filled(translated(message, message), values)
 
 /**
@@ -54,10 +44,7 @@ export const tn = (singular, many, n, values = {}) =>
 export const withParts = (message, parts) =>
   message.split(/\{(\w+)\}/).map((piece, at) => (at % 2 ? (piece in parts ? parts[piece] : `{${piece}}`) : piece))
 
-/**
- * A word that the server stores and the page shows: a state, a role, a frame. All of them are in words.js.
- * @param {string} stored
- */
+/** A word that the server stores and the page shows, e.g. a state; all are in words.js. @param {string} stored */
 export const word = (stored) => translated(stored, stored)
 
 /** Words one after the other: "a, b", in Chinese with its own comma of lists. @param {(string | number)[]} all */
@@ -69,11 +56,7 @@ export const sentences = (...all) => all.filter(Boolean).join(BETWEEN)
 /** What stands between two sentences. */
 export const BETWEEN = page.code === 'zh' ? '' : ' '
 
-/**
- * Choose the language of the page for this browser, and load the page again; the desks keep what is open and unsent
- * text as over any reload.
- * @param {string} code
- */
+/** Choose the language for this browser, and load the page again; the desks keep what is open. @param {string} code */
 export function chooseLanguage(code) {
   document.cookie = `so-language=${code}; path=${basePath}; max-age=31536000; samesite=lax`
   location.reload()

@@ -12,23 +12,21 @@ const BATCH = '#batch='
 const VIEW = '#view='
 const TAB = '#tab='
 
-/** @param {string} hash */
-const viewIn = (hash) => (hash.startsWith(VIEW) ? Number(hash.slice(VIEW.length)) || null : null)
-
-/** @param {string} hash */
-const batchIn = (hash) => (hash.startsWith(BATCH) ? decoded(hash.slice(BATCH.length)) || null : null)
+const viewIn = (/** @type {string} */ hash) => (hash.startsWith(VIEW) && Number(hash.slice(VIEW.length))) || null
+const batchIn = (/** @type {string} */ hash) => (hash.startsWith(BATCH) && decoded(hash.slice(BATCH.length))) || null
 
 /** The tab in which a link opens; null: it is none. @param {string} hash */
 function tabOf(hash) {
   if (viewIn(hash) !== null) return 'find'
   if (hash.startsWith(TAB)) return hasTab(hash.slice(TAB.length)) ? hash.slice(TAB.length) : null
-  return batchIn(hash) !== null || readLink(hash) ? 'review' : null
+  return (batchIn(hash) ?? readLink(hash)) ? 'review' : null
 }
 
 /** @type {number | null} the view of a link, until the Find tab opens it */
 let wantedView = viewIn(location.hash)
 
-/** @type {LinkCallbacks | null} null: the Review desk is not built yet; it will open what the address names */
+// null: the Review desk is not built yet; it will open what the address names
+/** @type {Parameters<typeof followLinks>[0] | null} */
 let review = null
 
 /** The view that the Find tab has to open, once. Later ones are announced by the event "so-view" of the window. */
@@ -52,7 +50,7 @@ function follow(hash) {
   const item = readLink(hash)
   const batch = batchIn(hash)
   if (item) review?.onItem(item)
-  else if (batch !== null) review?.onBatch(batch)
+  else if (batch) review?.onBatch(batch)
 }
 
 // From the first moment on: a link, Back or Forward. Not `hashchange`, which comes later than the change itself: what
@@ -81,8 +79,7 @@ const wholeNumber = (text) => (/^[1-9]\d*$/.test(text) && Number(text) < LARGEST
 
 /** "6500-6620" as two numbers, in order. @param {string} text @returns {[number, number] | null} */
 function rangeOf(text) {
-  const match = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text)
-  const [lo, hi] = match ? [Number(match[1]), Number(match[2])] : [0, 0]
+  const [, lo, hi] = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text)?.map(Number) ?? []
   return lo < hi && hi < LARGEST ? [lo, hi] : null
 }
 
@@ -95,11 +92,7 @@ const PARTS = {
   beside: wholeNumber,
 }
 
-/**
- * Read a link; null where it names no item.
- * @param {string} hash the part of an address from "#" on
- * @returns {ItemLink | null}
- */
+/** Read a link; null where it names no item. @param {string} hash from "#" on @returns {ItemLink | null} */
 export function readLink(hash) {
   /** @type {any} */
   const link = { item: null, version: null, step: null, range: null, beside: null, ignored: [] }
@@ -121,17 +114,16 @@ function decoded(text) {
   }
 }
 
-/**
- * The link to an item, without the parts that are not given.
- * @param {{item: number} & Partial<ItemLink>} link @returns {string} from "#" on
- */
+/** The link to an item, from "#" on. @param {{item: number} & Partial<ItemLink>} link */
 export function linkTo({ item, version, step, range, beside }) {
-  const parts = [`item=${item}`]
-  if (version) parts.push(`version=${version}`)
-  if (step) parts.push(`step=${encodeURIComponent(step)}`)
-  if (range) parts.push(`range=${range.map((edge) => Math.round(edge * 10) / 10).join('-')}`)
-  if (beside) parts.push(`beside=${beside}`)
-  return `#${parts.join('&')}`
+  const parts = [
+    `item=${item}`,
+    version && `version=${version}`,
+    step && `step=${encodeURIComponent(step)}`,
+    range && `range=${range.map((edge) => Math.round(edge * 10) / 10).join('-')}`,
+    beside && `beside=${beside}`,
+  ]
+  return `#${parts.filter(Boolean).join('&')}`
 }
 
 /** The item that the address names; after a reload also the one that was open, where it names something else. */
@@ -139,11 +131,9 @@ export const linkToOpen = () => readLink(location.hash) ?? (isReload() ? readLin
 
 const NO_ITEM = `${TAB}review`
 
-/** What the address names while Review is in front. */
-let ofReview = NO_ITEM
+let ofReview = NO_ITEM // what the address names while Review is in front
 
-/** @param {string} link from "#" on */
-const replaceAddress = (link) => history.replaceState(null, '', link)
+const replaceAddress = (/** @type {string} */ link) => history.replaceState(null, '', link)
 
 /** The tab that the address names; without an address the first one. */
 const tabOfAddress = () => tabOf(location.hash) ?? 'review'
@@ -179,15 +169,12 @@ export function openReview() {
   openTab('review')
 }
 
-/** Open an item in Review. @param {number} item */
-export function openItem(item) {
-  location.hash = linkTo({ item })
-}
+export const openItem = (/** @type {number} */ item) => void (location.hash = linkTo({ item }))
 
 /** The batch that the address names, once: the filter can be changed afterwards. */
 export function takeBatch() {
   const batch = batchIn(location.hash)
-  if (batch !== null) replaceAddress(NO_ITEM)
+  if (batch) replaceAddress(NO_ITEM)
   return batch
 }
 
@@ -201,14 +188,8 @@ function isReload() {
 export const tabOfFirstLink = () => tabOf(location.hash)
 
 /**
- * @typedef {Object} LinkCallbacks
- * @property {(link: ItemLink) => void} onItem
- * @property {(batch: string) => void} onBatch
- */
-
-/**
  * Open each link that is followed in its tab; the Review desk opens items and batches.
- * @param {LinkCallbacks} callbacks
+ * @param {{onItem: (link: ItemLink) => void, onBatch: (batch: string) => void}} callbacks
  */
 export function followLinks(callbacks) {
   review = callbacks

@@ -7,12 +7,10 @@ import { sentences, t } from './language.js'
 const TOAST_TIME = 3500 // ms
 
 /**
- * @typedef {Object} NoticeOptions
- * @property {string | null} [label] of a button in the line
- * @property {(() => void) | null} [onClick] of that button
- * @property {string | null} [until] the event after which the line is removed: "edit", the next change of the text;
- *   "saved", the next successful save; "lease", the item is leased to this person
- * @property {string} [tone] a CSS class: "good" or "done"
+ * @typedef {{label?: string | null, onClick?: (() => void) | null, until?: string | null, tone?: string}} NoticeOptions
+ *   `label`, `onClick`: of a button in the line; `until`: the event after which the line is removed: "edit", the next
+ *   change of the text; "saved", the next successful save; "lease", the item is leased to this person; `tone`: a CSS
+ *   class, "good" or "done"
  */
 
 export class Notices {
@@ -46,7 +44,10 @@ export class Notices {
       label && h('button', { onClick: act }, label),
       h('button.link', { 'aria-label': t('close'), onClick: () => (line.hidden = true) }, '✕'),
     )
-    keepInView(line.parentElement)
+    // The line moves the trace down, with the focused field.
+    const field = document.activeElement
+    if (line.parentElement?.contains(field) && field?.matches('textarea, input'))
+      field.scrollIntoView({ block: 'nearest' })
   }
 
   clear() {
@@ -90,10 +91,4 @@ function reasonOf(error) {
 export function showError(place, error) {
   place.hidden = false
   place.textContent = reasonOf(error)
-}
-
-/** Scroll the focused field back into view: the line moves the trace down. @param {HTMLElement | null} pane */
-function keepInView(pane) {
-  const field = document.activeElement
-  if (pane?.contains(field) && field?.matches('textarea, input')) field.scrollIntoView({ block: 'nearest' })
 }

@@ -13,9 +13,7 @@ import { t, TRACE } from './language.js'
  * @returns {Promise<T | null>} what it was closed with
  */
 export function openPanel(title, content, { wide = false, over = false } = {}) {
-  const before = /** @type {HTMLDialogElement | null} */ (over ? null : document.querySelector('dialog.panel'))
-  before?.close()
-  before?.remove()
+  if (!over) closePanel()
   return new Promise((resolve) => {
     /** @type {T | null} */
     let result = null
@@ -26,17 +24,9 @@ export function openPanel(title, content, { wide = false, over = false } = {}) {
       // Where nothing had the focus, it would stay in the dialog until the event, and the next key would be lost.
       dialog.remove()
     }
-    const dialog = /** @type {HTMLDialogElement} */ (
-      h(
-        `dialog.panel${wide ? '.wide' : ''}`,
-        { 'aria-label': title },
-        h(
-          'header',
-          h('h2', title),
-          h('button', { 'aria-label': `${t('close')} Esc`, onClick: () => close() }, cap('Esc')),
-        ),
-      )
-    )
+    const button = h('button', { 'aria-label': `${t('close')} Esc`, onClick: () => close() }, cap('Esc'))
+    const dialog = h('dialog.panel', { 'aria-label': title, tabIndex: -1 }, h('header', h('h2', title), button))
+    dialog.classList.toggle('wide', wide)
     dialog.append(typeof content === 'function' ? content(close, dialog) : content)
     dialog.addEventListener('close', () => {
       dialog.remove() // where the browser closed it
@@ -51,28 +41,18 @@ export function openPanel(title, content, { wide = false, over = false } = {}) {
     // A key that closes the dialog is not a key of the page behind it.
     dialog.addEventListener('keydown', (event) => event.stopPropagation())
     document.body.append(dialog)
-    dialog.tabIndex = -1
     dialog.showModal()
     dialog.focus()
   })
 }
 
-/**
- * Ask before something that cannot be undone. @param {string} title @param {string[]} lines @param {string} act what is
- * done, on the button @returns {Promise<boolean>}
- */
+/** Ask before what cannot be undone. @param {string} title @param {string[]} lines @param {string} act on the button */
 export async function confirmed(title, lines, act) {
-  const sure = await openPanel(title, (/** @type {(result?: true) => void} */ close) =>
-    h(
-      'div',
-      lines.map((line) => h('p', line)),
-      h(
-        'footer',
-        h('button', { onClick: () => close() }, t('Cancel')),
-        h('button.danger', { onClick: () => close(true) }, act),
-      ),
-    ),
-  )
+  const sure = await openPanel(title, (/** @type {(result?: true) => void} */ close) => {
+    const cancel = h('button', { onClick: () => close() }, t('Cancel'))
+    const confirm = h('button.danger', { onClick: () => close(true) }, act)
+    return h('div', ...lines.map((line) => h('p', line)), h('footer', cancel, confirm))
+  })
   return sure === true
 }
 
@@ -85,20 +65,17 @@ export const closePanel = () => {
 
 export const panelIsOpen = () => document.querySelector('dialog.panel[open]') !== null
 
-/** @param {string} line */
-const bold = (line) => line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? h('strong', part) : part))
+const bold = (/** @type {string} */ line) =>
+  line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? h('strong', part) : part))
 
 /** The guide's Markdown as elements: bullets and bold only, so a task file cannot add markup. */
 export function guideElements(/** @type {string} */ text) {
-  return text
-    .split('\n')
-    .filter((line) => line.trim())
-    .map((line) => {
-      const bullet = /^(\s*)[-*] (.*)$/.exec(line)
-      return bullet
-        ? h(`p.bullet.depth${Math.min(2, Math.floor(bullet[1].length / 1.9))}`, { lang: TRACE }, bold(bullet[2]))
-        : h('p', { lang: TRACE }, bold(line))
-    })
+  const lines = text.split('\n').filter((line) => line.trim())
+  return lines.map((line) => {
+    const [, indent, words] = /^(\s*)[-*] (.*)$/.exec(line) ?? []
+    if (words === undefined) return h('p', { lang: TRACE }, bold(line))
+    return h(`p.bullet.depth${Math.min(2, Math.floor(indent.length / 1.9))}`, { lang: TRACE }, bold(words))
+  })
 }
 
 /**
@@ -106,23 +83,17 @@ export function guideElements(/** @type {string} */ text) {
  * @param {TaskText | undefined} task @param {string} [prompt] what the model read, shown where it is not the task's
  */
 export function guideOf(task, prompt) {
-  const own = prompt && prompt !== `${task?.question}\n\n${task?.guide}`
-  const note = t('The prompt that the model reads here. It is not the one of the task file.')
-  return h(
-    'div.guide-text',
-    own
-      ? [h('p.muted', note), guideElements(prompt)]
-      : [
-          h('p', { lang: TRACE }, h('em', bold(task?.question ?? ''))),
-          task ? guideElements(task.guide) : h('p', t('This class has no task file here.')),
-        ],
-  )
+  if (prompt && prompt !== `${task?.question}\n\n${task?.guide}`) {
+    const note = t('The prompt that the model reads here. It is not the one of the task file.')
+    return h('div.guide-text', h('p.muted', note), guideElements(prompt))
+  }
+  const guide = task ? guideElements(task.guide) : h('p', t('This class has no task file here.'))
+  return h('div.guide-text', h('p', { lang: TRACE }, h('em', bold(task?.question ?? ''))), guide)
 }
 
-/** Show question and guide of a task in a dialog. @param {TaskText | undefined} task */
+/** @param {TaskText | undefined} task */
 export const openGuide = (task) => openPanel(task?.title ?? t('Guide'), guideOf(task))
 
-/** A picture at full size. */
 export const openPicture = (/** @type {string} */ url) =>
   openPanel(t('What the agent saw'), h('img.full', { src: url, alt: t('the picture at full size') }), { wide: true })
 

@@ -7,15 +7,16 @@ import { cap, fill, h } from './dom.js'
 export const menuButton = (text, key, props) => h('button.entry', { ...props }, h('span', text), key && cap(key))
 
 /**
- * Close a menu once an entry is chosen. After a click with the mouse the next keys are those of the desk.
- * @param {HTMLElement} sheet
+ * Close a menu once an entry is chosen, and then do what it says, which may move the focus. After a click with the
+ * mouse the next keys are those of the desk. @param {HTMLElement} sheet
  */
 export function closeOnChoice(sheet) {
-  sheet.addEventListener('click', ({ detail, target }) => {
+  const close = (/** @type {MouseEvent} */ { detail, target }) => {
     if (!(target instanceof Element) || !target.closest('.entry:is(button, a)')) return
     sheet.hidePopover()
     if (detail > 0 && document.activeElement instanceof HTMLElement) document.activeElement.blur()
-  })
+  }
+  sheet.addEventListener('click', close, { capture: true })
 }
 
 /**
@@ -32,10 +33,12 @@ export function sheetOf(button, selector, label, content) {
     if (/** @type {ToggleEvent} */ (event).newState === 'open') fill(sheet, content())
   })
   const place = () => {
-    const { left, bottom } = button.getBoundingClientRect()
-    const inX = Math.min(left, innerWidth - sheet.offsetWidth - 8)
-    const inY = Math.min(bottom + 4, innerHeight - sheet.offsetHeight - 8)
-    Object.assign(sheet.style, { left: `${Math.max(8, inX)}px`, top: `${Math.max(8, inY)}px` })
+    const { left, top, bottom } = button.getBoundingClientRect()
+    const { offsetWidth: width, offsetHeight: height } = sheet
+    const fits = bottom + 4 + height <= innerHeight - 8
+    const x = Math.max(8, Math.min(left, innerWidth - width - 8))
+    const y = fits ? bottom + 4 : Math.max(8, top - 4 - height)
+    Object.assign(sheet.style, { left: `${x}px`, top: `${y}px` })
   }
   // Its content may grow while it is open, e.g. by a picture.
   const resized = new ResizeObserver(place)

@@ -65,8 +65,7 @@ export class SidePane {
   #open() {
     this.root.classList.add('queue-open')
     this.button.setAttribute('aria-expanded', 'true')
-    const first = this.pane.querySelector(FOCUSABLE)
-    if (first instanceof HTMLElement) first.focus()
+    this.#focusFirst()
     this.pane.querySelector('.current')?.scrollIntoView({ block: 'nearest' })
   }
 
@@ -76,6 +75,12 @@ export class SidePane {
     const inside = this.pane.contains(document.activeElement)
     this.root.classList.remove('queue-open')
     this.button.setAttribute('aria-expanded', 'false')
-    if (refocus && inside) this.button.focus()
+    if (refocus && inside) this.#focusFirst(this.button)
+  }
+
+  /** Focus the first control of the pane that is visible. @param {HTMLElement[]} before those before the pane */
+  #focusFirst(...before) {
+    const all = [...before, .../** @type {NodeListOf<HTMLElement>} */ (this.pane.querySelectorAll(FOCUSABLE))]
+    all.find((element) => element.checkVisibility())?.focus()
   }
 }

@@ -1,8 +1,6 @@
-// The tabs of the page, which are Gradio's: open one, restore it after a reload, and reload when Gradio needs it.
+// The tabs of the page, which are Gradio's: open one, and restore it after a reload.
 
 import { thisTab } from './browser_storage.js'
-import { getJSON } from './http.js'
-import { isTyping } from './keys.js'
 import { t } from './language.js'
 
 const KEPT_TAB = 'so-tab'
@@ -11,11 +9,7 @@ const MOST_SHOWN = 999 // on a tab
 /** @type {string | null} the tab of which the history knows that it is in front */
 let noted = null
 
-/**
- * Open a tab.
- * @param {string} id  its id in page.py, e.g. "review"
- * @param {{byAddress?: boolean}} options `byAddress`: the address names it already
- */
+/** @param {string} id in page.py, e.g. "review" @param {{byAddress?: boolean}} options the address names it already */
 export function openTab(id, { byAddress = false } = {}) {
   if (byAddress) noted = id
   document.getElementById(`so-tab-${id}-button`)?.click()
@@ -70,25 +64,4 @@ export function comeBack(linked, onOpen) {
   }
   // At once: an entry that is made later would come after a Back that was pressed meanwhile.
   if (tabs) new MutationObserver(note).observe(tabs, { subtree: true, attributeFilter: ['aria-selected'] })
-}
-
-/**
- * Reload the page for Gradio's forms, at a moment that interrupts nobody. When one of its events has lost the server,
- * Gradio disables its forms and requests its app id every two seconds; if it were answered, Gradio would reload the
- * page at once, even while a person is typing, and the next letters would be shortcuts, which decide. The server
- * does not answer it (access.py). The page is reloaded here instead, when nobody is at a desk, which needs no Gradio
- * event, or in a field.
- */
-export function reloadForGradio() {
-  new PerformanceObserver((list) => {
-    if (!list.getEntries().some((entry) => entry.name.endsWith('/gradio_api/app_id'))) return
-    const desk = deskInFront()
-    // Gradio's "Connection Lost" covers our desk, which reconnects by itself and has a connection strip of its own.
-    document.documentElement.classList.toggle('so-at-desk', desk)
-    if (!desk && !isTyping(document.activeElement))
-      getJSON('/api/v1/me').then(
-        () => location.reload(),
-        () => {},
-      )
-  }).observe({ type: 'resource' })
 }

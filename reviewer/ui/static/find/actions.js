@@ -9,23 +9,8 @@ import { MOST_EXAMPLES } from './ranking.js'
 import { syntaxElements } from './search.js'
 
 /**
- * What the actions use of the tab.
- * @typedef {Object} KeysDesk
- * @property {import('../common/keys.js').Keys} keys
- * @property {import('./search.js').SearchField} search
- * @property {import('./results.js').Results} results
- * @property {import('./selection.js').Selection} selection
- * @property {import('./related.js').Related} related
- * @property {import('./item_actions.js').ItemActions} itemActions
- * @property {import('../common/side_pane.js').SidePane} pane
- * @property {import('../common/notices.js').Notices} notices
- * @property {() => Promise<void>} showSearch
- * @property {() => void} selectAll
- */
-
-/**
  * The handler of all actions.
- * @param {KeysDesk} desk
+ * @param {import('./find.js').FindDesk} desk
  * @returns {(action: string) => boolean | void} false leaves the key to the browser
  */
 export function findActions(desk) {
@@ -51,12 +36,9 @@ export function findActions(desk) {
 
   /** Leave a field; then go back to the search. */
   const escape = () => {
-    const { related } = desk
     const focused = document.activeElement
-    if (focused instanceof HTMLElement && isTyping(focused)) focused.blur()
-    else if (related.shown || !related.groups.root.hidden) desk.showSearch()
-    else return false
-    return undefined
+    if (focused instanceof HTMLElement && isTyping(focused)) return focused.blur()
+    return desk.related.shown || desk.related.hasGroups ? desk.showSearch() : false
   }
 
   const keys = () => {

@@ -1,24 +1,22 @@
 // Actions on many items at once: a dialog with a preview of what will change, the action, and its undo.
 
-import { fill, h } from '../common/dom.js'
+import { fill, h, part } from '../common/dom.js'
 import { stateName } from '../common/filters.js'
 import { number } from '../common/format.js'
-import { Refused, newKey, postJSON } from '../common/http.js'
+import { Refused, getJSON, newKey, postJSON } from '../common/http.js'
 import { t, tn } from '../common/language.js'
 import { showError } from '../common/notices.js'
 import { openPanel } from '../common/panels.js'
 import { formOf } from './bulk_forms.js'
-import { numbersOf, selectedCount, selectionWords } from './selection.js'
+import { Selection, numbersOf, selectedCount, selectionWords } from './selection.js'
 
 const PAUSE = 250 // ms after the last letter, before a preview is requested
 const SLOW = 800 // ms after which an action shows how long it has taken
 
 /** @typedef {import('./bulk_forms.js').BulkKind} BulkKind */
 
-/**
- * The name of each action, with the number of items, also as it is shown.
- * @type {Record<string, (count: number, n: string) => string>}
- */
+/** @typedef {Record<string, (count: number, n: string) => string>} Counting `n`: the number as it is shown */
+/** The name of each action. @type {Counting} */
 const VERBS = {
   reject: (count, n) => tn('Reject {n} item', 'Reject {n} items', count, { n }),
   assign: (count, n) => tn('Assign {n} item', 'Assign {n} items', count, { n }),
@@ -27,15 +25,15 @@ const VERBS = {
   batch: (count, n) => tn('Change the batch of {n} item', 'Change the batch of {n} items', count, { n }),
 }
 
-/** @type {Record<string, (n: number) => string>} */
+/** @type {Counting} */
 const WILL = {
-  reject: (n) => tn('{n} item will be rejected', '{n} items will be rejected', n, { n: number(n) }),
-  assign: (n) => tn('{n} item will be assigned', '{n} items will be assigned', n, { n: number(n) }),
-  unassign: (n) =>
-    tn('The assignment of {n} item will be taken back', 'The assignments of {n} items will be taken back', n, {
-      n: number(n),
+  reject: (count, n) => tn('{n} item will be rejected', '{n} items will be rejected', count, { n }),
+  assign: (count, n) => tn('{n} item will be assigned', '{n} items will be assigned', count, { n }),
+  unassign: (count, n) =>
+    tn('The assignment of {n} item will be taken back', 'The assignments of {n} items will be taken back', count, {
+      n,
     }),
-  batch: (n) => tn('{n} item will be put into the batch', '{n} items will be put into the batch', n, { n: number(n) }),
+  batch: (count, n) => tn('{n} item will be put into the batch', '{n} items will be put into the batch', count, { n }),
 }
 
 /**
@@ -46,61 +44,52 @@ const WILL = {
  */
 export async function openBulk(kind, me, selection, choices) {
   const body = selection.body()
-  const form = formOf(kind, me, choices)
+  const { title, fields, read } = formOf(kind, me, choices)
   /** @type {Promise<any> | null} */
   let sending = null
-  const done = await openPanel(form.title, (close, dialog) => {
-    const submit = h('button.primary', { type: 'submit', disabled: true }, t('Calculating …'))
-    if (kind === 'reject') submit.className = 'danger'
+  const done = await openPanel(title, (close, dialog) => {
+    const submit = h('button', { type: 'submit', disabled: true }, t('Calculating …'))
+    submit.className = kind === 'reject' ? 'danger' : 'primary'
     const preview = h('div.bulk-preview', { role: 'status' })
     const note = h('p.note.look', { hidden: true, role: 'alert' })
     const key = newKey()
     let token = ''
     let ticket = 0
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
     let soon
 
-    /** @param {string} text */
-    const warn = (text) => {
-      note.hidden = !text
-      note.textContent = text
-    }
     const label = (/** @type {number} */ items, n = number(items)) => {
       submit.textContent = VERBS[kind](items, n)
     }
 
     const refresh = async () => {
       const mine = ++ticket
-      const { action, missing } = form.read()
+      const { action, missing } = read(new FormData(form))
       submit.disabled = true
+      preview.classList.toggle('old', !missing)
       if (missing) {
         fill(preview, h('p.muted', missing))
-        preview.classList.remove('old')
-        label(selection.count, selectedCount(selection))
-        return
+        return label(selection.count, selectedCount(selection))
       }
-      preview.classList.add('old')
       try {
         const previewed = await postJSON('/api/v1/bulk/preview', { selection: body, action })
-        if (mine !== ticket) return
+        if (mine !== ticket) return undefined
         token = previewed.token
         fill(preview, previewWords(kind, previewed))
         label(previewed.items)
         submit.disabled = previewed.items === 0
       } catch (error) {
-        if (mine !== ticket) return
+        if (mine !== ticket) return undefined
         const failed = h('p.note.look', { role: 'alert' })
         showError(failed, error)
         fill(preview, failed)
         label(0)
-      } finally {
-        if (mine === ticket) preview.classList.remove('old')
       }
+      return preview.classList.remove('old')
     }
 
     const send = async () => {
-      const { action } = form.read()
-      warn('')
+      const { action } = read(new FormData(form))
+      note.hidden = true
       submit.disabled = true
       const stop = showProgress(preview)
       try {
@@ -109,49 +98,56 @@ export async function openBulk(kind, me, selection, choices) {
       } catch (error) {
         if (!dialog.isConnected) return
         sending = null
-        if (error instanceof Refused && error.kind === 'selection_changed') {
-          warn(t('Some of these items have changed since the preview, so nothing was done. This is the new preview:'))
-          await refresh()
-          return
-        }
+        const isChanged = error instanceof Refused && error.kind === 'selection_changed'
         showError(note, error)
-        submit.disabled = false
+        if (isChanged)
+          note.textContent = t(
+            'Some of these items have changed since the preview, so nothing was done. This is the new preview:',
+          )
+        if (isChanged) await refresh()
+        else submit.disabled = false
       } finally {
         stop()
       }
     }
 
-    dialog.classList.add('bulk')
-    queueMicrotask(() => form.first?.focus())
-    refresh()
-    return h(
+    const form = h(
       'form.bulk-form',
       {
-        onInput: (/** @type {any} */ event) => {
+        onInput: ({ target }) => {
           clearTimeout(soon)
           ticket++ // a preview on its way is of another action
           submit.disabled = true
-          soon = setTimeout(refresh, event.target.type === 'text' || event.target.tagName === 'TEXTAREA' ? PAUSE : 0)
+          soon = setTimeout(refresh, target.type === 'text' || target.tagName === 'TEXTAREA' ? PAUSE : 0)
         },
-        onSubmit: (/** @type {Event} */ event) => {
+        onSubmit: (event) => {
           event.preventDefault()
           if (!submit.disabled) send()
         },
       },
       h('p.muted', selectionWords(selection)),
-      form.fields,
+      fields,
       note,
       preview,
       h('footer', h('span.spring'), h('button', { onClick: () => close() }, t('Cancel')), submit),
     )
+    dialog.classList.add('bulk')
+    queueMicrotask(() => part(form, 'input').focus())
+    refresh()
+    return form
   })
   return done ?? sending
 }
 
-/**
- * Show how long the action has taken, if it is slow.
- * @param {HTMLElement} place @returns {() => void} ends it
- */
+/** Assign one item, from where it is shown. @param {Person} me @param {number} id */
+export async function assignItem(me, id) {
+  const { assigned: people = [], names = {} } = await getJSON('/api/v1/facets')
+  const selection = new Selection()
+  selection.set([id], true)
+  return openBulk('assign', me, selection, { people, names, batches: [] })
+}
+
+/** Show how long the action has taken, if it is slow. @param {HTMLElement} place @returns {() => void} ends it */
 function showProgress(place) {
   const began = Date.now()
   const words = h('span')
@@ -171,40 +167,23 @@ function showProgress(place) {
   }
 }
 
-/**
- * @param {string} kind
- * @param {{items: number, changes: {from: string, to: string, items: number}[],
- *   left_out: {why: string, items: number, first: number[]}[]}} found
- */
+/** @param {string} kind @param {BulkPreview} previewed */
 function previewWords(kind, { items, changes, left_out: leftOut }) {
-  const name = (/** @type {string} */ value) => (kind === 'reject' ? stateName(value) : value) || t('nothing')
+  const name = (value) => (kind === 'reject' ? stateName(value) : value) || t('nothing')
   // What follows from the decisions of others is not told before the round is closed.
-  const after = (/** @type {string} */ value) =>
-    kind === 'reject' && !value ? t('depends on what others decide') : name(value)
-  const left = leftOut.reduce((sum, reason) => sum + reason.items, 0)
+  const after = (value) => (kind === 'reject' && !value ? t('depends on what others decide') : name(value))
+  const change = ({ from, to, items: n }) =>
+    h('li', t('{n}: {from} → {to}', { n: number(n), from: name(from), to: after(to) }))
+  const reason = ({ why, items: n, first }) =>
+    h('li', `${number(n)} · ${why}`, first.length > 0 && [' (', numbersOf(first, n), ')'])
+  const left = leftOut.reduce((sum, { items: n }) => sum + n, 0)
+  const what = WILL[kind](items, number(items))
   return [
-    h('p.will', h('strong', changes.length ? t('{what}:', { what: WILL[kind](items) }) : WILL[kind](items))),
-    h(
-      'ul',
-      changes.map(({ from, to, items: n }) =>
-        h('li', t('{n}: {from} → {to}', { n: number(n), from: name(from), to: after(to) })),
-      ),
-    ),
-    left > 0 &&
+    h('p.will', h('strong', changes.length ? t('{what}:', { what }) : what)),
+    h('ul', changes.map(change)),
+    left > 0 && [
       h('p.left', h('strong', tn('{n} item is left out:', '{n} items are left out:', left, { n: number(left) }))),
-    left > 0 &&
-      h(
-        'ul',
-        leftOut.map(({ why, items: n, first }) =>
-          h('li', `${number(n)} · ${why}`, first.length > 0 && [' (', numbersOf(first, n), ')']),
-        ),
-      ),
+      h('ul', leftOut.map(reason)),
+    ],
   ]
 }
-
-/** Whether this person decides items in any round. @param {Person} me */
-export const mayReject = (me) =>
-  me.rules.solo || ['reviewer', 'auditor', 'coordinator'].some((role) => me.roles.includes(role))
-
-/** Whether this person may assign items and change batches. @param {Person} me */
-export const mayChange = (me) => me.rules.solo || me.roles.includes('coordinator')

@@ -51,6 +51,8 @@ export class FindDesk {
   #isShown = false
   /** Whether it failed because the server did not answer. */
   #isAway = false
+  /** @type {HTMLButtonElement[]} the buttons that need found items */
+  forFound = []
   #opening = 0 // of the view opened last: only that one is shown
 
   /** @param {HTMLElement} root @param {Person} me @param {Keymap} keymap */
@@ -59,43 +61,26 @@ export class FindDesk {
     this.me = me
     this.notices = new Notices()
     this.selection = new Selection()
-    const act = findActions(this)
     const inFront = () => root.getClientRects().length > 0 && !panelIsOpen()
-    this.keys = new Keys(keymap, act, inFront, (text) => this.notices.toast(text))
+    this.keys = new Keys(keymap, findActions(this), inFront, (text) => this.notices.toast(text))
     this.search = new SearchField({
       onWords: (words) => this.use({ ...this.filter, words }),
       onDown: () => this.results.move(-Infinity),
     })
+    // The words that are typed count, also those that are not searched for yet.
+    const wordsToo = (filter) => (Object.keys(filter).length ? { ...filter, words: this.search.words } : {})
     this.chips = new FilterChips(me.tasks, (filter) => this.use({ words: this.search.words, ...filter }), ['words'])
-    this.form = new FilterForm(me.tasks, (filter) => this.#formChanged(filter), { words: false })
-    this.views = new Views(me, {
-      onDeleted: (view) => this.filter.listed === String(view.id) && this.use({}),
-      toast: (text) => this.notices.toast(text),
-    })
-    this.results = new Results({
-      tasks: me.tasks,
-      selection: this.selection,
-      onMenu: (row, button) => this.menu.open(row, button),
-      onNotLike: (row) => this.related.notLike(row.id),
-      onCut: () => this.related.selectAlike(),
-      onLoaded: () => this.#loaded(),
-      onError: (error) => this.notices.error(error),
-      empty: () => this.#emptyWords(),
-    })
+    this.form = new FilterForm(me.tasks, (filter) => this.use(wordsToo(filter)), { words: false })
+    this.views = new Views(this)
+    this.results = new Results(this)
     this.related = new Related(this)
     this.itemActions = new ItemActions(this)
-    this.menu = new RowMenu({
-      onSimilar: (id, by) => this.related.showSimilar(id, by),
-      onMoreLike: (id) => this.related.showRanking([id]),
-      onOpen: (id, newTab) => this.results.open(id, newTab),
-    })
+    this.menu = new RowMenu(this)
     this.bar = new SelectionBar(this.selection, this.itemActions.actions(), {
       onAll: () => this.selectAll(),
       onShown: () => this.selection.set(this.results.ids(), true),
     })
     this.total = h('strong.total', { role: 'status' })
-    /** @type {HTMLButtonElement[]} buttons that need found items */
-    this.forFound = []
     this.about = h('div.about', { hidden: true })
     this.pane = new SidePane(root, h('aside.queue.find-pane'), {
       id: 'find-filter',
@@ -122,8 +107,8 @@ export class FindDesk {
     const { itemActions, related } = this
     root.classList.add('so-desk')
     root.classList.toggle('no-queue', lasting.get(KEPT_PANE) === 'hidden')
-    /** @param {string} label @param {string} title @param {() => void} act */
-    const button = (label, title, act) => h('button', { title, onClick: act }, label)
+    const button = (label, title, onClick) => h('button', { title, onClick }, label)
+    const past = t('what was done to many items at once, with undo')
     fill(this.pane.pane, this.views.root, h('section', h('h2', t('Filter')), this.form.root))
     this.forFound = [
       button(t('Review these'), t('go through them one by one in Review'), () => itemActions.reviewThese()),
@@ -143,9 +128,7 @@ export class FindDesk {
           this.total,
           h('span.spring'),
           this.forFound,
-          button(t('Past actions …'), t('what was done to many items at once, with undo'), () =>
-            itemActions.openPast(),
-          ),
+          button(t('Past actions …'), past, () => itemActions.openPast()),
         ),
         this.notices.line,
         this.about,
@@ -180,16 +163,10 @@ export class FindDesk {
   /** @param {number} id */
   async openView(id) {
     const opening = ++this.#opening
-    let view
-    try {
-      view = await getJSON(`/api/v1/views/${id}`)
-    } catch (error) {
-      if (opening !== this.#opening) return
-      this.notices.error(error)
-      await this.showSearch()
-      return
-    }
+    const failed = (error) => opening === this.#opening && this.notices.error(error)
+    const view = await getJSON(`/api/v1/views/${id}`).catch(failed)
     if (opening !== this.#opening) return
+    if (!view) return void (await this.showSearch())
     this.pane.close({ refocus: false })
     const shown = this.#search(searchOf(view))
     this.views.setCurrent(id)
@@ -212,12 +189,6 @@ export class FindDesk {
     this.views.setCurrent(null)
     thisTab.set(KEPT_FILTER, JSON.stringify(filter))
     await this.showSearch()
-  }
-
-  /** The words that are typed count, also those that are not searched for yet. @param {Filter} filter */
-  #formChanged(filter) {
-    const cleared = !Object.keys(filter).length
-    return this.use(cleared ? {} : { ...filter, words: this.search.words })
   }
 
   /** Select nothing, and tell why. @param {string} why */
@@ -254,8 +225,8 @@ export class FindDesk {
   async show(listing, { words = '', buttons = [], keep = false } = {}) {
     this.showTable(true)
     this.about.hidden = !words
-    const back = { onClick: () => this.showSearch() }
-    fill(this.about, h('span', words), buttons, h('button', back, t('Back to the search')))
+    const back = h('button', { onClick: () => this.showSearch() }, t('Back to the search'))
+    fill(this.about, h('span', words), buttons, back)
     try {
       await this.results.show(listing, { keep })
     } catch (error) {
@@ -295,7 +266,8 @@ export class FindDesk {
     this.#count(this.#searched)
   }
 
-  #loaded() {
+  /** The table has rows. */
+  loaded() {
     const { total } = this.results
     this.#isShown = true
     this.#isAway = false
@@ -339,11 +311,17 @@ export class FindDesk {
     else this.selection.useFilter(this.filter, this.counted)
   }
 
-  #emptyWords() {
+  /** A view is no more: its search is not shown any longer. @param {View} view */
+  viewDeleted({ id, name }) {
+    if (this.filter.listed === String(id)) this.use({})
+    this.notices.toast(t('The view “{name}” is deleted.', { name }))
+  }
+
+  /** What the table says without rows. */
+  emptyWords() {
     const { words = '', ...others } = this.filter
     const filtered = Object.values(others).some(Boolean)
-    /** @param {string} label @param {() => void} act */
-    const button = (label, act) => h('button', { onClick: act }, label)
+    const button = (label, onClick) => h('button', { onClick }, label)
     if (this.related.shown)
       return [
         h('h2', t('Nothing to compare with')),
@@ -355,14 +333,12 @@ export class FindDesk {
         h('p', t('Add spectra, or import trajectories, in the Data tab. Then search them here.')),
         button(t('Open Data'), () => openTab('data')),
       ]
+    const why = words
+      ? t('No trace and no remark has all of these words. Try fewer, or a beginning with a star: absor*.')
+      : t('No item fits all parts of the filter.')
     return [
       h('h2', t('Nothing found')),
-      h(
-        'p',
-        words
-          ? t('No trace and no remark has all of these words. Try fewer, or a beginning with a star: absor*.')
-          : t('No item fits all parts of the filter.'),
-      ),
+      h('p', why),
       words && filtered && button(t('Search without the filter'), () => this.use({ words })),
       button(t('Show everything'), () => this.use({})),
     ]

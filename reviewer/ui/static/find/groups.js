@@ -23,14 +23,10 @@ export class Groups {
     this.status = h('p.muted', { role: 'status' })
     this.progress = h('progress', { hidden: true, max: 1, 'aria-label': t('Grouping') })
     this.cards = h('div.group-cards')
-    this.root = h(
-      'section.groups',
-      { hidden: true, 'aria-label': t('Groups') },
-      h('header', h('h2', t('Groups of alike items')), h('button.link', { onClick: onClose }, t('back to the search'))),
-      this.status,
-      this.progress,
-      this.cards,
-    )
+    const back = h('button.link', { onClick: onClose }, t('back to the search'))
+    const header = h('header', h('h2', t('Groups of alike items')), back)
+    const props = { hidden: true, 'aria-label': t('Groups') }
+    this.root = h('section.groups', props, header, this.status, this.progress, this.cards)
   }
 
   /**
@@ -64,7 +60,6 @@ export class Groups {
     this.cards.querySelector(`[data-group="${group.number}"] button`)?.focus()
   }
 
-  /** @param {{state: string, items: number, missing: number, groups: ItemGroup[]}} job */
   #show({ state, items, missing, groups }) {
     this.progress.hidden = true
     this.status.textContent = state === 'done' ? this.#summary(items, groups) : unfinished(state)
@@ -72,10 +67,7 @@ export class Groups {
       const left = tn('{n} item is not read yet', '{n} items are not read yet', missing, { n: number(missing) })
       this.status.append(` ${t('{items}, and in no group; group again in a minute.', { items: left })}`)
     }
-    fill(
-      this.cards,
-      groups.filter(({ size }) => size > 0).map((group) => this.#card(group)),
-    )
+    fill(this.cards, ...groups.filter(({ size }) => size > 0).map((group) => this.#card(group)))
   }
 
   /** @param {number} items @param {ItemGroup[]} groups */
@@ -92,31 +84,20 @@ export class Groups {
 
   /** @param {ItemGroup} group */
   #card(group) {
-    const states = Object.entries(group.states).sort(([, a], [, b]) => b - a)
     const title = t('Group {number}', { number: group.number })
+    const size = h('span.muted', tn('{n} item', '{n} items', group.size, { n: number(group.size) }))
+    const states = Object.entries(group.states)
+      .sort(([, a], [, b]) => b - a)
+      .map(([state, n]) => h(`span.pill.${STATE_TONES[state] ?? 'blue'}`, `${number(n)} ${stateName(state)}`))
+    const typical = group.typical.map(({ id, name }) => [' ', h('a', { href: `#item=${id}`, title: name }, `#${id}`)])
     return h(
       'article.group',
       { 'aria-label': title, 'data-group': group.number },
-      h(
-        'header',
-        h('strong', title),
-        h('span.muted', tn('{n} item', '{n} items', group.size, { n: number(group.size) })),
-      ),
-      group.facts.map((fact) => h('p.fact', fact)),
-      group.words.length > 0 &&
-        h(
-          'p.terms',
-          group.words.map((word) => h('span.term', word)),
-        ),
-      h(
-        'p.states',
-        states.map(([state, n]) => h(`span.pill.${STATE_TONES[state] ?? 'blue'}`, `${number(n)} ${stateName(state)}`)),
-      ),
-      h(
-        'p.muted',
-        t('Typical:'),
-        group.typical.map(({ id, name }) => [' ', h('a', { href: `#item=${id}`, title: name }, `#${id}`)]),
-      ),
+      h('header', h('strong', title), size),
+      ...group.facts.map((fact) => h('p.fact', fact)),
+      group.words.length > 0 && h('p.terms', ...group.words.map((word) => h('span.term', word))),
+      h('p.states', states),
+      h('p.muted', t('Typical:'), typical),
       h('button', { onClick: () => this.onOpen(group) }, t('Show these items')),
     )
   }

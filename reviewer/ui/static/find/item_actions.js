@@ -2,34 +2,20 @@
 
 import { newKey, postRepeatable } from '../common/http.js'
 import { number } from '../common/format.js'
+import { pause } from '../common/idle.js'
 import { t, tn } from '../common/language.js'
 import { openReview } from '../common/links.js'
 import { openTab } from '../common/tabs.js'
-import { mayChange, mayReject, openBulk } from './bulk.js'
+import { openBulk } from './bulk.js'
 import { doneWords, openPast } from './past_actions.js'
 import { MOST_EXAMPLES } from './ranking.js'
 import { searchOf } from './views.js'
-
-/**
- * What the actions use of the tab.
- * @typedef {Object} ActionsDesk
- * @property {Person} me
- * @property {import('../common/filters.js').Filter} filter
- * @property {import('../common/filters.js').FilterForm} form
- * @property {import('./selection.js').Selection} selection
- * @property {import('./related.js').Related} related
- * @property {import('./views.js').Views} views
- * @property {import('../common/notices.js').Notices} notices
- * @property {() => void} loadChoices
- * @property {() => Promise<void>} refreshRows
- * @property {(done: Promise<any>) => void} reported
- */
 
 export class ItemActions {
   /** @type {number | null} the last action of this page on many items */
   #last = null
 
-  /** @param {ActionsDesk} desk */
+  /** @param {import('./find.js').FindDesk} desk */
   constructor(desk) {
     this.desk = desk
   }
@@ -37,49 +23,26 @@ export class ItemActions {
   /** The buttons of the selection, for those who may. @returns {import('./selection.js').Action[]} */
   actions() {
     const { me, related, selection } = this.desk
-    const bulk = (/** @type {import('./bulk_forms.js').BulkKind} */ kind) => () => this.#reported(this.#bulk(kind))
-    const change = mayChange(me)
-    /** @type {(import('./selection.js').Action & {may?: boolean})[]} */
+    const [solo, coordinates] = [me.rules.solo, me.roles.includes('coordinator')]
+    const changes = solo || coordinates
+    const decides = changes || me.roles.includes('reviewer') || me.roles.includes('auditor')
+    /** @param {() => Promise<any>} act */
+    const action = (name, label, title, act = () => this.#bulk(name)) => ({ name, label, title, act })
+    const rank = () => related.showRanking(selection.items)
+    const ranks = t('rank all items by their likeness to 1 to {n} selected ones', { n: MOST_EXAMPLES })
+    const list = () => this.#saveSelection()
+    const blind = () => this.#blindSession()
     const all = [
-      {
-        name: 'reject',
-        label: t('Reject …'),
-        title: t('reject the selected items with one reason'),
-        danger: true,
-        may: mayReject(me),
-        act: bulk('reject'),
-      },
-      { name: 'assign', label: t('Assign …'), title: t('who shall work on them'), may: change, act: bulk('assign') },
-      {
-        name: 'unassign',
-        label: t('Unassign …'),
-        title: t('these people need not work on them any more'),
-        may: change,
-        act: bulk('unassign'),
-      },
-      { name: 'batch', label: t('Set batch …'), title: t('put them into a batch'), may: change, act: bulk('batch') },
-      {
-        name: 'blind',
-        label: t('Blind session …'),
-        title: t('have people score them in a blind session'),
-        may: me.roles.includes('coordinator'),
-        act: () => this.#reported(this.#blindSession()),
-      },
-      {
-        name: 'list',
-        label: t('Save as list …'),
-        title: t('keep exactly these items under a name'),
-        act: () => this.#reported(this.#saveSelection()),
-      },
-      {
-        name: 'more-like',
-        label: t('More like these'),
-        title: t('rank all items by their likeness to 1 to {n} selected ones', { n: MOST_EXAMPLES }),
-        most: MOST_EXAMPLES,
-        act: () => related.showRanking(selection.items),
-      },
+      decides && action('reject', t('Reject …'), t('reject the selected items with one reason')),
+      changes && action('assign', t('Assign …'), t('who shall work on them')),
+      changes && action('unassign', t('Unassign …'), t('these people need not work on them any more')),
+      changes && action('batch', t('Set batch …'), t('put them into a batch')),
+      coordinates && action('blind', t('Blind session …'), t('have people score them in a blind session'), blind),
+      action('list', t('Save as list …'), t('keep exactly these items under a name'), list),
+      { ...action('more-like', t('More like these'), ranks, rank), most: MOST_EXAMPLES },
     ]
-    return all.filter(({ may = true }) => may)
+    const offered = all.filter((entry) => entry !== false)
+    return offered.map((entry) => ({ ...entry, act: () => this.#reported(entry.act()) }))
   }
 
   /** @param {import('./bulk_forms.js').BulkKind} kind */
@@ -93,8 +56,7 @@ export class ItemActions {
     if (!done) return
     this.#last = done.id
     selection.clear()
-    desk.loadChoices()
-    await desk.refreshRows()
+    await desk.refresh()
     desk.notices.show(doneWords(kind, done.items), {
       label: t('Undo'),
       onClick: () => this.#reported(this.#undo(done.id)),
@@ -121,13 +83,11 @@ export class ItemActions {
       this.#last ??= last
       throw error
     }
-    desk.loadChoices()
-    await desk.refreshRows()
+    await desk.refresh()
     desk.notices.clear()
+    const n = number(undone.items)
     desk.notices.toast(
-      tn('Undone: {n} item is as it was before.', 'Undone: {n} items are as they were before.', undone.items, {
-        n: number(undone.items),
-      }),
+      tn('Undone: {n} item is as it was before.', 'Undone: {n} items are as they were before.', undone.items, { n }),
     )
   }
 
@@ -166,8 +126,7 @@ export class ItemActions {
    */
   async #saveList(about, selection, counted) {
     const { views, related, notices } = this.desk
-    const name = related.shown?.name ?? ''
-    const view = await views.save({ selection, counted, name, about })
+    const view = await views.save({ selection, counted, name: related.shown?.name, about })
     if (view) notices.toast(t('Saved. It is in the list of views.'))
     return view
   }
@@ -194,22 +153,14 @@ export class ItemActions {
     )
     if (!view) return
     openTab('blind')
-    const blind = await untilBuilt(() => window.specO3.blind)
-    await blind.newSession(view.id)
+    // The tab is built when it is opened for the first time.
+    for (let tries = 0; !window.specO3.blind && tries < 200; tries += 1) await pause(50)
+    if (!window.specO3.blind) throw new Error(t('The tab failed to load. Reload the page.'))
+    await window.specO3.blind.newSession(view.id)
   }
 
   /** @param {Promise<any>} done */
   #reported(done) {
     this.desk.reported(done)
   }
-}
-
-/** Wait until a tab that was opened for the first time is built. @param {() => any} get @returns {Promise<any>} */
-async function untilBuilt(get) {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const element = get()
-    if (element) return element
-    await new Promise((done) => setTimeout(done, 50))
-  }
-  throw new Error(t('The tab failed to load. Reload the page.'))
 }

@@ -17,19 +17,13 @@ const FEWEST = 3 // examples that can show what is typical of them
 /** @typedef {import('./results.js').Listing} Listing */
 /** @typedef {import('../common/filters.js').Filter} Filter */
 
-/**
- * Items in a fixed order, all loaded.
- * @param {FoundRow[]} rows @param {Partial<Listing>} [options] @returns {Listing}
- */
-export const listingOf = (rows, options = {}) => ({
+/** Items in a fixed order, all loaded. @param {FoundRow[]} rows @param {Partial<Listing>} options @returns {Listing} */
+const listingOf = (rows, options) => ({
   page: async (after) => ({ rows: after ? [] : [...rows], total: rows.length }),
   ...options,
 })
 
-/**
- * Items in the order of their numbers, whose rows are loaded while one scrolls.
- * @param {number[]} items @returns {Listing}
- */
+/** Items by number, whose rows are loaded while one scrolls. @param {number[]} items @returns {Listing} */
 export const pagedListing = (items) => ({
   page: async (after) => {
     const from = after ? items.indexOf(after.id) + 1 : 0
@@ -39,19 +33,15 @@ export const pagedListing = (items) => ({
 
 /** The rows of items as they are now. @param {number[]} items @returns {Promise<FoundRow[]>} */
 export async function rowsOf(items) {
-  /** @type {FoundRow[]} */
   const rows = []
-  for (let at = 0; at < items.length; at += MOST_ROWS)
-    rows.push(
-      ...(await postJSON(withVerdictFirst('/api/v1/find/rows'), { items: items.slice(at, at + MOST_ROWS) })).rows,
-    )
+  for (let at = 0; at < items.length; at += MOST_ROWS) {
+    const some = { items: items.slice(at, at + MOST_ROWS) }
+    rows.push(...(await postJSON(withVerdictFirst('/api/v1/find/rows'), some)).rows)
+  }
   return rows
 }
 
-/**
- * What is said of items that are not compared yet.
- * @param {{indexed: number, items: number, complete: boolean}} found
- */
+/** What is said of items that are not compared yet. */
 function incomplete({ indexed, items, complete }) {
   if (complete || indexed >= items) return ''
   const values = { indexed: number(indexed), items: number(items) }
@@ -68,18 +58,18 @@ const compared = (filter) => (queryOf(filter) ? t('Only items of the filter are 
 export async function similarTo(id, by, filter) {
   const query = `by=${by}&limit=${MOST_SIMILAR}&${queryOf(filter)}`
   const answer = await getJSON(withVerdictFirst(`/api/v1/item/${id}/similar?${query}`))
-  const text = by === 'text'
-  const words = text
-    ? t('Similar to item {number} by the text of the trace, the nearest first.', { number: id })
-    : t('Similar to item {number} by the spectrum, the nearest first.', { number: id })
-  const name = text
-    ? t('similar to item {number} by text', { number: id })
-    : t('similar to item {number} by spectrum', { number: id })
-  return {
-    listing: listingOf(answer.rows, { scored: true }),
-    words: sentences(words, compared(filter), answer.note, incomplete(answer)),
-    name,
-  }
+  const [words, name] =
+    by === 'text'
+      ? [
+          t('Similar to item {number} by the text of the trace, the nearest first.', { number: id }),
+          t('similar to item {number} by text', { number: id }),
+        ]
+      : [
+          t('Similar to item {number} by the spectrum, the nearest first.', { number: id }),
+          t('similar to item {number} by spectrum', { number: id }),
+        ]
+  const all = sentences(words, compared(filter), answer.note, incomplete(answer))
+  return { listing: listingOf(answer.rows, { scored: true }), words: all, name }
 }
 
 /** Examples, and what is like them. */
@@ -148,8 +138,7 @@ export class Ranking {
 
   /** @param {number} id */
   #markOf(id) {
-    if (this.unlike.has(id)) return 'unlike'
-    return this.examples.has(id) ? 'like' : ''
+    return this.unlike.has(id) ? 'unlike' : this.examples.has(id) ? 'like' : ''
   }
 
   #how() {
@@ -167,20 +156,14 @@ export class Ranking {
   }
 
   get words() {
-    const { size } = this.unlike
-    const like = size
-      ? t('More like {examples}, unlike {others}.', {
-          examples: tn('{n} example', '{n} examples', this.examples.size),
-          others: tn('{n} item', '{n} items', size),
-        })
-      : tn('More like {n} example.', 'More like {n} examples.', this.examples.size)
+    const [{ size: likes }, { size: unlikes }] = [this.examples, this.unlike]
+    const examples = tn('{n} example', '{n} examples', likes)
+    const others = tn('{n} item', '{n} items', unlikes)
+    const like = unlikes
+      ? t('More like {examples}, unlike {others}.', { examples, others })
+      : tn('More like {n} example.', 'More like {n} examples.', likes)
     const reasons = sentences(...this.#reasons.slice(0, MOST_REASONS))
-    return sentences(
-      like,
-      compared(this.filter),
-      reasons && t('In common: {reasons}', { reasons }),
-      this.#how(),
-      this.#note,
-    )
+    const common = reasons && t('In common: {reasons}', { reasons })
+    return sentences(like, compared(this.filter), common, this.#how(), this.#note)
   }
 }

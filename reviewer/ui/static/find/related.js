@@ -19,22 +19,6 @@ import { withVerdictFirst } from './verdict_first.js'
  * @property {HTMLElement[]} [buttons]
  */
 
-/**
- * What it uses of the tab.
- * @typedef {Object} RelatedDesk
- * @property {import('../common/filters.js').Filter} filter
- * @property {import('./selection.js').Counted} counted how many items the table shows
- * @property {import('./results.js').Results} results
- * @property {import('./selection.js').Selection} selection
- * @property {import('../common/notices.js').Notices} notices
- * @property {(why: string) => void} dropSelection
- * @property {(listing: import('./results.js').Listing, options?: {words?: string, buttons?: HTMLElement[],
- *   keep?: boolean}) => Promise<void>} show rows in the table
- * @property {(on: boolean) => void} showTable
- * @property {() => void} showGroups
- * @property {() => Promise<void>} showSearch
- */
-
 export class Related {
   /** @type {RelatedItems | null} what the table shows; null: the search */
   shown = null
@@ -42,10 +26,10 @@ export class Related {
   #ranking = null
   #ticket = 0 // of what was asked for last: only that is shown
 
-  /** @param {RelatedDesk} desk */
+  /** @param {import('./find.js').FindDesk} desk */
   constructor(desk) {
     this.desk = desk
-    this.groups = new Groups({ onOpen: (group) => this.showGroup(group), onClose: () => this.desk.showSearch() })
+    this.groups = new Groups({ onOpen: (group) => this.#showGroup(group), onClose: () => this.desk.showSearch() })
   }
 
   /** All items that are shown in place of the search. */
@@ -61,8 +45,7 @@ export class Related {
   /** The table shows the search again. */
   leave() {
     this.#ticket++
-    this.shown = null
-    this.#ranking = null
+    this.shown = this.#ranking = null
   }
 
   /**
@@ -77,8 +60,8 @@ export class Related {
     try {
       const related = await load()
       if (ticket !== this.#ticket) return
-      if (ranking && ranking !== this.#ranking)
-        desk.selection.clear() // it has become the examples
+      // The selection has become the examples.
+      if (ranking && ranking !== this.#ranking) desk.selection.clear()
       else desk.dropSelection(t('The table shows other items now, so nothing is selected any more.'))
       this.shown = related
       this.#ranking = ranking
@@ -118,14 +101,11 @@ export class Related {
   /** Mark a row of the ranking as not alike, or not after all. @param {number} id */
   async notLike(id) {
     const ranking = this.#ranking
-    if (!ranking) return
-    if (!ranking.toggleUnlike(id)) {
-      this.desk.notices.toast(t('One example has to stay.'))
-      return
-    }
+    if (!ranking) return undefined
+    if (!ranking.toggleUnlike(id)) return this.desk.notices.toast(t('One example has to stay.'))
     this.shown = this.#ranked(ranking)
     await this.desk.show(this.shown.listing, { ...this.shown, keep: true })
-    this.desk.results.focus(id)
+    return this.desk.results.focus(id)
   }
 
   selectAlike() {
@@ -162,25 +142,19 @@ export class Related {
     await this.groups.start(some ? selection.body() : all, items)
   }
 
-  /** Show the cards again, after the items of one group. @param {ItemGroup} group */
-  #backToGroups(group) {
-    this.leave()
-    this.desk.showGroups()
-    this.groups.focus(group)
-  }
-
   /** @param {ItemGroup} group */
-  showGroup(group) {
-    const back = h('button', { onClick: () => this.#backToGroups(group) }, t('Back to the groups'))
+  #showGroup(group) {
+    const back = () => {
+      this.leave()
+      this.desk.showGroups()
+      this.groups.focus(group)
+    }
+    const [number, short] = [group.number, groupName(group)]
     return this.#show(async () => {
-      const { items } = await getJSON(withVerdictFirst(`/api/v1/groups/${group.number}`))
-      return {
-        listing: pagedListing(items),
-        words: t('Group {number}: {name}', { number: group.number, name: groupName(group) }),
-        name: t('group: {name}', { name: groupName(group) }),
-        items,
-        buttons: [back],
-      }
+      const { items } = await getJSON(withVerdictFirst(`/api/v1/groups/${number}`))
+      const words = t('Group {number}: {name}', { number, name: short })
+      const buttons = [h('button', { onClick: back }, t('Back to the groups'))]
+      return { listing: pagedListing(items), words, name: t('group: {name}', { name: short }), items, buttons }
     })
   }
 }

@@ -27,21 +27,10 @@ export class Results {
   /** @type {Rows} */
   #drawn
 
-  /**
-   * @param {{
-   *   tasks: Record<string, TaskText>,
-   *   selection: import('./selection.js').Selection,
-   *   onMenu: (row: FoundRow, button: HTMLElement) => void,
-   *   onNotLike: (row: FoundRow) => void,
-   *   onCut: () => void,
-   *   onLoaded: () => void,
-   *   onError: (error: any) => void,
-   *   empty: () => import('../common/dom.js').Child[],
-   * }} options
-   */
-  constructor(options) {
-    this.options = options
-    this.selection = options.selection
+  /** @param {import('./find.js').FindDesk} desk */
+  constructor(desk) {
+    this.desk = desk
+    this.selection = desk.selection
     /** @type {FoundRow[]} */
     this.rows = []
     this.total = 0
@@ -50,20 +39,15 @@ export class Results {
       'aria-label': t('Select all rows shown'),
       onChange: () => this.selection.set(this.ids(), this.all.checked),
     })
-    this.table = h('table.found-items', {
-      role: 'table',
-      'aria-label': t('Found items'),
-      onClick: (e) => this.#click(e),
-    })
+    const props = { role: 'table', 'aria-label': t('Found items'), onClick: (event) => this.#click(event) }
+    this.table = h('table.found-items', props)
     this.empty = h('div.nothing', { hidden: true })
     this.more = h('button.more', { hidden: true, onClick: () => this.loadMore() })
-    this.root = h(
-      'div.results',
-      { onScroll: () => this.#nearEnd() && this.loadMore() },
-      this.table,
-      this.more,
-      this.empty,
-    )
+    const onScroll = () => {
+      const { scrollTop, clientHeight, scrollHeight } = this.root
+      if (scrollTop + clientHeight > scrollHeight - NEAR_END) this.loadMore()
+    }
+    this.root = h('div.results', { onScroll }, this.table, this.more, this.empty)
     this.selection.addEventListener('change', () => this.#showSelection())
   }
 
@@ -104,11 +88,7 @@ export class Results {
     } finally {
       if (ticket === this.#ticket) this.setWaiting(false)
     }
-    if (ticket === this.#ticket) this.options.onLoaded()
-  }
-
-  #nearEnd() {
-    return this.root.scrollTop + this.root.clientHeight > this.root.scrollHeight - NEAR_END
+    if (ticket === this.#ticket) this.desk.loaded()
   }
 
   async loadMore() {
@@ -124,7 +104,7 @@ export class Results {
       if (!rows.length) this.total = this.rows.length
       this.#showMore()
     } catch (error) {
-      this.options.onError(error)
+      this.desk.notices.error(error)
     } finally {
       this.#loading = false
     }
@@ -133,14 +113,14 @@ export class Results {
   draw() {
     const focused = this.activeRow()
     const { cut } = this.#listing ?? {}
-    this.#drawn = new Rows(this.#listing ?? {}, this.options)
+    this.#drawn = new Rows(this.#listing ?? {}, this.desk)
     this.table.classList.toggle('ranking', Boolean(this.#listing?.ranking))
     const bodies = this.rows.map((row) => this.#drawn.body(row))
     if (cut) bodies.splice(cut.rows, 0, this.#drawn.cut(cut.items))
     fill(this.table, this.#drawn.head(this.all), bodies)
     this.table.hidden = !this.rows.length
     this.empty.hidden = this.rows.length > 0
-    fill(this.empty, this.rows.length ? null : this.options.empty())
+    fill(this.empty, !this.rows.length && this.desk.emptyWords())
     this.#showMore()
     this.#showSelection()
     if (focused) this.focus(focused.id)
@@ -152,7 +132,6 @@ export class Results {
     this.more.textContent = tn('{n} more item', '{n} more items', left, { n: number(left) })
   }
 
-  /** @param {any} event */
   #click(event) {
     const body = event.target.closest('tbody.hit')
     if (!body || body.classList.contains('blind')) return

@@ -1,54 +1,41 @@
 // What can be done with one row: one menu that opens next to the row's button.
 
-import { cap, fill, h } from '../common/dom.js'
+import { fill, h } from '../common/dom.js'
 import { Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
+import { menuButton } from '../common/popover.js'
 
 export class RowMenu {
   /** @type {HTMLElement | null} */
   #button = null
 
-  /**
-   * @param {{onSimilar: (id: number, by: 'text' | 'spectrum') => void, onMoreLike: (id: number) => void,
-   *   onOpen: (id: number, newTab: boolean) => void}} callbacks
-   */
-  constructor(callbacks) {
-    this.on = callbacks
+  /** @param {import('./find.js').FindDesk} desk */
+  constructor(desk) {
+    this.desk = desk
     this.root = h('div.so-menu.row-menu-sheet', { role: 'menu', popover: 'auto', 'aria-label': t('Actions') })
     this.root.addEventListener('keydown', (event) => this.#press(event))
   }
 
-  /** @param {import('./results.js').FoundRow} row @param {HTMLElement} button */
-  open(row, button) {
+  /** @param {import('./rows.js').FoundRow} row @param {HTMLElement} button */
+  open({ id, spectrum }, button) {
     this.#button = button
-    /** @param {string} label @param {string} key @param {() => void} act @param {boolean} [possible] */
-    const entry = (label, key, act, possible = true) =>
-      h(
-        'button.entry',
-        {
-          role: 'menuitem',
-          tabIndex: -1,
-          disabled: !possible,
-          onClick: () => {
-            this.#close()
-            act()
-          },
-        },
-        h('span', label),
-        key && cap(key),
-      )
+    const { related, results } = this.desk
+    /** @param {string} label @param {string} key @param {() => void} act */
+    const entry = (label, key, act, disabled = false) => {
+      const onClick = () => {
+        this.#close()
+        act()
+      }
+      return menuButton(label, key, { role: 'menuitem', tabIndex: -1, disabled, onClick })
+    }
+    const bySpectrum = () => related.showSimilar(id, 'spectrum')
     fill(
       this.root,
-      entry(t('Similar text'), Keys.of('similar-text'), () => this.on.onSimilar(row.id, 'text')),
-      entry(
-        t('Similar spectrum'),
-        Keys.of('similar-spectrum'),
-        () => this.on.onSimilar(row.id, 'spectrum'),
-        row.spectrum !== null,
-      ),
-      entry(t('More like this'), '', () => this.on.onMoreLike(row.id)),
-      entry(t('Open in Review'), Keys.of('open'), () => this.on.onOpen(row.id, false)),
-      entry(t('Open in a new browser tab'), Keys.of('open-new'), () => this.on.onOpen(row.id, true)),
+      entry(t('Similar text'), Keys.of('similar-text'), () => related.showSimilar(id, 'text')),
+      entry(t('Similar spectrum'), Keys.of('similar-spectrum'), bySpectrum, spectrum === null),
+      entry(t('More like this'), '', () => related.showRanking([id])),
+      entry(t('Open in Review'), Keys.of('open'), () => results.open(id)),
+      entry(t('Open in a new browser tab'), Keys.of('open-new'), () => results.open(id, true)),
     )
     this.root.showPopover()
     const { right, bottom, top } = button.getBoundingClientRect()

@@ -11,30 +11,16 @@ import { linkTo } from '../common/links.js'
 import { sparkline } from '../spectrum/sparklines.js'
 
 /**
- * @typedef {ListedRow & {
- *   snippets?: Snippet[],
- *   similarity?: number,
- *   score?: number,
- *   mark?: string,
- * }} FoundRow  `mark`: "like" or "unlike", of the examples of a ranking
+ * `mark`: "like" or "unlike", of the examples of a ranking
+ * @typedef {ListedRow & {snippets?: Snippet[], similarity?: number, score?: number, mark?: string}} FoundRow
  */
 
 export class Rows {
-  /**
-   * @param {{scored?: boolean, ranking?: boolean}} columns `scored`: with a similarity; `ranking`: rows can be marked
-   *   as not alike, in place of assignment and comments
-   * @param {{
-   *   tasks: Record<string, TaskText>,
-   *   selection: import('./selection.js').Selection,
-   *   onMenu: (row: FoundRow, button: HTMLElement) => void,
-   *   onNotLike: (row: FoundRow) => void,
-   *   onCut: () => void,
-   * }} options
-   */
-  constructor({ scored = false, ranking = false }, options) {
+  /** @param {Partial<import('./results.js').Listing>} listing @param {import('./find.js').FindDesk} desk */
+  constructor({ scored = false, ranking = false }, desk) {
     this.scored = scored
     this.ranking = ranking
-    this.options = options
+    this.desk = desk
     this.columns = 12 + Number(scored) - 2 * Number(ranking)
   }
 
@@ -42,65 +28,48 @@ export class Rows {
   head(all) {
     /** @param {string} name @param {import('../common/dom.js').Child} text */
     const column = (name, text) => h(`th.${name}`, { scope: 'col', role: 'columnheader' }, text)
-    return h(
-      'thead',
-      { role: 'rowgroup' },
-      h(
-        'tr',
-        { role: 'row' },
-        column('tick', h('label', all)),
-        column('no', t('No.')),
-        this.scored && column('score', t('Similarity')),
-        column('name', t('Name')),
-        column('shape', t('Spectrum')),
-        column('task', t('Class')),
-        column('state', t('State')),
-        column('drafter', t('Drafted by')),
-        column('batch', t('Batch')),
-        column('snr', t('S/N')),
-        !this.ranking && [column('assigned', t('Assigned')), column('comments', t('Comments'))],
-        column('do', h('span.hidden-text', t('Actions'))),
-      ),
-    )
+    const columns = [
+      column('tick', h('label', all)),
+      column('no', t('No.')),
+      this.scored && column('score', t('Similarity')),
+      column('name', t('Name')),
+      column('shape', t('Spectrum')),
+      column('task', t('Class')),
+      column('state', t('State')),
+      column('drafter', t('Drafted by')),
+      column('batch', t('Batch')),
+      column('snr', t('S/N')),
+      !this.ranking && [column('assigned', t('Assigned')), column('comments', t('Comments'))],
+      column('do', h('span.hidden-text', t('Actions'))),
+    ]
+    return h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, columns))
   }
 
   /** @param {FoundRow} row */
   body(row) {
     const body = h(`tbody.hit${row.blind ? '.blind' : ''}`, { role: 'rowgroup', 'data-item': row.id })
     if (row.blind) return fill(body, this.#blindLine(row))
-    const selected = this.options.selection.has(row.id)
+    const selected = this.desk.selection.has(row.id)
     body.classList.toggle('selected', selected)
-    return fill(body, this.#line(row, selected), row.snippets?.length ? this.#texts(row.id, row.snippets) : null)
+    return fill(body, this.#line(row, selected), row.snippets?.length && this.#texts(row.id, row.snippets))
   }
 
   /** @param {FoundRow} row */
-  #blindLine(row) {
+  #blindLine({ id }) {
     const words = t('in a blind session of yours: shown again when it is closed')
-    return h(
-      'tr.line',
-      { role: 'row' },
-      cell('tick', {}),
-      cell('no', {}, `#${row.id}`),
-      cell('name', { colSpan: this.columns - 2 }, words),
-    )
+    return line(cell('tick', {}), cell('no', {}, `#${id}`), cell('name', { colSpan: this.columns - 2 }, words))
   }
 
   /** @param {FoundRow} row @param {boolean} selected */
   #line(row, selected) {
     const tick = { type: 'checkbox', 'aria-label': t('Select item {number}', { number: row.id }), checked: selected }
     const score = row.score ?? row.similarity
-    return h(
-      'tr.line',
-      { role: 'row' },
+    const link = h('a.open-item', { href: `#item=${row.id}`, title: row.name }, nameInQueue(row.name))
+    return line(
       cell('tick', {}, h('label', h('input', tick))),
       cell('no', {}, `#${row.id}`),
-      this.scored && cell('score', {}, score === undefined || score === null ? '–' : number(score, 2)),
-      cell(
-        'name',
-        {},
-        h('a.open-item', { href: `#item=${row.id}`, title: row.name }, nameInQueue(row.name)),
-        row.mark === 'like' && h('span.pill.green', t('example')),
-      ),
+      this.scored && cell('score', {}, number(score, 2)),
+      cell('name', {}, link, row.mark === 'like' && h('span.pill.green', t('example'))),
       cell('shape', {}, sparkline(row.spectrum)),
       this.#about(row),
       !this.ranking && this.#teamwork(row),
@@ -109,24 +78,17 @@ export class Rows {
   }
 
   /** @param {FoundRow} row */
-  #about(row) {
-    const { task, snr, drafter, batch, simulated, disagreement, cast, needed } = row
-    const title = this.options.tasks[task]?.title ?? task
-    const name = stateName(row.state)
+  #about({ task, state, snr, drafter, batch, simulated, disagreement, cast, needed }) {
+    const title = this.desk.me.tasks[task]?.title ?? task
+    const longTitle = simulated ? t('{task}, simulated by a program', { task: title }) : title
+    const name = stateName(state)
+    const progress = needed > 1 ? t('{state} {cast} of {wanted}', { state: name, cast, wanted: needed }) : name
     return [
-      cell(
-        'task',
-        { title: simulated ? t('{task}, simulated by a program', { task: title }) : title },
-        task,
-        simulated && h('span.muted', ` ${t('sim.')}`),
-      ),
+      cell('task', { title: longTitle }, task, simulated && h('span.muted', ` ${t('sim.')}`)),
       cell(
         'state',
         {},
-        h(
-          `span.pill.${STATE_TONES[row.state] ?? 'blue'}`,
-          needed > 1 ? t('{state} {cast} of {wanted}', { state: name, cast, wanted: needed }) : name,
-        ),
+        h(`span.pill.${STATE_TONES[state] ?? 'blue'}`, progress),
         disagreement && h('span.pill.amber', t('disagreement')),
       ),
       cell('drafter', { title: drafter.name }, drafter.name),
@@ -151,41 +113,31 @@ export class Rows {
 
   /** @param {FoundRow} row */
   #buttons(row) {
-    const { onMenu, onNotLike } = this.options
+    const { menu, related } = this.desk
     const notLike = {
       'aria-pressed': String(row.mark === 'unlike'),
       title: t('mark as not like these ({key}), then rank again', { key: Keys.of('not-like') }),
-      onClick: () => onNotLike(row),
+      onClick: () => related.notLike(row.id),
     }
-    const menu = {
+    const more = {
       'aria-haspopup': 'menu',
       'aria-label': t('Actions for item {number}', { number: row.id }),
-      onClick: (/** @type {any} */ event) => onMenu(row, event.currentTarget),
+      onClick: (event) => menu.open(row, event.currentTarget),
     }
-    return cell(
-      'do',
-      {},
-      this.ranking && h('button.not-like', notLike, t('not like these')),
-      h('button.row-menu', menu, '⋯'),
-    )
+    const button = this.ranking && h('button.not-like', notLike, t('not like these'))
+    return cell('do', {}, button, h('button.row-menu', more, '⋯'))
   }
 
-  /** The lines of text in which the words were found. @param {number} id @param {Snippet[]} lines */
-  #texts(id, lines) {
-    /** @param {Snippet} line */
-    const source = ({ where, step }) =>
-      h('a.source', { href: linkTo({ item: id, step }) }, where === 'trace' ? t('trace') : t('comment'))
-    return h(
-      'tr.texts',
-      { role: 'row' },
-      cell(
-        'found',
-        { colSpan: this.columns },
-        lines.map((line) =>
-          h('p', source(line), ' ', h('span', { lang: line.where === 'trace' && TRACE }, marked(line))),
-        ),
-      ),
-    )
+  /** The lines of text in which the words were found. @param {number} id @param {Snippet[]} snippets */
+  #texts(id, snippets) {
+    /** @param {Snippet} snippet */
+    const text = (snippet) => {
+      const isTrace = snippet.where === 'trace'
+      const href = linkTo({ item: id, step: snippet.step })
+      const source = h('a.source', { href }, isTrace ? t('trace') : t('comment'))
+      return h('p', source, ' ', h('span', { lang: isTrace && TRACE }, marked(snippet)))
+    }
+    return h('tr.texts', { role: 'row' }, cell('found', { colSpan: this.columns }, snippets.map(text)))
   }
 
   /** The suggested cut of a ranking. @param {number} cut how many items are above it */
@@ -196,18 +148,13 @@ export class Rows {
       cut,
       { n: number(cut) },
     )
-    const button = { onClick: () => this.options.onCut() }
-    return h(
-      'tbody.cut',
-      { role: 'rowgroup' },
-      h(
-        'tr',
-        { role: 'row' },
-        cell('words', { colSpan: this.columns }, h('span', text), h('button', button, t('Select down to the cut'))),
-      ),
-    )
+    const button = h('button', { onClick: () => this.desk.related.selectAlike() }, t('Select down to the cut'))
+    const words = cell('words', { colSpan: this.columns }, h('span', text), button)
+    return h('tbody.cut', { role: 'rowgroup' }, h('tr', { role: 'row' }, words))
   }
 }
+
+const line = (...cells) => h('tr.line', { role: 'row' }, cells)
 
 /** @param {string} name @param {Record<string, any>} props @param {...import('../common/dom.js').Child} content */
 const cell = (name, props, ...content) => h(`td.${name}`, { role: 'cell', ...props }, content)

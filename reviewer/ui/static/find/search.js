@@ -56,19 +56,10 @@ export class SearchField {
       event.preventDefault()
       event.stopPropagation()
     })
-    this.help = h(
-      'button.syntax',
-      { 'aria-label': t('How to search') },
-      h('span.long', t('How to search')),
-      h('span.short', '?'),
-    )
-    this.root = h(
-      'div.search-field',
-      { role: 'search' },
-      this.input,
-      this.help,
-      sheetOf(this.help, 'div.syntax-sheet', t('How to search'), () => [syntaxElements()]),
-    )
+    const names = [h('span.long', t('How to search')), h('span.short', '?')]
+    this.help = h('button.syntax', { 'aria-label': t('How to search') }, names)
+    const sheet = sheetOf(this.help, 'div.syntax-sheet', t('How to search'), () => [syntaxElements()])
+    this.root = h('div.search-field', { role: 'search' }, this.input, this.help, sheet)
   }
 
   /** What is searched for. */
@@ -113,10 +104,7 @@ export function syntaxElements() {
   ]
   return h(
     'div.syntax-words',
-    h(
-      'dl',
-      rows.map(([example, meaning]) => [h('dt', h('code', example)), h('dd', meaning)]),
-    ),
+    h('dl', ...rows.map(([example, meaning]) => [h('dt', h('code', example)), h('dd', meaning)])),
     h('p.muted', t('While you type, the last word counts as a beginning. A space after it ends the word.')),
     h(
       'p.muted',

@@ -37,12 +37,16 @@ export class Selection extends EventTarget {
 
   /** The selected items by number; of a filter, nothing. */
   get items() {
-    return this.#all ? [] : [...this.#items].sort((a, b) => a - b)
+    return this.#all ? [] : this.#sorted
+  }
+
+  get #sorted() {
+    return [...this.#items].sort((a, b) => a - b)
   }
 
   /** @param {number} id */
   has(id) {
-    return this.#items.has(id) !== (this.#all !== null)
+    return this.#items.has(id) !== this.isFilter
   }
 
   /** @param {number} id */
@@ -54,7 +58,7 @@ export class Selection extends EventTarget {
   /** Select or leave out these. @param {number[]} ids @param {boolean} selected */
   set(ids, selected) {
     for (const id of ids) {
-      if (selected !== (this.#all !== null)) this.#items.add(id)
+      if (selected !== this.isFilter) this.#items.add(id)
       else this.#items.delete(id)
     }
     this.#changed()
@@ -94,8 +98,7 @@ export class Selection extends EventTarget {
 
   /** @returns {SelectionBody} */
   body() {
-    if (!this.#all) return { items: this.items }
-    return { filter: bodyOf(this.#all.filter), without: [...this.#items].sort((a, b) => a - b) }
+    return this.#all ? { filter: bodyOf(this.#all.filter), without: this.#sorted } : { items: this.#sorted }
   }
 
   #changed() {
@@ -104,14 +107,8 @@ export class Selection extends EventTarget {
 }
 
 /**
- * A button of the bar.
- * @typedef {Object} Action
- * @property {string} name
- * @property {string} label
- * @property {string} title
- * @property {boolean} [danger]
- * @property {number} [most] items of the selection
- * @property {() => void} act
+ * A button of the bar; `most`: items of the selection
+ * @typedef {{name: string, label: string, title: string, most?: number, act: () => void}} Action
  */
 
 /** How many items are selected, how to select more, and what can be done with them. */
@@ -129,22 +126,15 @@ export class SelectionBar {
     this.here = h('button.link', { onClick: onShown })
     this.all = h('button.link', { onClick: onAll })
     this.none = h('button.link', { onClick: () => selection.clear() }, t('clear'))
-    this.buttons = actions.map((action) => ({
-      action,
-      button: h(
-        `button${action.danger ? '.danger' : ''}`,
-        { title: action.title, 'data-action': action.name, onClick: action.act },
-        action.label,
-      ),
-    }))
+    this.buttons = actions.map(({ name, label, title, most, act }) => {
+      const props = { title, 'data-action': name, onClick: act }
+      return { most, button: h(name === 'reject' ? 'button.danger' : 'button', props, label) }
+    })
     this.root = h(
       'div.selection-bar',
       { role: 'group', 'aria-label': t('Selection') },
       h('span.counts', this.count, this.here, this.all, this.none),
-      h(
-        'span.actions',
-        this.buttons.map(({ button }) => button),
-      ),
+      h('span.actions', ...this.buttons.map(({ button }) => button)),
     )
     selection.addEventListener('change', () => this.#draw())
     this.#draw()
@@ -170,9 +160,8 @@ export class SelectionBar {
     const all = countOf(this)
     this.all.textContent = tn('select the one that matches', 'select all {n} that match', total, { n: all })
     this.none.hidden = !count
-    for (const { action, button } of this.buttons) {
-      button.disabled = !count || count > (action.most ?? Infinity) || (action.most !== undefined && selection.isFilter)
-    }
+    for (const { most, button } of this.buttons)
+      button.disabled = !count || (most !== undefined && (count > most || selection.isFilter))
   }
 }
 
@@ -185,10 +174,6 @@ export const selectionWords = (selection) =>
 
 /** Numbers of items as a list in one line. @param {number[]} items @param {number} total @param {number} [most] */
 export function numbersOf(items, total, most = 12) {
-  const shown = items.slice(0, most)
-  const links = shown.flatMap((id, at) => [
-    at ? ', ' : '',
-    h('a', { href: `#item=${id}`, target: '_blank' }, String(id)),
-  ])
-  return [...links, total > shown.length ? ', …' : '']
+  const link = (id, at) => [at > 0 && ', ', h('a', { href: `#item=${id}`, target: '_blank' }, String(id))]
+  return [...items.slice(0, most).map(link), total > Math.min(items.length, most) && ', …']
 }

@@ -7,24 +7,16 @@ import { t } from '../common/language.js'
 import * as panels from '../common/panels.js'
 import { openItem } from '../common/links.js'
 import { toggleTheme } from '../common/theme.js'
-import { Menu } from './bar.js'
-import { runLabel } from './labels.js'
-
-/**
- * @typedef {Object} RunControlsOptions
- * @property {import('./run_view.js').RunView} view
- * @property {import('./runs.js').Runs} runs
- * @property {import('./bench.js').Bench} bench
- * @property {import('../common/notices.js').Notices} notices
- * @property {(id: string) => Promise<void>} select a row of the bench
- * @property {() => void} showBar
- * @property {() => RunSettings} settings of the next run
- */
+import { neighbour, runLabel } from './labels.js'
 
 export class RunControls {
   #starting = false
 
-  /** @param {RunControlsOptions} options */
+  /**
+   * @param {{view: import('./run_view.js').RunView, runs: import('./runs.js').Runs, bench: import('./bench.js').Bench,
+   *   notices: import('../common/notices.js').Notices, select: (id: string) => Promise<void>, showBar: () => void,
+   *   settings: () => RunSettings}} options `select`: a row of the bench; `settings`: of the next run
+   */
   constructor({ view, runs, bench, notices, select, showBar, settings }) {
     this.view = view
     this.runs = runs
@@ -38,14 +30,8 @@ export class RunControls {
   /** Run on the spectrum in front. */
   async run() {
     const row = this.view.current?.row
-    if (!row) {
-      this.notices.toast(t('First add a spectrum to the bench: drop a file, or press /.'))
-      return
-    }
-    if (this.runs.runningOn(row)) {
-      this.notices.toast(t('It is running. Esc stops it.'))
-      return
-    }
+    if (!row) return this.notices.toast(t('First add a spectrum to the bench: drop a file, or press /.'))
+    if (this.running) return this.notices.toast(t('It is running. Esc stops it.'))
     if (this.#starting) return
     this.#starting = true
     try {
@@ -70,11 +56,9 @@ export class RunControls {
   async runAll() {
     const { bench } = this
     if (bench.runningAll) {
-      this.#setRunningAll(false)
-      this.stop()
-      return
+      this.#endRunningAll()
+      return void this.stop()
     }
-    if (!bench.rows.length) return
     bench.runningAll = true
     let last = this.view.current?.row.id
     try {
@@ -84,19 +68,17 @@ export class RunControls {
         // If the person has selected another spectrum meanwhile, it stays selected.
         if (this.view.current?.row.id === last) await this.select(row.id)
         last = row.id
-        await (
-          await this.#start(row)
-        ).over
+        const run = await this.#start(row)
+        await run.over
       }
     } catch (error) {
       this.notices.error(error, t('The rest of the bench was not run.'))
     }
-    this.#setRunningAll(false)
+    this.#endRunningAll()
   }
 
-  /** @param {boolean} running */
-  #setRunningAll(running) {
-    this.bench.runningAll = running
+  #endRunningAll() {
+    this.bench.runningAll = false
     this.bench.draw()
   }
 
@@ -119,10 +101,8 @@ export class RunControls {
     const row = this.bench.rows.find(({ results }) => results.some(({ run }) => run === id))
     const result = row && this.runs.resultsOf(row).find(({ run }) => run === id)
     if (!row || !result) return
-    const lines = [
-      runLabel(result, this.runs.on.titleOf(result.policy)),
-      t('Its trace is lost. What was sent to review stays there.'),
-    ]
+    const label = runLabel(result, this.runs.on.titleOf(result.policy))
+    const lines = [label, t('Its trace is lost. What was sent to review stays there.')]
     const isWorth = result.state === 'running' || result.verdicts.some((verdict) => verdict !== null)
     if (isWorth && !(await panels.confirmed(t('Remove this run?'), lines, t('Remove the run')))) return
     try {
@@ -182,16 +162,15 @@ export class RunControls {
   }
 
   get downloads() {
-    const { run, sample, current, spectrum } = this.view
-    const query = run ? { sample: sample === 'vote' ? 0 : sample } : {}
+    const { run, current, spectrum } = this.view
+    const sample = this.view.sample === 'vote' ? 0 : this.view.sample
     const url = run ? address(`/api/v1/live/runs/${run.id}`) : address(`/api/v1/live/bench/${current?.row.id}`)
     const files = [
-      [t('Trace'), 'JSON', 'trace.json'],
-      [t('Pictures'), t('one PNG'), 'strip.png'],
-      [t('Report'), t('Markdown, zip'), 'report.zip'],
+      { text: t('Trace'), format: 'JSON', url: `${url}/trace.json?sample=${sample}` },
+      { text: t('Pictures'), format: t('one PNG'), url: `${url}/strip.png?sample=${sample}` },
+      { text: t('Report'), format: t('Markdown, zip'), url: `${url}/report.zip?sample=${sample}` },
     ]
-    const ofRun = files.map(([text, format, file]) => ({ text, format, url: `${url}/${file}?sample=${query.sample}` }))
-    return [...(run ? ofRun : []), ...downloads(url, observedRange(spectrum.view), query)]
+    return [...(run ? files : []), ...downloads(url, observedRange(spectrum.view), run ? { sample } : {})]
   }
 }
 
@@ -205,38 +184,26 @@ function sentMessage(items) {
 }
 
 /**
- * @typedef {Object} LiveActionsOptions
- * @property {import('./run_view.js').RunView} view
- * @property {import('./bench.js').Bench} bench
- * @property {import('./bench.js').AddSpectra} adding
- * @property {RunControls} controls
- * @property {(id: string) => Promise<void>} select a row of the bench
- * @property {() => void} openSettings
- * @property {() => void} toggleBench
- * @property {() => HTMLElement} keySheet
- */
-
-/**
  * The handler of all actions of the keymap.
- * @param {LiveActionsOptions} options
+ * @param {{controls: RunControls, adding: import('./bench.js').AddSpectra, openSettings: () => void,
+ *   toggleBench: () => void, keySheet: () => HTMLElement}} options
  * @returns {(action: string) => boolean | void} false leaves the key to the browser
  */
-export function liveActions({ view, bench, adding, controls, ...options }) {
-  const { select, openSettings, toggleBench, keySheet } = options
-  /** Close a menu, or leave a field, before stopping a run. */
+export function liveActions({ controls, adding, openSettings, toggleBench, keySheet }) {
+  const { view, bench, select } = controls
+  /** Close a sheet, or leave a field, before stopping a run. */
   const stop = () => {
-    if (Menu.closeOpen()) return undefined
+    const sheet = document.querySelector(':popover-open')
+    if (sheet) return sheet.hidePopover()
     if (view.spectrum.view.width.on) return void view.spectrum.view.command('width-off')
     const focused = document.activeElement
     if (focused instanceof HTMLElement && focused.matches('input, select, textarea')) return focused.blur()
     return controls.stop()
   }
 
-  /** @param {number} by */
-  const selectRow = (by) => {
-    const { rows } = bench
-    const at = rows.findIndex((row) => row.id === view.current?.row.id)
-    const to = rows[Math.max(0, Math.min(rows.length - 1, at + by))]
+  const selectRow = (/** @type {number} */ by) => {
+    const at = bench.rows.findIndex((row) => row.id === view.current?.row.id)
+    const to = neighbour(bench.rows, at, by)
     if (to) select(to.id)
   }
 
@@ -250,7 +217,7 @@ export function liveActions({ view, bench, adding, controls, ...options }) {
     next: () => selectRow(1),
     back: () => selectRow(-1),
     library: () => adding.fromLibrary(),
-    files: () => bench.choose(),
+    files: bench.choose,
     off: () => view.current && adding.remove(view.current.row.id),
     queue: toggleBench,
     'step-next': () => view.chooseNext(1),

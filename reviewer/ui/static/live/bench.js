@@ -19,7 +19,6 @@ export class Bench {
    *   statusOf: (row: BenchRow) => {running?: string, result?: RunSummary, by?: string}}} callbacks
    */
   constructor(tab, callbacks) {
-    this.root = h('aside.queue')
     this.on = callbacks
     /** @type {BenchRow[]} */
     this.rows = []
@@ -28,49 +27,24 @@ export class Bench {
     /** @type {string[]} names of the files being read */
     this.reading = []
     this.runningAll = false
-    this.files = h('input', {
-      type: 'file',
-      multiple: true,
-      hidden: true,
-      onChange: () => {
-        this.#addFiles([...(this.files.files ?? [])])
-        this.files.value = ''
-      },
-    })
+    const onChange = () => {
+      this.#addFiles([...(this.files.files ?? [])])
+      this.files.value = ''
+    }
+    this.files = h('input', { type: 'file', multiple: true, hidden: true, onChange })
     this.title = h('div.queue-title')
     this.problems = h('div.problems', { role: 'status' })
     this.list = h('div.rows', { role: 'list', 'aria-label': t('Bench') })
-    fill(
-      this.root,
-      this.title,
-      h(
-        'div.bring',
-        h(
-          'button.drop',
-          { onClick: () => this.choose() },
-          h('strong', t('Drop spectra here')),
-          h('span', t('or choose files')),
-        ),
-        h(
-          'button.library',
-          { onClick: () => this.on.onLibrary() },
-          t('from the library'),
-          ' ',
-          cap(Keys.of('library')),
-        ),
-      ),
-      this.files,
-      this.problems,
-      this.list,
-    )
+    const words = [h('strong', t('Drop spectra here')), h('span', t('or choose files'))]
+    const drop = h('button.drop', { onClick: () => this.choose() }, words)
+    const props = { onClick: () => this.on.onLibrary() }
+    const library = h('button.library', props, t('from the library'), ' ', cap(Keys.of('library')))
+    this.root = h('aside.queue', this.title, h('div.bring', drop, library), this.files, this.problems, this.list)
     this.#listen(tab)
     this.draw()
   }
 
-  /** Open the file dialog. */
-  choose() {
-    this.files.click()
-  }
+  choose = () => this.files.click()
 
   /** @param {BenchRow[]} rows */
   show(rows) {
@@ -90,88 +64,58 @@ export class Bench {
 
   /** Draw, if anything has changed: rows are not replaced under the pointer otherwise. */
   draw() {
-    const key = JSON.stringify([
-      this.rows,
-      this.rows.map((row) => this.on.statusOf(row)),
-      this.current,
-      this.reading,
-      this.runningAll,
-    ])
+    const { rows, current, reading, runningAll, on } = this
+    const key = JSON.stringify([rows, rows.map(on.statusOf), current, reading, runningAll])
     if (key === this.#drawn) return
     this.#drawn = key
     const focused = this.list.contains(document.activeElement)
       ? document.activeElement?.closest('.row')?.dataset.bench
       : null
-    const count = this.rows.length
+    const link = (title, onClick, ...text) => rows.length > 1 && h('button.link', { title, onClick }, text)
+    const runAll = t('one after the other, with the question and the policy below')
     fill(
       this.title,
       h(
         'div.top',
         h('strong', t('Bench')),
-        h('span.muted', { title: t('spectra on the bench') }, count ? String(count) : t('empty')),
-        count > 1 &&
-          h(
-            'button.link',
-            {
-              title: t('one after the other, with the question and the policy below'),
-              onClick: () => this.on.onRunAll(),
-            },
-            this.runningAll ? t('stop all') : t('run all'),
-            ' ',
-            cap(Keys.of('run-all')),
-          ),
-        count > 1 &&
-          h(
-            'button.link',
-            { title: t('Take all spectra off the bench'), onClick: () => this.on.onClear() },
-            t('clear'),
-          ),
+        h('span.muted', { title: t('spectra on the bench') }, rows.length ? String(rows.length) : t('empty')),
+        link(runAll, on.onRunAll, runningAll ? t('stop all') : t('run all'), ' ', cap(Keys.of('run-all'))),
+        link(t('Take all spectra off the bench'), on.onClear, t('clear')),
       ),
     )
     fill(
       this.list,
-      this.rows.map((row) => this.#row(row)),
-      this.reading.map((name) => h('div.row.reading', { role: 'listitem' }, h('span.spinner'), ' ', name)),
+      rows.map((row) => this.#row(row)),
+      reading.map((name) => h('div.row.reading', { role: 'listitem' }, h('span.spinner'), ' ', name)),
     )
     if (focused) this.list.querySelector(`[data-bench="${focused}"] .pick`)?.focus()
   }
 
   /** @param {BenchRow} row */
   #row(row) {
+    const { id, name } = row
     const { running, result, by } = this.on.statusOf(row)
+    const pill = result && `span.pill.${TONES[result.outcome ?? ''] ?? 'grey'}`
+    const answer = result && (result.outcome ? word(result.outcome) : resultLabel(result))
+    const isCurrent = id === this.current
+    const off = { 'aria-label': t('remove {name} from the bench', { name }), title: t('remove from the bench') }
     return h(
-      `div.row${row.id === this.current ? '.current' : ''}`,
-      { 'data-bench': row.id, role: 'listitem' },
+      `div.row${isCurrent ? '.current' : ''}`,
+      { 'data-bench': id, role: 'listitem' },
       h(
         'button.pick',
-        { title: row.name, 'aria-current': String(row.id === this.current), onClick: () => this.on.onSelect(row.id) },
-        h('div.name', nameInQueue(row.name)),
+        { title: name, 'aria-current': String(isCurrent), onClick: () => this.on.onSelect(id) },
+        h('div.name', nameInQueue(name)),
         sparkline(row.spectrum),
         h(
           'div.sub',
           running && h('span.running', h('span.spinner'), ` ${running}`),
-          result &&
-            h(
-              `span.pill.${TONES[result.outcome ?? ''] ?? 'grey'}`,
-              { title: t('the newest run that answered') },
-              result.outcome ? word(result.outcome) : resultLabel(result),
-            ),
+          pill && h(pill, { title: t('the newest run that answered') }, answer),
           row.simulated && h('span.pill.grey', t('simulated')),
-          h(
-            'span.muted',
-            [by, surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · '),
-          ),
+          h('span.muted', facts(by, row)),
         ),
       ),
-      h(
-        'button.off',
-        {
-          'aria-label': t('remove {name} from the bench', { name: row.name }),
-          title: t('remove from the bench'),
-          onClick: () => this.on.onRemove(row.id),
-        },
-        '×',
-      ),
+      h('button.off', { ...off, onClick: () => this.on.onRemove(id) }, '×'),
     )
   }
 
@@ -185,10 +129,9 @@ export class Bench {
       event.preventDefault()
       tab.classList.add('dropping')
     })
-    tab.addEventListener(
-      'dragleave',
-      (event) => !tab.contains(/** @type {Node | null} */ (event.relatedTarget)) && tab.classList.remove('dropping'),
-    )
+    tab.addEventListener('dragleave', ({ relatedTarget }) => {
+      if (!tab.contains(/** @type {Node | null} */ (relatedTarget))) tab.classList.remove('dropping')
+    })
     tab.addEventListener('drop', (event) => {
       if (!holdsFiles(event)) return
       event.preventDefault()
@@ -222,30 +165,24 @@ export class Bench {
 
   /** @param {string} message */
   #problem(message) {
-    const problem = h(
-      'p',
-      message,
-      h('button.link', { 'aria-label': t('close'), onClick: () => problem.remove() }, '✕'),
-    )
+    const close = h('button.link', { 'aria-label': t('close'), onClick: () => problem.remove() }, '✕')
+    const problem = h('p', message, close)
     this.problems.append(problem)
   }
 }
 
-/**
- * @typedef {Object} AddSpectraOptions
- * @property {Record<string, TaskText>} tasks
- * @property {Bench} bench
- * @property {import('../common/notices.js').Notices} notices
- * @property {(id: string) => Promise<Run>} findRun
- * @property {() => boolean} isRunning whether the run shown is running
- * @property {(id: string) => Promise<void>} select a row of the bench
- * @property {(task: string) => void} setTask of the next run
- * @property {() => void} showEmpty
- */
+/** The facts below the name of a spectrum. @param {string | undefined} first @param {BenchRow | LibraryRow} row */
+const facts = (first, row) =>
+  [first, surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · ')
 
 /** Adds spectra to the bench and removes them. */
 export class AddSpectra {
-  /** @param {AddSpectraOptions} options */
+  /**
+   * @param {{tasks: Record<string, TaskText>, bench: Bench, notices: import('../common/notices.js').Notices,
+   *   findRun: (id: string) => Promise<Run>, isRunning: () => boolean, select: (id: string) => Promise<void>,
+   *   setTask: (task: string) => void, showEmpty: () => void}} options `isRunning`: whether the run shown is running;
+   *   `select`: a row of the bench; `setTask`: of the next run
+   */
   constructor(options) {
     this.on = options
     this.bench = options.bench
@@ -311,7 +248,7 @@ export class AddSpectra {
     try {
       const [first] = await findInLibrary('', 1)
       if (first) await this.#add(first)
-      else this.notices.show(t('The library holds no spectra yet. Drop a file on the page instead.'))
+      else this.notices.show(NO_SPECTRA)
     } catch (error) {
       this.notices.error(error)
     }
@@ -332,6 +269,7 @@ export class AddSpectra {
 }
 
 const MOST_FOUND = 30
+const NO_SPECTRA = t('The library holds no spectra yet. Drop a file on the page instead.')
 
 /** Spectra of the library that match some words, the best match first. @returns {Promise<LibraryRow[]>} */
 const findInLibrary = (/** @type {string} */ words, limit = MOST_FOUND) =>
@@ -339,60 +277,42 @@ const findInLibrary = (/** @type {string} */ words, limit = MOST_FOUND) =>
 
 /** @param {Record<string, TaskText>} tasks @returns {Promise<LibraryRow | null>} the one that the person picks */
 function pickFromLibrary(tasks) {
-  return openPanel(
-    t('From the library'),
-    (close, dialog) => {
-      const list = h('div.found', { role: 'listbox', 'aria-label': t('Spectra in the library') })
-      let tickets = 0
-      const search = async () => {
-        const ticket = ++tickets
-        let rows
-        try {
-          rows = await findInLibrary(field.value.trim())
-        } catch (error) {
-          if (ticket === tickets) fill(list, h('p.note.look', error.message))
-          return
-        }
-        if (ticket !== tickets) return
-        const wasIn = list.contains(document.activeElement)
-        fill(
-          list,
-          rows.map((row) => option(row, tasks, close)),
-          !rows.length &&
-            h(
-              'p.muted',
-              field.value.trim()
-                ? t('Nothing in the library matches these words.')
-                : t('The library holds no spectra yet. Drop a file on the page instead.'),
-            ),
-        )
-        if (wasIn) (list.querySelector('button') ?? field).focus()
-      }
-      /** @type {ReturnType<typeof setTimeout> | undefined} */
-      let timer
-      const field = h('input', {
-        type: 'search',
-        placeholder: t('part of a name, a survey, a class'),
-        'aria-label': t('Search the library'),
-        autocomplete: 'off',
-        onInput: () => {
-          clearTimeout(timer)
-          timer = setTimeout(search, 150)
-        },
-        onKeydown: (event) => {
-          if (event.key === 'Enter' && !isComposing(event)) {
-            event.preventDefault()
-            list.querySelector('button')?.click()
-          }
-        },
-      })
-      dialog.addEventListener('keydown', (event) => moveFocus(event, [field, ...list.querySelectorAll('button')]))
-      search()
-      queueMicrotask(() => field.focus())
-      return h('div.picking', field, list)
-    },
-    { wide: false },
-  )
+  return openPanel(t('From the library'), (close, dialog) => {
+    const list = h('div.found', { role: 'listbox', 'aria-label': t('Spectra in the library') })
+    let tickets = 0
+    const search = async () => {
+      const ticket = ++tickets
+      const words = field.value.trim()
+      const answer = await findInLibrary(words).catch((error) => h('p.note.look', error.message))
+      if (ticket !== tickets) return
+      const wasIn = list.contains(document.activeElement)
+      const nothing = h('p.muted', words ? t('Nothing in the library matches these words.') : NO_SPECTRA)
+      const options = Array.isArray(answer) ? answer.map((row) => option(row, tasks, close)) : [answer]
+      fill(list, options.length ? options : nothing)
+      if (wasIn) (list.querySelector('button') ?? field).focus()
+    }
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer
+    const field = h('input', {
+      type: 'search',
+      placeholder: `${t('Name or id')}: ${t('part of it, or #123')}`,
+      'aria-label': t('Search the library'),
+      autocomplete: 'off',
+      onInput: () => {
+        clearTimeout(timer)
+        timer = setTimeout(search, 150)
+      },
+      onKeydown: (event) => {
+        if (event.key !== 'Enter' || isComposing(event)) return
+        event.preventDefault()
+        list.querySelector('button')?.click()
+      },
+    })
+    dialog.addEventListener('keydown', (event) => moveFocus(event, [field, ...list.querySelectorAll('button')]))
+    search()
+    queueMicrotask(() => field.focus())
+    return h('div.picking', field, list)
+  })
 }
 
 /** @param {LibraryRow} row @param {Record<string, TaskText>} tasks @param {(row: LibraryRow) => void} pick */
@@ -402,12 +322,7 @@ function option(row, tasks, pick) {
     { role: 'option', onClick: () => pick(row) },
     h('span.name', row.name),
     sparkline(row.spectrum),
-    h(
-      'span.muted',
-      [tasks[row.task]?.title ?? row.task, surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`]
-        .filter(Boolean)
-        .join(' · '),
-    ),
+    h('span.muted', facts(tasks[row.task]?.title ?? row.task, row)),
     row.simulated && h('span.pill.grey', t('simulated')),
   )
 }

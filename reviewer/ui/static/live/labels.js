@@ -42,10 +42,7 @@ export function duration(seconds) {
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`
 }
 
-/**
- * E.g. "3 450 tokens read (2 900 from the cache), 512 written"; empty where they were not counted.
- * @param {any} usage
- */
+/** E.g. "3 450 tokens read (2 900 from the cache), 512 written"; empty where not counted. @param {any} usage */
 export function tokens(usage) {
   if (!usage || !(usage.prompt || usage.completion)) return ''
   const values = { read: number(usage.prompt), cached: number(usage.cached), written: number(usage.completion) }
@@ -54,31 +51,20 @@ export function tokens(usage) {
     : t('{read} tokens read, {written} written', values)
 }
 
-/**
- * Why a trace ended, as a message with a tone.
- * @param {{reason: string, detail?: string}} ended @param {{maxTurns: number}} trace
- */
+/** Why a trace ended. @param {{reason: string, detail?: string}} ended @param {{maxTurns: number}} trace */
 export function ending({ reason, detail }, { maxTurns }) {
-  switch (reason) {
-    case 'answered':
-      return { tone: '', text: '' }
-    case 'stopped':
-      return { tone: 'grey', text: t('Stopped by you. What was written until then is kept.') }
-    case 'turn limit':
-      return {
-        tone: 'amber',
-        text: t('No answer in {maxTurns} turns. The limit can be set higher in the settings.', { maxTurns }),
-      }
-    case 'truncated':
-      return { tone: 'amber', text: t('No answer, truncated. {detail}', { detail: detail ?? '' }) }
-    case 'no call and no answer':
-      return { tone: 'amber', text: t('The agent ended its turn without a tool call and without an answer.') }
-    default:
-      return { tone: 'red', text: detail || reason }
+  /** @type {Record<string, string>} */
+  const withoutAnswer = {
+    'turn limit': t('No answer in {maxTurns} turns. The limit can be set higher in the settings.', { maxTurns }),
+    truncated: t('No answer, truncated. {detail}', { detail: detail ?? '' }),
+    'no call and no answer': t('The agent ended its turn without a tool call and without an answer.'),
   }
+  if (reason === 'answered') return { tone: '', text: '' }
+  if (reason === 'stopped') return { tone: 'grey', text: t('Stopped by you. What was written until then is kept.') }
+  if (reason in withoutAnswer) return { tone: 'amber', text: withoutAnswer[reason] }
+  return { tone: 'red', text: detail || reason }
 }
 
-/** The label of a sample. */
 export function sampleLabel(trace) {
   if (!trace.ended) return trace.overview ? '…' : t('waiting')
   if (trace.verdict) return trace.verdict
@@ -86,7 +72,7 @@ export function sampleLabel(trace) {
   return words[trace.ended.reason] ?? t('no answer')
 }
 
-/** The label of an outcome. @param {string} label */
+/** @param {string} label */
 export const outcomeLabel = (label) => (label === 'ask a person' ? t('Ask a person') : label)
 
 /** @type {Record<string, string>} colours of outcomes */
@@ -104,15 +90,11 @@ export function outcome(run) {
   return run.traces.length === 1 ? run.traces[0].verdict : null
 }
 
-/** The label of a run without an outcome. That of a run the server has lost is not known.
- * @type {Record<string, string | null>} */
-const WITHOUT_OUTCOME = { stopped: t('stopped'), failed: t('failed'), done: t('no answer'), gone: null }
+/** The labels of runs without an outcome, where it is not the one of all others. @type {Record<string, string>} */
+const WITHOUT_OUTCOME = { stopped: t('stopped'), failed: t('failed') }
 
-/**
- * A policy's title without its explanation, and how many samples: "nano ×3".
- * @param {{samples: number}} run @param {string} title
- */
-export const policyLabel = ({ samples }, title) =>
+/** A policy's title without its explanation, and how many samples: "nano ×3". @param {{samples: number}} run */
+export const policyLabel = ({ samples }, /** @type {string} */ title) =>
   `${title.replace(/\s*[(（,，].*$/, '')}${samples > 1 ? ` ×${samples}` : ''}`
 
 /** @param {Pick<RunSummary, 'verdicts'>} result */
@@ -153,8 +135,7 @@ export const runTone = ({ state, outcome: label }) => TONES[label ?? ''] ?? (sta
 
 /**
  * The run whose answer stands for the spectrum: the newest that answered; if none did, the newest with an outcome,
- * else the newest that is over.
- * @param {RunSummary[]} results oldest first @returns {RunSummary | undefined}
+ * else the newest that is over. @param {RunSummary[]} results oldest first
  */
 export function standing(results) {
   const over = results.filter(({ state }) => state !== 'running')
@@ -162,67 +143,48 @@ export function standing(results) {
   return withOutcome.filter(hasAnswer).at(-1) ?? withOutcome.at(-1) ?? over.at(-1)
 }
 
+/** The entry next to the one at a place, as far as the list goes. @template T @param {T[]} list @param {number} at */
+export const neighbour = (list, at, by) => list[Math.max(0, Math.min(list.length - 1, at + by))]
+
+/** @param {{onFiles: () => void, onLibrary: () => void, onTry: () => void}} callbacks ways to add a spectrum */
 export function firstSteps({ onFiles, onLibrary, onTry }) {
+  const what = t(
+    'It thinks, requests a picture of a wavelength window, thinks again, and answers YES or NO. ' +
+      'You see each step next to the spectrum, and decide what is kept.',
+  )
+  const files = t(
+    'Drop FITS, CSV or text files anywhere on this page: LAMOST, SDSS, DESI and others are recognised by their layout.',
+  )
+  const ways = h(
+    'div.buttons',
+    h('button.primary', { onClick: onTry }, t('Try one from the library')),
+    h('button', { onClick: onFiles }, t('Choose files'), ' ', cap(Keys.of('files'))),
+    h('button', { onClick: onLibrary }, t('Search the library'), ' ', cap(Keys.of('library'))),
+  )
+  const choose = withParts(t('{choose} the question and the policy in the bar below.'), {
+    choose: h('strong', t('Choose')),
+  })
+  const run = withParts(t('{run} {key} and watch. {stop} stops at any time.'), {
+    ...{ run: h('strong', t('Run')), key: cap(Keys.of('run')), stop: cap(Keys.of('stop')) },
+  })
+  const policies = t('The measuring baseline is always available; a model needs a server.')
+  const keys = withParts(t('{key} shows all keys.'), { key: cap(Keys.of('keys')) })
   return h(
     'div.welcome',
     h('h2', t('Watch the agent inspect a spectrum')),
-    h(
-      'p',
-      t(
-        'It thinks, requests a picture of a wavelength window, thinks again, and answers YES or NO. ' +
-          'You see each step next to the spectrum, and decide what is kept.',
-      ),
-    ),
+    h('p', what),
     h(
       'ol',
-      h(
-        'li',
-        h('strong', t('Add a spectrum.')),
-        BETWEEN,
-        t(
-          'Drop FITS, CSV or text files anywhere on this page: LAMOST, SDSS, DESI and others are recognised by ' +
-            'their layout.',
-        ),
-        h(
-          'div.buttons',
-          h('button.primary', { onClick: onTry }, t('Try one from the library')),
-          h('button', { onClick: onFiles }, t('Choose files'), ' ', cap(Keys.of('files'))),
-          h('button', { onClick: onLibrary }, t('Search the library'), ' ', cap(Keys.of('library'))),
-        ),
-      ),
-      h(
-        'li',
-        withParts(t('{choose} the question and the policy in the bar below.'), { choose: h('strong', t('Choose')) }),
-        BETWEEN,
-        t('The measuring baseline is always available; a model needs a server.'),
-      ),
-      h(
-        'li',
-        withParts(t('{run} {key} and watch. {stop} stops at any time.'), {
-          run: h('strong', t('Run')),
-          key: cap(Keys.of('run')),
-          stop: cap(Keys.of('stop')),
-        }),
-      ),
+      h('li', h('strong', t('Add a spectrum.')), BETWEEN, files, ways),
+      h('li', choose, BETWEEN, policies),
+      h('li', run),
     ),
-    h(
-      'p.muted',
-      t('Nothing is sent to the reviewers unless you send it.'),
-      BETWEEN,
-      withParts(t('{key} shows all keys.'), { key: cap(Keys.of('keys')) }),
-    ),
+    h('p.muted', t('Nothing is sent to the reviewers unless you send it.'), BETWEEN, keys),
   )
 }
 
 export function notRunYet({ task, policy, keys, onRun }) {
-  return h(
-    'div.welcome',
-    h('h2', t('Not run yet')),
-    guideElements(task?.question ?? ''),
-    h(
-      'div.buttons',
-      h('button.primary', { onClick: onRun }, t('Run'), ' ', cap(keys.of('run'))),
-      h('span.muted', t('with {policy}', { policy: policy?.title ?? '' })),
-    ),
-  )
+  const run = h('button.primary', { onClick: onRun }, t('Run'), ' ', cap(keys.of('run')))
+  const buttons = h('div.buttons', run, h('span.muted', t('with {policy}', { policy: policy?.title ?? '' })))
+  return h('div.welcome', h('h2', t('Not run yet')), guideElements(task?.question ?? ''), buttons)
 }

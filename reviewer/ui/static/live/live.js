@@ -52,7 +52,7 @@ function buildLive(root, me, keymap) {
     onChange: runChanged,
     onOver: (run) => view.finished(run),
     onDropped: (ids) => runsDropped(ids),
-    titleOf: (key) => policies.titleOf(key),
+    titleOf: policies.titleOf,
   })
   const view = new RunView({
     tasks,
@@ -63,11 +63,11 @@ function buildLive(root, me, keymap) {
     onShown: showBar,
     onRun: () => controls.run(),
     onGuide: () => act('guide'),
-    guide: () => guideOf(tasks[view.task], trainedPrompt(view.task)),
+    guide,
     onTrial: (run, sample) => controls.putOnTrial(run, sample),
     onStopTrial: (run, sample) => controls.stopTrial(run, sample),
-    resultsOf: (row) => runs.resultsOf(row),
-    titleOf: (key) => policies.titleOf(key),
+    resultsOf: runs.resultsOf,
+    titleOf: policies.titleOf,
     findRun,
     onShowRun: showRun,
     onRemoveRun: (id) => controls.remove(id),
@@ -111,30 +111,25 @@ function buildLive(root, me, keymap) {
   })
   const controls = new RunControls({ view, runs, bench, notices, select, showBar, settings: () => bar.runSettings })
   const act = liveActions({
-    view,
-    bench,
-    adding,
     controls,
-    select,
+    adding,
     openSettings: () => bar.settings.click(),
     toggleBench: () => benchPane.toggle(),
     keySheet: () => keys.sheet(),
   })
 
-  /** The imported prompt, where the model reads it. @param {string} task */
-  function trainedPrompt(task) {
-    return (view.run?.prompt ?? bar.prompt) === 'trained' ? policies.trainedPrompt(task) : undefined
+  /** The guide, or the imported prompt where the model reads that. */
+  function guide() {
+    const prompt = (view.run?.prompt ?? bar.prompt) === 'trained' ? policies.trainedPrompt(view.task) : undefined
+    return guideOf(tasks[view.task], prompt)
   }
 
   root.classList.add('so-live', 'so-desk')
-  const absent = h(
-    'p.nothing',
-    t('The spectrum appears here: all of it above, the window that the agent zooms into below.'),
-  )
+  const absent = t('The spectrum appears here: all of it above, the window that the agent zooms into below.')
   fill(
     root,
     bench.root,
-    h('div.plots', view.header, view.spectrum.root, absent),
+    h('div.plots', view.header, view.spectrum.root, h('p.nothing', absent)),
     h('div.steps', notices.line, view.comparison.heads[0], view.tabs.root, view.trace.root),
     view.comparison.root,
     view.spectrum.evidence.root,
@@ -277,30 +272,20 @@ function buildLive(root, me, keymap) {
   setInterval(() => inFront() && view.trace.tick(), 200)
   onTheme((theme) => view.spectrum.view.setTheme(theme))
 
-  return { start, handle: new LiveHandle(view, bench, adding) }
-}
-
-/** What tests and benchmarks may use of the Live tab. */
-class LiveHandle {
-  #view
-
-  /** @param {RunView} view @param {Bench} bench @param {AddSpectra} adding */
-  constructor(view, bench, adding) {
-    this.#view = view
-    this.bench = bench
-    this.adding = adding
-    this.spectrum = view.spectrum.view
+  // What tests and benchmarks may use of the tab.
+  const handle = {
+    bench,
+    adding,
+    spectrum: view.spectrum.view,
+    get current() {
+      return view.current
+    },
+    get shownRun() {
+      return view.run
+    },
+    get shownTrace() {
+      return view.shownTrace
+    },
   }
-
-  get current() {
-    return this.#view.current
-  }
-
-  get shownRun() {
-    return this.#view.run
-  }
-
-  get shownTrace() {
-    return this.#view.shownTrace
-  }
+  return { start, handle }
 }

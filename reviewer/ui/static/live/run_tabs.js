@@ -19,15 +19,10 @@ export class RunTabs {
   constructor(options) {
     this.on = options
     this.list = h('div.run-list', { role: 'tablist', 'aria-label': t('Runs of this spectrum, newest first') })
-    const remove = h(
-      'button.remove-run',
-      { title: t('Remove the run shown'), onClick: () => this.shown && this.on.onRemove(this.shown) },
-      t('Remove'),
-      ' ',
-      cap(options.keys.of('remove-run')),
-    )
-    this.actions = h('div.run-actions', options.compare, remove)
-    this.root = h('div.runs', { hidden: true }, this.list, this.actions)
+    const onClick = () => this.shown && this.on.onRemove(this.shown)
+    const props = { title: t('Remove the run shown'), onClick }
+    const remove = h('button.remove-run', props, t('Remove'), ' ', cap(options.keys.of('remove-run')))
+    this.root = h('div.runs', { hidden: true }, this.list, h('div.run-actions', options.compare, remove))
     /** @type {string | null} */
     this.shown = null
   }
@@ -42,7 +37,7 @@ export class RunTabs {
     if (key === this.#drawn) return
     this.#drawn = key
     this.shown = shown
-    const newestFirst = [...results].reverse()
+    const newestFirst = results.toReversed()
     const withQuestion = new Set(results.map(({ task }) => task)).size > 1
     this.root.hidden = !results.length
     for (const result of newestFirst) {
@@ -57,20 +52,13 @@ export class RunTabs {
       fill(tab, result.state === 'running' || result.onTrial ? [h('span.spinner'), ' '] : null, h('span', label))
     }
     const order = newestFirst.map(({ run }) => run)
-    if (order.join() === this.order.join()) return this.#reveal(shown)
-    this.order = order
-    for (const run of this.#tabs.keys()) if (!order.includes(run)) this.#tabs.delete(run)
-    const focused = document.activeElement
-    fill(
-      this.list,
-      order.map((run) => this.#tabs.get(run)),
-    )
-    if (focused instanceof HTMLElement && this.list.contains(focused)) focused.focus()
-    this.#reveal(shown)
-  }
-
-  /** @param {string | null} shown */
-  #reveal(shown) {
+    if (order.join() !== this.order.join()) {
+      this.order = order
+      for (const run of this.#tabs.keys()) if (!order.includes(run)) this.#tabs.delete(run)
+      const focused = document.activeElement
+      this.list.replaceChildren(...order.map((run) => this.#tab(run)))
+      if (focused instanceof HTMLElement && this.list.contains(focused)) focused.focus()
+    }
     this.#tabs.get(shown ?? '')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }
 

@@ -5,36 +5,14 @@ import { fill, h } from '../common/dom.js'
 import { timeWithSeconds } from '../common/format.js'
 import { drawHeader } from '../spectrum/item_header.js'
 import { t } from '../common/language.js'
-import { openPicture } from '../common/panels.js'
 import { Comparison } from '../trace/comparison.js'
 import { nearestZoom, windowOf, windowsOf } from '../trace/steps.js'
-import { ending, firstSteps, notRunYet, sampleLabel, traceName } from './labels.js'
+import { ending, firstSteps, neighbour, notRunYet, sampleLabel, traceName } from './labels.js'
 import { RunTabs } from './run_tabs.js'
 import { pendingSteps } from './runs.js'
 import { LiveSpectrum } from './spectrum.js'
 import { LiveTrace, pictureURL } from './trace.js'
 import { Vote } from './vote.js'
-
-/**
- * @typedef {Object} RunViewOptions
- * @property {Record<string, TaskText>} tasks
- * @property {{task: string}} options of the next run
- * @property {() => any} policy that is chosen
- * @property {import('../common/keys.js').Keys} keys
- * @property {import('../common/notices.js').Notices} notices
- * @property {() => void} onShown something else is shown
- * @property {() => void} onRun
- * @property {() => void} onGuide
- * @property {() => HTMLElement} guide
- * @property {(run: Run, sample: number) => void} onTrial put the evidence of a trace on trial
- * @property {(run: Run, sample: number) => void} onStopTrial
- * @property {(row: BenchRow) => RunSummary[]} resultsOf the runs on a spectrum, oldest first
- * @property {(id: string) => Promise<Run | null>} findRun null where the server no longer keeps it
- * @property {(policy: string) => string} titleOf
- * @property {(id: string) => void} onShowRun another run is to be shown
- * @property {(id: string) => void} onRemoveRun
- * @property {{onFiles: () => void, onLibrary: () => void, onTry: () => void}} onAdd ways to add a spectrum
- */
 
 export class RunView {
   #drawnHeader = ''
@@ -42,7 +20,17 @@ export class RunView {
   /** @type {{run: Run, sample: number} | null} the second trace */
   #second = null
 
-  /** @param {RunViewOptions} options */
+  /**
+   * @param {{tasks: Record<string, TaskText>, options: {task: string}, policy: () => any,
+   *   keys: import('../common/keys.js').Keys, notices: import('../common/notices.js').Notices, onShown: () => void,
+   *   onRun: () => void, onGuide: () => void, guide: () => HTMLElement, onTrial: (run: Run, sample: number) => void,
+   *   onStopTrial: (run: Run, sample: number) => void, resultsOf: (row: BenchRow) => RunSummary[],
+   *   findRun: (id: string) => Promise<Run | null>, titleOf: (policy: string) => string,
+   *   onShowRun: (id: string) => void, onRemoveRun: (id: string) => void,
+   *   onAdd: Parameters<typeof firstSteps>[0]}} options `options`: of the next run; `policy`: that is chosen;
+   *   `onShown`: something else is shown; `resultsOf`: the runs on a spectrum, oldest first; `findRun`: null where the
+   *   server no longer keeps it; `onShowRun`: another run is to be shown
+   */
   constructor(options) {
     this.on = options
     this.options = options.options
@@ -58,7 +46,6 @@ export class RunView {
     this.trace = new LiveTrace({
       keys: options.keys,
       onSelect: (id) => this.choose(id),
-      onPicture: openPicture,
       onAgain: options.onRun,
       onSample: (sample) => this.showSample(sample),
       onTrial: (sample) => this.run && options.onTrial(this.run, sample),
@@ -71,19 +58,12 @@ export class RunView {
       onClose: () => this.closeComparison(),
       onChange: () => this.#drawBeside(),
     })
-    this.tabs = new RunTabs({
-      keys: options.keys,
-      tasks: options.tasks,
-      titleOf: options.titleOf,
-      compare: this.comparison.button({
-        label: t('Compare'),
-        key: options.keys.of('compare'),
-        title: t('Show another trace of this spectrum next to this one'),
-        choices: () => this.#choices(),
-      }),
-      onShow: options.onShowRun,
-      onRemove: options.onRemoveRun,
+    const { keys, tasks, titleOf, onShowRun: onShow, onRemoveRun: onRemove } = options
+    const compare = this.comparison.button({
+      ...{ label: t('Compare'), title: t('Show another trace of this spectrum next to this one') },
+      ...{ key: keys.of('compare'), choices: () => this.#choices() },
     })
+    this.tabs = new RunTabs({ keys, tasks, titleOf, compare, onShow, onRemove })
   }
 
   /** The spectrum in front, with its row of the bench; null where there is none. */
@@ -101,10 +81,7 @@ export class RunView {
     return this.run?.task ?? this.options.task
   }
 
-  /**
-   * Show a spectrum with one of its runs.
-   * @param {import('./spectrum.js').ShownSpectrum} opened @param {Run | null} run
-   */
+  /** Show a spectrum with a run. @param {import('./spectrum.js').ShownSpectrum} opened @param {Run | null} run */
   open(opened, run) {
     if (opened.row.id !== this.current?.row.id) this.#forgetSecond()
     this.spectrum.show(opened)
@@ -174,7 +151,7 @@ export class RunView {
   /** Show the run in another tab. @param {number} by 1 is the next older one */
   showNextRun(by) {
     const { order } = this.tabs
-    const to = order[Math.max(0, Math.min(order.length - 1, order.indexOf(this.run?.id ?? '') + by))]
+    const to = neighbour(order, order.indexOf(this.run?.id ?? ''), by)
     if (to && to !== this.run?.id) this.on.onShowRun(to)
   }
 
@@ -299,16 +276,17 @@ export class RunView {
   /** Show the step that ends a turn of a sample. @param {number} sample @param {number} turn */
   #showTurn(sample, turn) {
     this.showSample(sample)
-    const { steps } = this.shownTrace ?? { steps: [] }
-    const ends = steps.filter((step) => step.kind !== 'think')
-    const step = ends[turn - 1] ?? steps.at(-1)
+    const steps = this.shownTrace?.steps ?? []
+    const step = steps.filter(({ kind }) => kind !== 'think')[turn - 1] ?? steps.at(-1)
     if (step) this.choose(step.id, { scroll: true })
   }
 
   /** Select a step on its card and on the spectrum; null follows the newest step again. @param {string | null} id */
   choose(id, { scroll = false } = {}) {
     if (this.vote) {
-      if (id) this.#chooseWindow(this.vote, id)
+      if (!id) return
+      this.spectrum.view.select(id, { zoomTo: true })
+      this.vote.select(id)
       return
     }
     const second = id && this.comparison.select(id, { scroll })
@@ -325,20 +303,13 @@ export class RunView {
     if (id === null) this.#showWindows()
   }
 
-  /** @param {Vote} vote @param {string} id */
-  #chooseWindow(vote, id) {
-    this.spectrum.view.select(id, { zoomTo: true })
-    vote.select(id)
-  }
-
   /** Select the next or previous step, or window of the vote. @param {number} by */
   chooseNext(by) {
     /** @type {{id: string}[]} */
     const steps = this.vote?.windows ?? this.shownTrace?.steps ?? []
     const selected = this.vote ? this.spectrum.view.selected : this.trace.selected
     const at = steps.findIndex((step) => step.id === selected)
-    const from = at < 0 && by < 0 ? steps.length : at
-    const to = steps[Math.max(0, Math.min(steps.length - 1, from + by))]
+    const to = neighbour(steps, at < 0 && by < 0 ? steps.length : at, by)
     if (to) this.choose(to.id, { scroll: true })
   }
 
@@ -346,8 +317,7 @@ export class RunView {
   showNextSample(by) {
     const count = this.run?.traces.length ?? 0
     if (count < 2) return
-    const before = by > 0 ? -1 : 0
-    const at = this.sample === 'vote' ? before : this.sample
+    const at = this.sample === 'vote' ? Math.min(0, -by) : this.sample
     this.showSample(Math.max(0, Math.min(count - 1, at + by)))
   }
 

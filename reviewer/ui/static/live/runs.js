@@ -10,18 +10,8 @@ import { outcome, partsOf, policyLabel, standing } from './labels.js'
 /** A run before its first event. @param {any} about what the server knows of it */
 function newRun(about) {
   const traces = Array.from({ length: about.samples }, () => ({
-    overview: null,
-    maxTurns: null,
-    drafter: null,
-    steps: [],
-    hints: {},
-    turn: 0,
-    text: '',
-    thought: false,
-    call: null,
-    verdict: null,
-    ended: null,
-    trial: null,
+    ...{ overview: null, maxTurns: null, drafter: null, steps: [], hints: {}, turn: 0, text: '', thought: false },
+    ...{ call: null, verdict: null, ended: null, trial: null },
   }))
   return { ...about, state: 'running', last: 0, traces, consensus: null, changed: 0 }
 }
@@ -80,7 +70,7 @@ function inTurn(trace, turn) {
   Object.assign(trace, { turn, text: '', thought: false, call: null })
 }
 
-const WAITING = { id: 'coming-think', kind: 'think', text: '' }
+const COMING_ZOOM = { id: 'coming-zoom', kind: 'zoom', arguments: {}, pending: '…' }
 
 /**
  * The steps after the last complete one, as far as they are known; see `TraceView.grow`.
@@ -90,23 +80,17 @@ export function pendingSteps(trace, medium) {
   if (trace.ended || !trace.overview || trace.steps.at(-1)?.kind === 'answer') return []
   const { thought, calling, answer } = partsOf(trace.text)
   const steps = []
-  if (!trace.thought && (thought || (!calling && answer === null))) steps.push({ ...WAITING, text: thought })
+  if (!trace.thought && (thought || (!calling && answer === null)))
+    steps.push({ id: 'coming-think', kind: 'think', text: thought })
   if (trace.call) steps.push(pendingZoom(trace.call, medium))
-  else if (calling) steps.push({ id: 'coming-zoom', kind: 'zoom', arguments: {}, pending: '…' })
+  else if (calling) steps.push(COMING_ZOOM)
   else if (answer !== null) steps.push({ id: 'coming-answer', kind: 'answer', verdict: null, explanation: answer })
   return steps
 }
 
 function pendingZoom({ window, label, frame, z }, medium) {
-  return {
-    id: 'coming-zoom',
-    kind: 'zoom',
-    arguments: { wavelength_range: window, label },
-    frame,
-    z,
-    medium,
-    pending: t('drawing the picture …'),
-  }
+  const pending = t('drawing the picture …')
+  return { ...COMING_ZOOM, arguments: { wavelength_range: window, label }, frame, z, medium, pending }
 }
 
 const LOST = t('connection lost, trying again …')
@@ -123,8 +107,7 @@ export class Runs {
     this.known = new Map()
   }
 
-  /** @param {string} id */
-  get = (id) => this.known.get(id) ?? null
+  get = (/** @type {string} */ id) => this.known.get(id) ?? null
 
   /**
    * The run of a result as far as its events have come; null where they do not yet say, as the server did, that it is
@@ -164,14 +147,11 @@ export class Runs {
 
   /** An earlier run with all its events. @param {string} id @returns {Promise<Run>} */
   async find(id) {
+    const answer = this.get(id) ?? (await getJSON(`/api/v1/live/runs/${id}`))
     const known = this.get(id)
     if (known) return known
-    const answer = await getJSON(`/api/v1/live/runs/${id}`)
-    if (this.get(id)) return /** @type {Run} */ (this.get(id))
     const run = this.#listen(aboutOf(answer), Date.parse(answer.started))
-    answer.trials.forEach(
-      (/** @type {boolean} */ tried, /** @type {number} */ at) => tried && this.#watchTrial(run, at),
-    )
+    for (const [at, tried] of answer.trials.entries()) if (tried) this.#watchTrial(run, at)
     return run
   }
 
@@ -231,17 +211,10 @@ export class Runs {
   }
 
   #listen(about, since) {
-    const run = Object.assign(newRun(about), {
-      since,
-      policyTitle: this.on.titleOf(about.policy),
-      lost: '',
-      stopping: false,
-      sent: new Map(),
-    })
+    const policyTitle = this.on.titleOf(about.policy)
+    const run = Object.assign(newRun(about), { since, policyTitle, lost: '', stopping: false, sent: new Map() })
     this.known.set(run.id, run)
-    run.over = new Promise((resolve) => {
-      run.isOver = resolve
-    })
+    run.over = new Promise((resolve) => (run.isOver = resolve))
     const setLost = (/** @type {string} */ lost) => {
       run.lost = lost
       this.on.onChange(run)
@@ -273,35 +246,21 @@ export class Runs {
 /** What a list of runs shows of a run. @param {Run | null} run @returns {RunSummary | null} */
 function summaryOf(run) {
   if (!run) return null
-  const { id, task, policy, samples, state, since } = run
-  const done = run.traces.filter((trace) => trace.ended).length
+  const { id, task, policy, samples, state, since, traces } = run
+  const done = traces.filter((trace) => trace.ended).length
+  const turn = Math.max(1, traces[0].turn)
   return {
-    run: id,
-    task,
-    policy,
-    samples,
-    started: new Date(since).toISOString(),
-    state,
-    outcome: outcome(run),
-    verdicts: run.traces.map(({ verdict }) => verdict),
-    progress:
-      samples > 1
-        ? t('{done} of {all}', { done, all: samples })
-        : t('turn {turn}', { turn: Math.max(1, run.traces[0].turn) }),
-    onTrial: run.traces.some(({ trial }) => trial?.state === 'running'),
+    ...{ run: id, task, policy, samples, state, started: new Date(since).toISOString(), outcome: outcome(run) },
+    verdicts: traces.map(({ verdict }) => verdict),
+    progress: samples > 1 ? t('{done} of {all}', { done, all: samples }) : t('turn {turn}', { turn }),
+    onTrial: traces.some(({ trial }) => trial?.state === 'running'),
   }
 }
 
 /** The part of settings or of the server's answer that a run keeps. @param {any} about */
-const aboutOf = ({ id, bench, spectrum, task, policy, prompt, samples }) => ({
-  id,
-  bench,
-  spectrum,
-  task,
-  policy,
-  prompt,
-  samples,
-})
+function aboutOf({ id, bench, spectrum, task, policy, prompt, samples }) {
+  return { id, bench, spectrum, task, policy, prompt, samples }
+}
 
 /** The events of a run, also after a lost connection: none is missed and none is applied twice. */
 class Feed {
@@ -355,7 +314,6 @@ class Feed {
       if (error instanceof Refused && error.status === 404) {
         this.#closed = true
         this.on.onGone()
-        return
       }
     }
     if (!this.#closed) this.#source = this.#open()

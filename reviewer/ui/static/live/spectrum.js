@@ -35,11 +35,8 @@ export class LiveSpectrum {
     })
     this.aids = new Aids({ name: 'live', view: () => this.view, notices })
     this.evidence = new Evidence({
-      aids: this.aids,
-      name: 'live',
-      panes: ['lines', 'loci', 'templates'],
+      ...{ aids: this.aids, name: 'live', panes: ['lines', 'loci', 'templates'], button },
       own: { guide: { title: t('Guide'), draw: guide } },
-      button,
     })
     /** @type {ShownSpectrum | null} */
     this.shown = null
@@ -47,11 +44,8 @@ export class LiveSpectrum {
 
   /** Fetch what `show` needs. @param {BenchRow} row @param {string} task @returns {Promise<ShownSpectrum>} */
   async fetch(row, task) {
-    const fetchSpectrum = () => getSpectrum(`/api/v1/live/spectrum/${row.spectrum}`)
-    const [spectrum, atlas] = await Promise.all([
-      this.#spectra.get(row.spectrum, fetchSpectrum),
-      getAtlas(row.survey, task),
-    ])
+    const fetched = this.#spectra.get(row.spectrum, () => getSpectrum(`/api/v1/live/spectrum/${row.spectrum}`))
+    const [spectrum, atlas] = await Promise.all([fetched, getAtlas(row.survey, task)])
     return { row, spectrum, task, atlas }
   }
 
@@ -59,20 +53,13 @@ export class LiveSpectrum {
   show(shown) {
     this.shown = shown
     const { row, spectrum, task, atlas } = shown
-    const { lines, bands, range } = atlas
     this.root.classList.remove('absent')
     this.aids.show({ sha256: row.spectrum, task, spectrum })
     this.evidence.update()
+    const { lines, bands, range } = atlas
     this.view.show({
-      id: row.id,
-      spectrum,
-      redshift: spectrum.redshift,
-      windows: [],
-      lines,
-      bands,
-      range,
-      offers: Aids.offers(spectrum),
-      editable: false,
+      ...{ id: row.id, spectrum, redshift: spectrum.redshift, windows: [], lines, bands, range },
+      ...{ offers: Aids.offers(spectrum), editable: false },
     })
     this.#drawn = '[]'
   }

@@ -4,6 +4,7 @@
 import { address } from '../common/address.js'
 import { cap, fill, h, withCommands } from '../common/dom.js'
 import { t, tn } from '../common/language.js'
+import { openPicture } from '../common/panels.js'
 import { pictureAt } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
 import { TONES, duration, ending, outcome, outcomeLabel, sampleLabel, tokens } from './labels.js'
@@ -14,7 +15,7 @@ const NEAR = 40 // px from the end that still count as being there
 
 export class LiveTrace {
   /**
-   * @param {{onSelect: (id: string | null) => void, onPicture: (url: string) => void, onAgain: () => void,
+   * @param {{onSelect: (id: string | null) => void, onAgain: () => void,
    *   onSample: (sample: number | 'vote') => void, onTrial: (sample: number) => void,
    *   onStopTrial: (sample: number) => void, keys: import('../common/keys.js').Keys}} callbacks
    */
@@ -36,10 +37,7 @@ export class LiveTrace {
     )
     this.chip = h('button.follow', { hidden: true, onClick: () => this.follow() }, t('follow ↓'))
     fill(this.root, this.head, this.chips, this.scroller, this.chip)
-    this.view = new TraceView(this.cards, {
-      onSelect: (id) => this.on.onSelect(id),
-      onPicture: (url) => this.on.onPicture(url),
-    })
+    this.view = new TraceView(this.cards, { onSelect: callbacks.onSelect, onPicture: openPicture })
     this.following = true
     /** @type {any} the run, sample and trace shown, and what of them is drawn */
     this.shown = null
@@ -82,16 +80,8 @@ export class LiveTrace {
     this.view.selected = null
     this.shown.withOverview = trace.overview !== null
     this.view.show({
-      steps: [],
-      originals: new Map(),
-      editedBy: {},
-      marks: {},
-      hints: trace.hints,
-      faults: [],
-      editable: false,
-      markable: false,
-      hidden: false,
-      meta: spectrum.meta,
+      ...{ steps: [], originals: new Map(), editedBy: {}, marks: {}, hints: trace.hints, faults: [] },
+      ...{ editable: false, markable: false, hidden: false, meta: spectrum.meta },
       overviewURL: trace.overview && pictureURL(run, trace.overview),
       pictureURL: (step) => pictureURL(run, step.picture),
       trial: trace.trial?.result ?? null,
@@ -115,15 +105,18 @@ export class LiveTrace {
     this.view.grow(pendingSteps(trace, spectrum.medium))
     const tried = trace.trial?.result ?? null
     if (tried !== this.view.state.trial) this.view.refresh({ trial: tried })
-    this.#drawHead()
-    this.#drawChips(run, this.shown.sample)
+    this.head.hidden = false
+    this.spinner.hidden = run.state !== 'running' || trace.ended !== null
+    this.turn.textContent = this.#progress()
+    this.#drawBy(run, trace)
+    this.#drawChips(run, sample)
     this.#drawEnd()
     if (this.following) this.#toEnd()
     this.chip.hidden = this.following || run.state !== 'running'
   }
 
-  select(id, { scroll = true } = {}) {
-    this.view.select(id, { scroll })
+  select(id, options) {
+    this.view.select(id, options)
   }
 
   get selected() {
@@ -165,14 +158,6 @@ export class LiveTrace {
 
   // ---- progress
 
-  #drawHead() {
-    const { run, trace } = this.shown
-    this.head.hidden = false
-    this.spinner.hidden = run.state !== 'running' || trace.ended !== null
-    this.turn.textContent = this.#progress()
-    this.#drawBy(run, trace)
-  }
-
   #drawBy(run, trace) {
     this.lost.textContent = run.state === 'running' ? run.lost : ''
     this.turn.title = byLine(trace.drafter, run)
@@ -208,17 +193,24 @@ export class LiveTrace {
     const state = JSON.stringify([trace.ended !== null, run.state, trace.trial])
     if (this.shown.end === state) return
     this.shown.end = state
+    const running = run.state === 'running'
+    const press = { onClick: () => this.on.onAgain() }
+    const again = () => h('div.buttons', h('button', press, t('Again'), ' ', cap(this.on.keys.of('run'))))
     if (!trace.ended) {
-      const gone =
-        run.state !== 'running' &&
-        h('article.ending.red', h('p', run.lost || t('This run ended before the trace was complete.')), this.#again())
-      fill(this.end, gone)
+      const why = run.lost || t('This run ended before the trace was complete.')
+      fill(this.end, !running && h('article.ending.red', h('p', why), again()))
       return
     }
+    const { reason, seconds, usage, faults = [] } = trace.ended
     const { tone, text } = ending(trace.ended, trace)
-    const single = run.traces.length === 1
-    const verdict = single && run.state !== 'running' ? outcome(run) : trace.verdict
-    const failed = tone === 'red'
+    const verdict = run.traces.length === 1 && !running ? outcome(run) : trace.verdict
+    const turns = { turn: trace.turn, all: trace.maxTurns }
+    const facts = [
+      reason === 'answered' && t('answered in turn {turn} of {all}', turns),
+      seconds >= 0.05 && duration(seconds),
+      tokens(usage),
+    ]
+    const noted = h('summary', tn('{n} fault noted', '{n} faults noted', faults.length))
     fill(
       this.end,
       h(
@@ -227,74 +219,37 @@ export class LiveTrace {
         verdict && h(`strong.outcome.${TONES[verdict] ?? 'grey'}`, outcomeLabel(verdict)),
         verdict === 'ask a person' && reasonList(run.consensus, trace.verdict),
         text && h('p', withCommands(text)),
-        h(
-          'p.muted',
-          [
-            trace.ended.reason === 'answered' &&
-              t('answered in turn {turn} of {all}', { turn: trace.turn, all: trace.maxTurns }),
-            trace.ended.seconds >= 0.05 && duration(trace.ended.seconds),
-            tokens(trace.ended.usage),
-          ]
-            .filter(Boolean)
-            .join(' · '),
-        ),
-        trace.ended.faults?.length > 0 &&
-          h(
-            'details.faults',
-            h('summary', tn('{n} fault noted', '{n} faults noted', trace.ended.faults.length)),
-            h(
-              'ul',
-              trace.ended.faults.map((fault) => h('li', fault)),
-            ),
-          ),
-        (failed || trace.ended.reason === 'stopped') && run.state !== 'running' && this.#again(),
+        h('p.muted', facts.filter(Boolean).join(' · ')),
+        faults.length > 0 && h('details.faults', noted, listOf(faults, 'ul')),
+        (tone === 'red' || reason === 'stopped') && !running && again(),
       ),
       trialPart(run, trace, { onTrial: () => this.on.onTrial(sample), onStop: () => this.on.onStopTrial(sample) }),
     )
   }
-
-  #again = () =>
-    h('div.buttons', h('button', { onClick: () => this.on.onAgain() }, t('Again'), ' ', cap(this.on.keys.of('run'))))
 }
+
+/** @param {string[]} texts @param {string} selector */
+const listOf = (texts, selector) => h(selector, ...texts.map((text) => h('li', text)))
 
 /** Why a person has to decide, and what the agent answered. */
 export const reasonList = (consensus, answered) => [
   answered && h('p', t('The agent answered {answered}. A person should decide, because:', { answered })),
-  h(
-    'ul.reasons',
-    consensus.reasons.map((reason) => h('li', reason)),
-  ),
+  listOf(consensus.reasons, 'ul.reasons'),
 ]
 
 /** The choice of the trace shown, e.g. "vote · 1 YES · 2 NO …". */
 function drawChips(root, run, chosen, onSample) {
-  const vote =
-    run.consensus &&
-    h(
-      'button.sample.all',
-      { role: 'tab', 'aria-selected': String(chosen === 'vote'), onClick: () => onSample('vote') },
-      t('vote'),
-    )
-  fill(
-    root,
-    vote,
-    run.traces.map((trace, at) => {
-      const label = sampleLabel(trace)
-      const running = label === '…'
-      return h(
-        `button.sample${TONES[label] ? `.${TONES[label]}` : ''}`,
-        {
-          role: 'tab',
-          'aria-selected': String(chosen === at),
-          title: t('sample {sample}: {state}', { sample: at + 1, state: running ? t('running') : label }),
-          onClick: () => onSample(at),
-        },
-        String(at + 1),
-        ' ',
-        running ? h('span.spinner') : h('span', label),
-      )
-    }),
-  )
+  const tab = (sample) => {
+    return { role: 'tab', 'aria-selected': String(chosen === sample), onClick: () => onSample(sample) }
+  }
+  const chips = run.traces.map((trace, at) => {
+    const label = sampleLabel(trace)
+    const running = label === '…'
+    const title = t('sample {sample}: {state}', { sample: at + 1, state: running ? t('running') : label })
+    const selector = `button.sample${TONES[label] ? `.${TONES[label]}` : ''}`
+    return h(selector, { ...tab(at), title }, `${at + 1} `, running ? h('span.spinner') : h('span', label))
+  })
+  fill(root, run.consensus && h('button.sample.all', tab('vote'), t('vote')), chips)
 }
 
 export const pictureURL = (run, picture) => address(`/api/v1/live/runs/${run.id}/picture/${picture}`)

@@ -18,31 +18,19 @@ export function trialPart(run, trace, { onTrial, onStop }) {
   const { trial } = trace
   const tried = trace.steps.some((step) => step.kind === 'zoom')
   if (run.state === 'running' || run.state === 'gone' || run.policy === 'replay' || !tried) return null
-  const start = (/** @type {string} */ text) => h('div.buttons', h('button', { onClick: onTrial }, text))
+  const start = (text) => h('div.buttons', h('button', { onClick: onTrial }, text))
   const name = [h('strong', t('Evidence on trial:')), ' ']
-  const card = (/** @type {import('../common/dom.js').Child[]} */ ...content) =>
-    h('article.on-trial', { 'aria-label': t('Evidence on trial') }, content)
+  const card = (...content) => h('article.on-trial', { 'aria-label': t('Evidence on trial') }, content)
   if (!trial) return card(h('p', name, WHAT), start(t('Put the evidence on trial')))
-  switch (trial.state) {
-    case 'running':
-      return card(
-        h(
-          'p',
-          h('span.spinner'),
-          ' ',
-          name,
-          trial.of ? t('{done} of {all} tool calls', { done: trial.done, all: trial.of }) : t('starting …'),
-        ),
-        h('div.buttons', h('button', { onClick: onStop }, t('Stop'))),
-      )
-    case 'done':
-      if (trial.result) return card(h('p', name, sentences(countsOf(trial.result), sampledOnce(trial.result))))
-      return null
-    case 'stopped':
-      return card(h('p', name, t('stopped by you; nothing of it is kept.')), start(t('Again')))
-    default:
-      return card(h('p', name, trial.detail || t('it failed.')), start(t('Again')))
+  const { state, done, of: all, result, detail } = trial
+  if (state === 'running') {
+    const progress = all ? t('{done} of {all} tool calls', { done, all }) : t('starting …')
+    const stop = h('div.buttons', h('button', { onClick: onStop }, t('Stop')))
+    return card(h('p', h('span.spinner'), ' ', name, progress), stop)
   }
+  if (state === 'done') return result && card(h('p', name, sentences(countsOf(result), sampledOnce(result))))
+  const why = state === 'stopped' ? t('stopped by you; nothing of it is kept.') : detail || t('it failed.')
+  return card(h('p', name, why), start(t('Again')))
 }
 
 /**

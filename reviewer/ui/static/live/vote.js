@@ -54,41 +54,28 @@ export class Vote {
   #line(node) {
     const { turn, samples } = node
     const window = node.window && this.windows.find(({ id }) => id === idOf(node.window))
-    const showTurn = (sample, text) =>
-      h(
-        'button.link',
-        {
-          title: t('show turn {turn} of sample {sample}', { turn, sample: sample + 1 }),
-          onClick: () => this.on.onStep(sample, turn),
-        },
-        text,
-      )
-    const all = samples.length === this.samples && this.samples > 1
+    const showTurn = (sample, text) => {
+      const title = t('show turn {turn} of sample {sample}', { turn, sample: sample + 1 })
+      return h('button.link', { title, onClick: () => this.on.onStep(sample, turn) }, text)
+    }
+    const who =
+      samples.length === this.samples
+        ? showTurn(samples[0], t('all'))
+        : samples.map((sample, at) => [at > 0 && ' ', showTurn(sample, String(sample + 1))])
+    const number = window && String(window.number)
+    const title = window ? t('select it on the spectrum') : t('show it')
+    const onClick = () => (window ? this.on.onWindow(window.id) : this.on.onStep(samples[0], turn))
     return h(
       'div.path',
       { 'data-window': window?.id },
       h('span.turn', { title: t('turn {turn}', { turn }) }, String(turn)),
       h(
         'button.does',
-        {
-          title: window ? t('select it on the spectrum') : t('show it'),
-          onClick: () => (window ? this.on.onWindow(window.id) : this.on.onStep(samples[0], turn)),
-        },
-        window &&
-          h(
-            'span.seen',
-            { title: t('window {number} on the spectrum', { number: window.number }) },
-            String(window.number),
-          ),
+        { title, onClick },
+        number && h('span.seen', { title: t('window {number} on the spectrum', { number }) }, number),
         does(node),
       ),
-      this.samples > 1 &&
-        h(
-          'span.who',
-          all
-            ? showTurn(samples[0], t('all'))
-            : samples.map((sample, at) => [at > 0 && ' ', showTurn(sample, String(sample + 1))]),
-        ),
+      this.samples > 1 && h('span.who', who),
     )
   }
 }
@@ -100,20 +87,11 @@ export class Vote {
 function windowsOfTree(nodes, redshift) {
   const windows = new Map()
   const read = (node) => {
-    if (node.window) {
-      const id = idOf(node.window)
+    const id = node.window && idOf(node.window)
+    if (id && !windows.has(id)) {
       const [lo, hi] = node.window
-      if (!windows.has(id))
-        windows.set(id, {
-          id,
-          number: windows.size + 1,
-          noun: 'window',
-          lo,
-          hi,
-          frame: 'observed',
-          z: redshift ?? 0,
-          label: node.label,
-        })
+      const place = { id, number: windows.size + 1, noun: 'window', lo, hi }
+      windows.set(id, { ...place, frame: 'observed', z: redshift ?? 0, label: node.label })
     }
     node.next?.forEach(read)
   }
@@ -130,31 +108,17 @@ function counts({ samples, yes, no, none }) {
     ['red', no, 'NO'],
     ['grey', none, t('no answer')],
   ].filter(([, count]) => count > 0)
-  return h(
-    'div.cast',
-    h(
-      'div.bar',
-      { 'aria-hidden': 'true' },
-      parts.map(([tone, count]) => h(`span.${tone}`, { style: `width:${(100 * count) / samples}%` })),
-    ),
-    h(
-      'p',
-      parts.map(([tone, count, word], at) => [at ? ' · ' : '', h(`span.${tone}`, `${count} ${word}`)]),
-      ' ',
-      t('of {samples}', { samples }),
-    ),
-  )
+  const bars = parts.map(([tone, count]) => h(`span.${tone}`, { style: `width:${(100 * count) / samples}%` }))
+  const words = parts.map(([tone, count, word], at) => [at ? ' · ' : '', h(`span.${tone}`, `${count} ${word}`)])
+  const bar = h('div.bar', { 'aria-hidden': 'true' }, bars)
+  return h('div.cast', bar, h('p', words, ' ', t('of {samples}', { samples })))
 }
 
 function fraction({ yes_fraction: share, interval, definition }) {
   if (share === null) return null
   const range = interval && ` (${t('{low} to {high} %', { low: percent(interval[0]), high: percent(interval[1]) })})`
-  return h(
-    'details.fraction',
-    { title: definition },
-    h('summary', `YES ${percent(share)} %`, range, h('span.about', t('what is this?'))),
-    h('p', definition),
-  )
+  const summary = h('summary', `YES ${percent(share)} %`, range, h('span.about', t('what is this?')))
+  return h('details.fraction', { title: definition }, summary, h('p', definition))
 }
 
 function difference({ parts_at: turn, samples }) {

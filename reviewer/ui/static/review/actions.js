@@ -1,5 +1,6 @@
 // What each action does: those of the keymap, which keys and buttons call, and those of buttons, cards and the plot.
 
+import { assignItem } from '../find/bulk.js'
 import { DECIDES, Keys } from '../common/keys.js'
 import { t } from '../common/language.js'
 import * as panels from '../common/panels.js'
@@ -163,7 +164,7 @@ function ofKeys(parts) {
     }),
     'save-version': () => decisions.saveAndRefresh(),
     'mark-note': onSelected((id) => writeNote(parts, id)),
-    comment: () => bar.focusComment(),
+    comment: () => bar.comment.focus(),
     'decide-cannot-tell': () => decisions.cannotTell(),
     undo: () => decisions.undo(),
     'verdict-first': toggleVerdictFirst,
@@ -211,6 +212,10 @@ function ofViews(parts) {
     'copy-link': () => {
       const link = `${location.origin}${location.pathname}${linked.link()}`
       panels.copyText(link, (message) => notices.toast(message), t('Link copied.'))
+    },
+    assign: async () => {
+      const done = state.item && (await assignItem(state.me, state.item.id))
+      if (done) notices.toast(t('Assigned. Find › Past actions can undo it.'))
     },
     'drag-window': (lo, hi, final) => editing.dragWindow(lo, hi, final),
     'card-text': (id, text) => editing.setText(id, text),

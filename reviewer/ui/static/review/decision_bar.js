@@ -20,15 +20,6 @@ const STYLE = { 'decide-yes': '.primary', 'decide-no': '.danger' }
 export const NOT_SENT = t('Your decision on this item is not sent yet.')
 
 /**
- * @typedef {Object} DecisionBarOptions
- * @property {import('./state.js').ReviewState} state
- * @property {import('./statements.js').Statements} statements
- * @property {import('../common/keys.js').Keys} keys
- * @property {import('./state.js').Act} act
- * @property {HTMLElement} queueButton opens the queue where it is not on the page; stands first
- */
-
-/**
  * Why a decision is not possible; null if it is.
  * @param {OfferedVerb} offered @param {boolean} dirty whether the text is changed: submitting saves the changes first
  */
@@ -41,7 +32,11 @@ export class DecisionBar {
   /** Whether the bar shows that a decision waits to be sent. */
   #unsentShown = false
 
-  /** @param {DecisionBarOptions} options */
+  /**
+   * @param {{state: import('./state.js').ReviewState, statements: import('./statements.js').Statements,
+   *   keys: import('../common/keys.js').Keys, act: import('./state.js').Act, queueButton: HTMLElement}} parts
+   *   `queueButton` opens the queue where it is not on the page; stands first
+   */
   constructor({ state, statements, keys, act, queueButton }) {
     this.state = state
     this.statements = statements
@@ -71,9 +66,7 @@ export class DecisionBar {
       this.#update()
       if (state.newRound) this.#focusNewRound()
     })
-    state.on('version', () => this.#update())
-    state.on('steps', () => this.#update())
-    state.on('round', () => this.#update())
+    for (const name of /** @type {const} */ (['version', 'steps', 'round'])) state.on(name, () => this.#update())
     state.on('refused', ({ message }) => this.#update(message))
     statements.addEventListener('change', () => this.#update())
     outbox.addEventListener('change', () => {
@@ -88,46 +81,47 @@ export class DecisionBar {
 
   /** Show the present state. @param {string} [message] shown instead of the item's history */
   #update(message = '') {
-    const { dirty, editRefusal, item, newRound, reading } = this.state
-    const disagreements = item && !reading ? this.statements.disagreements.length : 0
+    const { dirty, editRefusal, newRound, reading } = this.state
+    const disagreements = reading ? 0 : this.statements.disagreements.length
     this.#unsentShown = this.#isUnsent()
     const refusal = reading ? editRefusal : this.#unsentShown && NOT_SENT
-    const shown = item && refusal ? toReadOnly(item, refusal) : item
-    this.#show({ item: shown, dirty, disagreements, message, newRound: reading ? '' : newRound })
-  }
-
-  /**
-   * @param {{item: Item | null, dirty: boolean, disagreements: number, message: string, newRound: string}} state
-   *   `disagreements`: between texts and tool calls; `message`: shown instead of the item's history; `newRound`: the
-   *   item has come into it while it was in front
-   */
-  #show({ item, dirty, disagreements, message, newRound }) {
+    const item = this.state.item && refusal ? toReadOnly(this.state.item, refusal) : this.state.item
     this.itemId = item?.id
     this.comment.hidden = !item
+    const undo = this.#button('undo', t('Undo {cap}'), { title: t('undo your last decision') })
     if (!item) {
       this.#fill(this.before, h('span.muted', message), h('span.spring'))
-      this.#fill(this.after, this.#undo())
+      this.#fill(this.after, undo)
       return
     }
-    const round = item.standing.round
     const key = this.keys.of('comment')
     this.comment.placeholder =
-      round === 'revision' ? t('what was changed and why ({key})', { key }) : t('comment ({key})', { key })
+      item.standing.round === 'revision'
+        ? t('what was changed and why ({key})', { key })
+        : t('comment ({key})', { key })
     this.#fill(
       this.before,
-      newRound ? this.#newRound(item) : item.hidden ? this.#verdicts() : this.#verbs(item, dirty),
+      newRound && !reading ? this.#newRound(item) : item.hidden ? this.#verdicts() : this.#verbs(item, dirty),
       disagreements > 0 && this.#disagreements(disagreements),
     )
     this.#fill(
       this.after,
       this.#info(item, message),
-      (item.may.undo || this.state.lastDecided) && this.#undo(),
-      h(
-        'button.next',
-        { 'data-action': 'next', onClick: () => this.act('next') },
-        withParts(t('Next {cap}'), { cap: cap(this.keys.of('next')) }),
-      ),
+      (item.may.undo || this.state.lastDecided) && undo,
+      this.#button('next', t('Next {cap}'), { style: '.next' }),
     )
+  }
+
+  /**
+   * A button with the key of its action. What decides ignores the second half of a double click.
+   * @param {string} action @param {string} text with {cap}, or before the key
+   * @param {{name?: string, style?: string, title?: string, refusal?: string | null, decides?: () => void}} [options]
+   */
+  #button(action, text, { name = action, style = '', title = '', refusal = null, decides } = {}) {
+    const onClick = decides ? (/** @type {Event} */ event) => this.#once(event, decides) : () => this.act(action)
+    const props = { 'data-action': name, disabled: refusal !== null, title: refusal ?? title, onClick }
+    const sign = cap(this.keys.of(action))
+    return h(`button${style}`, props, text.includes('{cap}') ? withParts(text, { cap: sign }) : [text, ' ', sign])
   }
 
   /** Draw a part again; a button that had the focus has it afterwards. @param {HTMLElement} part */
@@ -139,15 +133,11 @@ export class DecisionBar {
   }
 
   #disagreements(count) {
-    const text = tn('1 statement disagrees', '{n} statements disagree', count)
+    const title = t('with the tool calls or the answer: go to the first')
     return h(
       'button.link.disagreements',
-      {
-        'data-action': 'disagreements',
-        title: t('with the tool calls or the answer: go to the first'),
-        onClick: () => this.act('disagreement'),
-      },
-      text,
+      { 'data-action': 'disagreements', title, onClick: () => this.act('disagreement') },
+      tn('1 statement disagrees', '{n} statements disagree', count),
     )
   }
 
@@ -171,23 +161,8 @@ export class DecisionBar {
     if (activeElement !== this.comment) this.root.querySelector('.new-round')?.focus()
   }
 
-  #undo() {
-    return h(
-      'button',
-      { 'data-action': 'undo', onClick: () => this.act('undo'), title: t('undo your last decision') },
-      withParts(t('Undo {cap}'), { cap: cap(this.keys.of('undo')) }),
-    )
-  }
-
   #verdicts() {
-    const button = (verdict, label, action) =>
-      h(
-        'button',
-        { 'data-action': verdict, onClick: (event) => this.#once(event, () => this.act(action)) },
-        label,
-        ' ',
-        cap(this.keys.of(action)),
-      )
+    const button = (name, label, action) => this.#button(action, label, { name, decides: () => this.act(action) })
     return [
       h('span.ask', t('Your verdict first:')),
       button('YES', 'YES', 'verdict-yes'),
@@ -197,27 +172,17 @@ export class DecisionBar {
   }
 
   #verbs(item, dirty) {
-    if (!item.standing.round) return this.#decided(item.standing.state)
+    const { round, state } = item.standing
+    if (!round) return h(`span.decided.${state.replace(' ', '-')}`, word(state))
     const reject = item.may.verbs.find(({ verb }) => verb === 'reject')
     return [
       this.#round(item.standing),
       item.may.verbs.map((offered) => {
         const { verb, label } = offered
-        const refusal = refusalOf(offered, dirty)
-        const action = ACTION[verb]
-        const text = verb === 'submit' && dirty ? t('Save and submit') : label
-        return h(
-          `button${STYLE[action] ?? ''}`,
-          {
-            'data-action': verb,
-            disabled: refusal !== null,
-            title: refusal ?? '',
-            onClick: (event) => this.#once(event, () => this.act('verb', verb)),
-          },
-          text,
-          ' ',
-          cap(this.keys.of(action)),
-        )
+        return this.#button(ACTION[verb], verb === 'submit' && dirty ? t('Save and submit') : label, {
+          ...{ name: verb, style: STYLE[ACTION[verb]], refusal: refusalOf(offered, dirty) },
+          decides: () => this.act('verb', verb),
+        })
       }),
       reject && this.#cannotTell(reject.refusal, item.my_verdict === 'cannot tell'),
     ]
@@ -230,24 +195,13 @@ export class DecisionBar {
     return h('span.round', progress)
   }
 
-  /** @param {string} state of a decided item */
-  #decided(state) {
-    return h(`span.decided.${state.replace(' ', '-')}`, word(state))
-  }
-
   /** @param {string | null} refusal @param {boolean} suggested whether it is this person's own verdict */
   #cannotTell(refusal, suggested) {
     const title = t('the data allow neither YES nor NO: the item is decided as “cannot tell” and never training data')
-    return h(
-      `button.cannot-tell${suggested ? '.primary' : ''}`,
-      {
-        'data-action': 'cannot-tell',
-        disabled: refusal !== null,
-        title: refusal ?? title,
-        onClick: (event) => this.#once(event, () => this.act('decide-cannot-tell')),
-      },
-      withParts(t('Cannot tell {cap}'), { cap: cap(this.keys.of('decide-cannot-tell')) }),
-    )
+    return this.#button('decide-cannot-tell', t('Cannot tell {cap}'), {
+      ...{ name: 'cannot-tell', style: `.cannot-tell${suggested ? '.primary' : ''}`, title, refusal },
+      decides: () => this.act('decide-cannot-tell'),
+    })
   }
 
   /** Ignore the second half of a double click if the first half has changed the item. */
@@ -263,10 +217,6 @@ export class DecisionBar {
     const refused = !hidden && may.verbs.length && may.verbs.every(({ refusal }) => refusal) ? may.verbs[0].refusal : ''
     const text = message || refused
     return text && h('span.info', { title: text }, text)
-  }
-
-  focusComment() {
-    this.comment.focus()
   }
 }
 

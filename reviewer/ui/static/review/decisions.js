@@ -5,14 +5,15 @@ import { bodyOf } from '../common/filters.js'
 import { sentences, t, word } from '../common/language.js'
 import { Refused, newKey } from '../common/http.js'
 import { Keys } from '../common/keys.js'
-import { outbox } from '../status/outbox.js'
+import { aboutItem, outbox } from '../status/outbox.js'
 import { changeBetween } from './changes.js'
 import { NOT_SENT, refusalOf } from './decision_bar.js'
 import * as dialogs from './dialogs.js'
 import { problems } from '../trace/steps.js'
 
-/** Refusals after which the item is loaded again, because it has changed. */
-const ITEM_CHANGED = ['version_moved', 'lease_lost', 'not_allowed']
+/** Whether the item has to be loaded again, because it has changed. @param {any} error */
+const hasChanged = (error) =>
+  error instanceof Refused && ['version_moved', 'lease_lost', 'not_allowed'].includes(error.kind)
 
 /** The reason of a reject that is a verdict of its own. */
 const CANNOT_TELL = 'cannot_tell'
@@ -23,7 +24,6 @@ const ALL_THE_SAME = {
   pass: t('Pass all the same'),
   approve: t('Approve all the same'),
 }
-const SENDS_ON = Object.keys(ALL_THE_SAME)
 
 /** @type {Record<string, string>} */
 const DONE = {
@@ -48,38 +48,22 @@ function sentence({ version }, verb, { state, progress }) {
   return sentences(DONE[verb], REACHED[verb] !== state && t('Next: {progress}', { progress }))
 }
 
-/**
- * @typedef {Object} DecisionsOptions
- * @property {import('./state.js').ReviewState} state
- * @property {import('./items.js').Items} items
- * @property {import('./navigation.js').Navigation} navigation
- * @property {import('./lease.js').Lease} lease
- * @property {import('./editing.js').Editing} editing
- * @property {import('./statements.js').Statements} statements
- * @property {import('./item_view.js').ItemView} view
- * @property {import('./work_time.js').WorkTime} workTime
- * @property {import('./recovery.js').Recovery} recovery
- * @property {import('../common/notices.js').Notices} notices
- * @property {import('../status/page_status.js').TopBar} topBar
- */
-
 export class Decisions {
   /** @type {Set<number>} items on which a decision is being made or sent */
   #deciding = new Set()
 
-  /** @param {DecisionsOptions} options */
-  constructor(options) {
-    this.state = options.state
-    this.items = options.items
-    this.navigation = options.navigation
-    this.lease = options.lease
-    this.editing = options.editing
-    this.statements = options.statements
-    this.view = options.view
-    this.workTime = options.workTime
-    this.recovery = options.recovery
-    this.notices = options.notices
-    this.topBar = options.topBar
+  /**
+   * @param {{state: import('./state.js').ReviewState, items: import('./items.js').Items,
+   *   navigation: import('./navigation.js').Navigation, lease: import('./lease.js').Lease,
+   *   editing: import('./editing.js').Editing, statements: import('./statements.js').Statements,
+   *   view: import('./item_view.js').ItemView, workTime: import('./work_time.js').WorkTime,
+   *   recovery: import('./recovery.js').Recovery, notices: import('../common/notices.js').Notices,
+   *   topBar: import('../status/page_status.js').TopBar}} parts
+   */
+  constructor(parts) {
+    this.parts = parts
+    this.state = parts.state
+    this.notices = parts.notices
   }
 
   /**
@@ -90,17 +74,24 @@ export class Decisions {
    * @param {{key?: string, verb?: string, leased?: boolean, ready?: Promise<unknown>}} [options]
    */
   #post(item, kind, bodies, { key = newKey(), verb, leased = false, ready } = {}) {
-    const { id, row, version } = item
+    const { id } = item
     const parts = bodies.map(({ route, ...body }) => ({ path: `/api/v1/item/${id}/${route}`, body }))
-    const about = { item: id, name: row.name, version: { id: version.id, at: version.at }, lane: `item ${id}` }
-    const lease = leased ? this.lease.heldOn(id) : null
+    const lease = leased ? this.parts.lease.heldOn(id) : null
     const inFront = () => this.state.isShown(id)
-    return outbox.send({ ...{ key, kind, verb, parts, leased, lease }, ...about }, { inFront, ready })
+    return outbox.send({ ...aboutItem(item), key, kind, verb, parts, leased, lease }, { inFront, ready })
   }
 
   /** Show a refusal, unless the list of what was not sent does. @param {Item} item @param {unknown} error */
   #refused(item, error) {
     if (this.state.isShown(item.id)) this.notices.error(error)
+  }
+
+  /** An item was changed: where it is still shown, draw it and say so. @param {Item} item @param {string} done */
+  async #changed({ id }, done) {
+    this.state.itemChanged(id)
+    if (!this.state.isShown(id)) return
+    await this.parts.navigation.refresh()
+    this.notices.toast(done)
   }
 
   /**
@@ -114,20 +105,20 @@ export class Decisions {
     const { mine } = item.marks
     const before = mine[id]
     const text = note ?? (mark === 'cleared' ? '' : (before?.note ?? ''))
-    const show = () => this.state.item === item && this.view.showMarks(mine)
-    if (mark === 'cleared') delete mine[id]
-    else mine[id] = { mark, note: text }
-    show()
+    const show = (/** @type {Mark | null} */ shown) => {
+      if (shown) mine[id] = shown
+      else delete mine[id]
+      if (this.state.item === item) this.parts.view.showMarks(mine)
+    }
+    show(mark === 'cleared' ? null : { mark, note: text })
     const key = newKey()
     try {
       const body = { route: 'mark', version: item.version.id, step: id, mark, note: text, key }
       const [{ at }] = await this.#post(item, 'mark', [body], { key })
-      this.topBar.saved(at)
+      this.parts.topBar.saved(at)
       return true
     } catch (error) {
-      if (before) mine[id] = before
-      else delete mine[id]
-      show()
+      show(before)
       this.#refused(item, error)
       return false
     }
@@ -136,11 +127,8 @@ export class Decisions {
   /** Confirm an answer of which the drafter cannot tell: the step of the answer is marked as supported. */
   async confirmAnswer(/** @type {string} */ id) {
     const { item } = this.state
-    if (!item || !(await this.mark(id, 'supported'))) return
-    this.state.itemChanged(item.id)
-    if (!this.state.isShown(item.id)) return
-    await this.navigation.refresh()
-    this.notices.toast(t('Confirmed: the answer is marked as supported by the data.'))
+    if (item && (await this.mark(id, 'supported')))
+      await this.#changed(item, t('Confirmed: the answer is marked as supported by the data.'))
   }
 
   /** Give one's own verdict, after which the hidden answer is shown. @param {string} verdict */
@@ -151,7 +139,7 @@ export class Decisions {
       await this.#post(item, 'verdict', [{ route: 'verdict', version: item.version.id, verdict }])
       this.state.itemChanged(item.id)
       if (!this.state.isShown(item.id)) return
-      await this.navigation.open(item.id)
+      await this.parts.navigation.open(item.id)
       if (verdict === 'cannot tell') {
         const key = Keys.of('decide-cannot-tell')
         this.notices.toast(t('Your verdict: cannot tell. The key {key} decides the item so.', { key }))
@@ -165,17 +153,12 @@ export class Decisions {
   async saveAndRefresh() {
     const { item } = this.state
     const version = await this.saveVersion()
-    if (!item || !version || version === item.version.id || !this.state.isShown(item.id)) return
-    await this.navigation.refresh()
-    this.notices.toast(t('Saved as a version.'))
+    if (item && version && version !== item.version.id) await this.#changed(item, t('Saved as a version.'))
   }
 
-  /**
-   * Save the edits as a version.
-   * @returns {Promise<number | null>} the version, or null where it was refused; the text is kept then
-   */
+  /** Save the edits as a version, which is returned; null where it was refused: the text is kept then. */
   async saveVersion() {
-    await this.editing.changesMade()
+    await this.parts.editing.changesMade()
     const { draft, item } = this.state
     if (!draft || !item) return null
     if (!draft.dirty) return item.version.id
@@ -184,28 +167,24 @@ export class Decisions {
     try {
       const [saved] = await this.#post(item, 'version', [body], { key: body.key, leased: true })
       if (draft.steps === steps) draft.close()
-      this.topBar.saved(saved.at)
+      this.parts.topBar.saved(saved.at)
       this.state.itemChanged(item.id)
-      return saved.version
+      return /** @type {number} */ (saved.version)
     } catch (error) {
-      await this.#versionRefused(item, steps, error)
+      await this.#versionRefused(item, error, steps)
       return null
     }
   }
 
-  /** @param {Item} item @param {Step[]} steps the text @param {any} error */
-  async #versionRefused(item, steps, error) {
+  /** @param {Item} item @param {any} error @param {Step[]} [steps] the text, which is not saved */
+  async #versionRefused(item, error, steps) {
     if (!this.state.isShown(item.id) || error.kind === 'held') return // the lease shows who has the item
-    if (error.kind === 'version_moved') {
+    if (error.kind === 'version_moved' && steps) {
       const { number, author, steps: theirs } = error.detail
-      this.recovery.resolveConflict({
-        message: error.message,
-        base: item.version.id,
-        mine: steps,
-        theirs,
-        whose: `v${number} by ${author ?? '?'}`,
-      })
-    } else if (ITEM_CHANGED.includes(error.kind)) await this.#showPresentItem(item, error)
+      const whose = `v${number} by ${author ?? '?'}`
+      const { message } = error
+      this.parts.recovery.resolveConflict({ message, base: item.version.id, mine: steps, theirs, whose })
+    } else if (hasChanged(error)) await this.#showPresentItem(item, error)
     else this.notices.error(error)
   }
 
@@ -219,24 +198,14 @@ export class Decisions {
     if (base === null || !item) return
     const key = newKey()
     try {
-      const [version] = await this.#post(item, 'medium', [{ route: 'medium', base, medium, key }], {
-        key,
-        leased: true,
-      })
-      this.topBar.saved(version.at)
-      this.state.itemChanged(item.id)
-      if (!this.state.isShown(item.id)) return
-      await this.navigation.refresh()
-      this.notices.toast(
-        t('The wavelengths are in {medium}, stated by you. Saved as version {number}.', {
-          medium,
-          number: version.number,
-        }),
-      )
+      const body = { route: 'medium', base, medium, key }
+      const [{ at, number }] = await this.#post(item, 'medium', [body], { key, leased: true })
+      this.parts.topBar.saved(at)
+      const values = { medium, number }
+      const done = t('The wavelengths are in {medium}, stated by you. Saved as version {number}.', values)
+      await this.#changed(item, done)
     } catch (error) {
-      if (!this.state.isShown(item.id) || /** @type {any} */ (error).kind === 'held') return
-      if (error instanceof Refused && ITEM_CHANGED.includes(error.kind)) await this.#showPresentItem(item, error)
-      else this.notices.error(error)
+      await this.#versionRefused(item, error)
     }
   }
 
@@ -253,22 +222,16 @@ export class Decisions {
   async decide(verb, { stay = false, reason = '' } = {}) {
     const { draft, item, newRound } = this.state
     if (!draft || !item || item.hidden) return
-    if (newRound) {
-      this.notices.toast(
+    const refuse = (/** @type {string} */ why) => this.notices.toast(why)
+    if (newRound)
+      return refuse(
         t('This item is in another round now: {round}. First press “Go on in this round”.', { round: word(newRound) }),
       )
-      return
-    }
-    if (this.#deciding.has(item.id) || outbox.decisionOn(item.id)) {
-      if (outbox.isUnsent(item.id)) this.notices.toast(NOT_SENT)
-      return
-    }
+    if (this.#deciding.has(item.id) || outbox.decisionOn(item.id))
+      return outbox.isUnsent(item.id) ? refuse(NOT_SENT) : undefined
     const offered = item.may.verbs.find((offer) => offer.verb === verb)
-    const refusal = offered && refusalOf(offered, draft.dirty)
-    if (!offered || refusal) {
-      this.notices.toast(refusal ?? t('“{verb}” is not possible in this round.', { verb }))
-      return
-    }
+    const refusal = offered ? refusalOf(offered, draft.dirty) : t('“{verb}” is not possible in this round.', { verb })
+    if (refusal) return refuse(refusal)
     const unsent = new dialogs.UnsentAnswer(this.state.me.initials, item, verb)
     const given = reason ? { reason, comment: draft.comment.trim() } : await this.#reasonFor(verb, draft, unsent)
     if (!given) return
@@ -293,7 +256,7 @@ export class Decisions {
       return text ? { reason: '', comment: text } : null
     }
     if (verb === 'submit') {
-      await this.editing.changesMade()
+      await this.parts.editing.changesMade()
       const missing = problems(this.state.steps)
       if (missing.length) {
         this.notices.show(t('Not submitted: {missing}.', { missing: missing.join('; ') }), { until: 'edit' })
@@ -310,6 +273,7 @@ export class Decisions {
    * @param {{stay: boolean, onSent: () => void}} options
    */
   async #send(item, verb, { reason, comment }, { stay, onSent }) {
+    const { navigation, lease, statements, workTime } = this.parts
     const { current, draft, filter, query, verdictFirst, visit } = this.state
     if (!draft) return
     const following = current?.place?.next[0] ?? null
@@ -317,15 +281,15 @@ export class Decisions {
     const opens = shownNext && { item: shownNext, filter: bodyOf(filter), verdict_first: verdictFirst }
     const { steps, comment: typed } = draft
     const key = this.state.decisionKey
-    const worked = this.workTime.spent(item.id)
+    const worked = workTime.spent(item.id)
     /** @type {Record<string, any>[]} */
     let before = verb === 'submit' && draft.dirty ? [versionOf(item, draft)] : []
     let version = item.version.id
-    let open = SENDS_ON.includes(verb) ? (this.statements.known ?? []) : []
+    let open = verb in ALL_THE_SAME ? (statements.known ?? []) : []
     try {
       for (;;) {
         if (open.length && !(await this.#confirmed(verb, open))) {
-          if (version !== item.version.id) await this.navigation.refresh()
+          if (version !== item.version.id) await navigation.refresh()
           return
         }
         const facts = { version, verb, reason, comment, key, worked, confirmed: open.length }
@@ -336,8 +300,7 @@ export class Decisions {
           const answers = await this.#post(item, 'decision', [...before, decision], sent)
           onSent()
           const sentFrom = { draft, steps, typed, visit, following, stay, query }
-          await this.#decided(item, verb, answers.at(-1), sentFrom)
-          return
+          return await this.#decided(item, verb, answers.at(-1), sentFrom)
         } catch (error) {
           const saved = /** @type {any} */ (error).answers?.[0]
           if (before.length && saved) {
@@ -353,13 +316,9 @@ export class Decisions {
     } catch (error) {
       if (!this.state.isShown(item.id)) return
       this.state.decisionKey = newKey()
-      if (before.length) {
-        await this.#versionRefused(item, steps, error)
-        return
-      }
-      const changed = error instanceof Refused && ITEM_CHANGED.includes(error.kind)
-      if (version !== item.version.id || changed) await this.#showPresentItem(item, /** @type {Error} */ (error))
-      else if (error instanceof Refused && error.kind === 'held') this.lease.refuse(error, item)
+      if (before.length) await this.#versionRefused(item, error, steps)
+      else if (version !== item.version.id || hasChanged(error)) await this.#showPresentItem(item, error)
+      else if (error instanceof Refused && error.kind === 'held') lease.refuse(error, item)
       else this.notices.error(error)
     } finally {
       draft.resume()
@@ -374,54 +333,43 @@ export class Decisions {
    */
   async #decided(item, verb, answer, { draft, steps, typed, visit, following, stay, query }) {
     const { state } = this
-    this.workTime.decided(item.id)
+    const { items, lease, navigation, recovery, topBar, workTime } = this.parts
+    const { id, row } = item
+    workTime.decided(id)
     // Text typed meanwhile is kept as unsent text on the earlier version.
-    for (const written of new Set([draft, this.recovery.drafts.get(item.id)])) written?.decided(steps, typed)
-    state.lastDecided = { id: item.id, name: item.row.name }
-    this.topBar.saved(new Date().toISOString())
+    for (const written of new Set([draft, recovery.drafts.get(id)])) written?.decided(steps, typed)
+    state.lastDecided = { id, name: row.name }
+    topBar.saved(new Date().toISOString())
     const isSameList = query === state.query
     const change = { state: answer.state, cast: answer.done, needed: answer.needed }
-    state.itemChanged(item.id, change, isSameList ? answer.listed : undefined)
+    state.itemChanged(id, change, isSameList ? answer.listed : undefined)
     const done = sentence(item, verb, answer)
-    if (!state.isShown(item.id)) {
-      this.notices.toast(t('#{item} {name}: {done}', { item: item.id, name: item.row.name, done }))
-      return
-    }
+    if (!state.isShown(id)) return this.notices.toast(t('#{item} {name}: {done}', { item: id, name: row.name, done }))
     this.notices.toast(done)
-    this.lease.finish()
-    const brought = answer.opening && isSameList ? await this.#admitted(answer.opening, query) : null
-    if (!state.isShown(item.id)) return
-    if (state.visit !== visit) await this.navigation.open(item.id)
-    else if (stay) await this.navigation.open(item.id, { brought })
-    else await this.navigation.next(following, brought)
-  }
-
-  /**
-   * The item that an answer has brought; null where its data cannot be had, which opening it will report.
-   * @param {Opening} opening @param {string} query @returns {Promise<LoadedItem | null>}
-   */
-  #admitted(opening, query) {
-    return this.items.admit(opening, query).catch(() => null)
+    lease.finish()
+    // Where its data cannot be had, opening it will report that.
+    const brought = answer.opening && isSameList ? await items.admit(answer.opening, query).catch(() => null) : null
+    if (!state.isShown(id)) return
+    if (state.visit !== visit) await navigation.open(id)
+    else if (stay) await navigation.open(id, { brought })
+    else await navigation.next(following, brought)
   }
 
   /** @param {string} verb @param {import('./statements.js').Disagreement[]} open */
   async #confirmed(verb, open) {
     const choice = await dialogs.confirmDisagreements(open, ALL_THE_SAME[verb])
-    if (choice === 'first') this.view.select(open[0].step)
+    if (choice === 'first') this.parts.view.select(open[0].step)
     return choice === 'confirm'
   }
 
-  /**
-   * Load an item that has changed; show who changed it, or else why the request was refused.
-   * @param {Item} item @param {Error} error
-   */
+  /** Load a changed item; show who changed it, or else why the request failed. @param {Item} item @param {any} error */
   async #showPresentItem(item, error) {
     const { state } = this
     if (!state.isShown(item.id)) return
     const kept = state.dirty ? t(' What you wrote is kept as unsent text.') : ''
     try {
-      await this.navigation.refresh()
-      if (state.item && state.dirty) await this.lease.take(state.item)
+      await this.parts.navigation.refresh()
+      if (state.item && state.dirty) await this.parts.lease.take(state.item)
       const change = state.item && changeBetween(item, state.item, state.me.initials)
       const message = change ? sentences(t('Not sent.'), change) : error.message
       if (this.notices.shown) this.notices.toast(message)
@@ -433,35 +381,24 @@ export class Decisions {
 
   /** Undo this person's last decision on the item shown, or else the last one made on this page. */
   async undo() {
-    const { item, lastDecided, visit } = this.state
-    const about = item?.may.undo ? item : null
-    const id = about?.id ?? lastDecided?.id
-    if (!id) {
-      this.notices.toast(t('You have made no decision here that can be undone.'))
-      return
-    }
-    const name = about?.row.name ?? lastDecided?.name ?? ''
+    const { state } = this
+    const { item, lastDecided, visit } = state
+    const { id, name } = (item?.may.undo ? { id: item.id, name: item.row.name } : lastDecided) ?? { id: 0, name: '' }
+    if (!id) return this.notices.toast(t('You have made no decision here that can be undone.'))
+    const isHere = () => state.visit === visit
     const key = newKey()
     const parts = [{ path: `/api/v1/item/${id}/undo`, body: { key } }]
     try {
-      const sent = {
-        key,
-        kind: /** @type {const} */ ('undo'),
-        item: id,
-        name,
-        version: null,
-        lane: `item ${id}`,
-        parts,
-      }
-      const [answer] = await outbox.send(sent, { inFront: () => this.state.visit === visit })
-      this.state.lastDecided = null
-      this.state.itemChanged(id, { state: answer.state })
+      const about = { item: id, name, version: null, lane: `item ${id}` }
+      const [answer] = await outbox.send({ ...about, key, kind: 'undo', parts }, { inFront: isHere })
+      state.lastDecided = null
+      state.itemChanged(id, { state: answer.state })
       this.notices.toast(t('Undone. Now: {state}', { state: word(answer.state) }))
-      if (this.state.visit !== visit) return
-      this.state.undone = id
-      await this.navigation.open(id)
+      if (!isHere()) return
+      state.undone = id
+      await this.parts.navigation.open(id)
     } catch (error) {
-      if (this.state.visit === visit) this.notices.error(error)
+      if (isHere()) this.notices.error(error)
     }
   }
 }

@@ -17,10 +17,7 @@ export class UnsentAnswer {
   #name
   #born
 
-  /**
-   * @param {string} initials several people may share a browser
-   * @param {Item} item @param {string} dialog e.g. "reject", or "note s3"
-   */
+  /** @param {string} initials @param {Item} item @param {string} dialog e.g. "reject", or "note s3" */
   constructor(initials, item, dialog) {
     this.#name = `so-dialog ${initials} ${item.id} ${dialog}`
     this.#born = item.version.at
@@ -42,21 +39,37 @@ export class UnsentAnswer {
   }
 }
 
-/** Whether a key press sends the dialog: Enter, wherever it is pressed; Shift Enter makes a new line. */
+/** Whether a key press sends the form: Enter, wherever it is pressed; Shift Enter makes a new line. */
 const sends = (/** @type {KeyboardEvent} */ event) =>
   event.key === 'Enter' &&
   !event.shiftKey &&
   !isComposing(event) &&
   !(event.target instanceof HTMLElement && event.target.closest('button'))
 
-/** @param {HTMLButtonElement} button */
-const footer = (button) =>
-  h(
-    'footer',
-    h('span.muted', withParts(t('{cap} {cap2} new line'), { cap: cap('Shift'), cap2: cap('Enter') })),
-    h('span.spring'),
-    button,
+/**
+ * The form of a dialog: its fields, and the button that sends it.
+ * @param {HTMLElement} dialog @param {() => void} submit @param {() => void} onInput
+ * @param {import('../common/dom.js').Child[]} fields @param {HTMLButtonElement} button
+ */
+function formOf(dialog, submit, onInput, fields, button) {
+  const send = (/** @type {Event} */ event) => {
+    event.preventDefault()
+    submit()
+  }
+  dialog.addEventListener('keydown', (event) => sends(event) && send(event))
+  button.type = 'submit'
+  return h(
+    'form.reasons',
+    { onInput, onSubmit: send },
+    fields,
+    h(
+      'footer',
+      h('span.muted', withParts(t('{cap} {cap2} new line'), { cap: cap('Shift'), cap2: cap('Enter') })),
+      h('span.spring'),
+      button,
+    ),
   )
+}
 
 /**
  * Open a dialog for the reason of a rejection: digits choose, Enter rejects.
@@ -90,11 +103,6 @@ export function askReason(reasons, comment, unsent) {
       return undefined
     }
     dialog.addEventListener('keydown', (event) => {
-      if (sends(event)) {
-        event.preventDefault()
-        submit()
-        return
-      }
       const choice = event.target === text ? undefined : choices[Number(digitOf(event)) - 1]
       if (!choice) return
       event.preventDefault()
@@ -104,44 +112,23 @@ export function askReason(reasons, comment, unsent) {
       if (choice.input.value === 'other') text.focus()
     })
     queueMicrotask(() => (choices.find(({ input }) => input.checked) ?? choices[0])?.input.focus())
-    return h(
-      'form.reasons',
-      {
-        onInput: changed,
-        onSubmit: (/** @type {SubmitEvent} */ event) => {
-          event.preventDefault()
-          submit()
-        },
-      },
-      choices.map(({ label, input }, at) => h('label', input, ' ', cap(String(at + 1)), ' ', label)),
-      text,
-      note,
-      footer(h('button.danger', { type: 'submit' }, withParts(t('Reject {cap}'), { cap: cap('Enter') }))),
-    )
+    const labels = choices.map(({ label, input }, at) => h('label', input, ' ', cap(String(at + 1)), ' ', label))
+    const reject = h('button.danger', withParts(t('Reject {cap}'), { cap: cap('Enter') }))
+    return formOf(dialog, submit, changed, [labels, text, note], reject)
   })
 }
 
 /**
  * Open a dialog for a short text: Enter sends it.
  * @param {string} title @param {string} value @param {string} action the label of the button
- * @param {UnsentAnswer} unsent
- * @returns {Promise<string | null>}
+ * @param {UnsentAnswer} unsent @returns {Promise<string | null>}
  */
 export function askText(title, value, action, unsent) {
   return openPanel(title, (close, dialog) => {
     const area = h('textarea', { value: unsent.read()?.text ?? value, rows: 3, 'aria-label': title })
-    const submit = (/** @type {Event} */ event) => {
-      event.preventDefault()
-      close(area.value.trim())
-    }
-    dialog.addEventListener('keydown', (event) => sends(event) && submit(event))
     queueMicrotask(() => area.focus())
-    return h(
-      'form.reasons',
-      { onSubmit: submit, onInput: () => unsent.keep({ text: area.value }) },
-      area,
-      footer(h('button.primary', { type: 'submit' }, action, ' ', cap('Enter'))),
-    )
+    const keep = () => unsent.keep({ text: area.value })
+    return formOf(dialog, () => close(area.value.trim()), keep, [area], h('button.primary', action, ' ', cap('Enter')))
   })
 }
 
@@ -167,75 +154,60 @@ export function confirmDisagreements(open, action) {
   })
 }
 
-const runsOf = (runs) => runs.map((r) => (r.op === '=' ? r.text : h(r.op === '-' ? 'del' : 'ins', r.text)))
+/** The steps that differ between two texts, each with what was struck out and inserted. */
+const differences = (/** @type {Step[]} */ before, /** @type {Step[]} */ after) =>
+  diffSteps(before, after)
+    .filter(({ change }) => change !== 'same')
+    .map(({ title, runs }) => {
+      const marked = runs.map(({ op, text }) => (op === '=' ? text : h(op === '-' ? 'del' : 'ins', text)))
+      return h('div.diff-row', h('span.pill.grey', title), h('p', marked))
+    })
 
-/**
- * Who wrote a text before it was imported; null for a fresh draft.
- * @param {string[]} [authors]
- */
+/** Who wrote a text before it was imported; null for a fresh draft. @param {string[]} [authors] */
 export const beforeImport = (authors) =>
   authors?.length ? t('written by {authors} before the import', { authors: authors.join(', ') }) : null
 
 /** Versions with author, reason and a diff by step; decisions in order. @param {any} history @param {number} item */
-export function openHistory(history, item) {
-  const { versions, decisions, withheld } = history
+export function openHistory({ versions, decisions, withheld }, item) {
   const diff = h('div.diff')
-  const show = (index) => {
-    const rows =
-      index === 0 ? [] : diffSteps(versions[index - 1].steps, versions[index].steps).filter((r) => r.change !== 'same')
+  const show = (/** @type {number} */ index) => {
+    const [before, shown] = [versions[index - 1], versions[index]]
     for (const [at, button] of content.querySelectorAll('.version').entries())
       button.classList.toggle('shown', at === index)
-    fill(
+    if (!before) return fill(diff, h('h3', t('Version 1 is the draft; later versions are compared here')))
+    const numbers = { number: shown.number, number2: before.number }
+    const rows = differences(before.steps, shown.steps)
+    return fill(
       diff,
-      h(
-        'h3',
-        index === 0
-          ? t('Version 1 is the draft; later versions are compared here')
-          : t('Version {number} against {number2}', {
-              number: versions[index].number,
-              number2: versions[index - 1].number,
-            }),
-      ),
-      index > 0 && !rows.length && h('p.muted', t('The same steps.')),
-      rows.map((r) => h('div.diff-row', h('span.pill.grey', r.title), h('p', runsOf(r.runs)))),
+      h('h3', t('Version {number} against {number2}', numbers)),
+      rows.length ? rows : h('p.muted', t('The same steps.')),
     )
   }
+  const versionLine = ({ number, author, before_import: authors, at: iso, reason }, at) => {
+    const values = { number, author: author ?? beforeImport(authors) ?? t('drafted'), at: dateAndTime(iso) }
+    const button = { title: t('what it changed'), onClick: () => show(at) }
+    return h(
+      'li',
+      h('button.link.version', button, t('v{number} · {author} · {at}', values)),
+      reason && h('span', ` “${reason === 'draft' ? t('draft') : reason}”`),
+      ' ',
+      h('a.link', { href: linkTo({ item, version: number }), onClick: closePanel }, t('read')),
+    )
+  }
+  const decisionLine = ({ person, verb, round, version, at, reason, comment, withdrawn }) =>
+    h(
+      `li${withdrawn ? '.withdrawn' : ''}`,
+      withParts(t('{h} {verb} in {round}'), { h: h('strong', person), verb: word(verb), round: word(round) }),
+      version ? t(' on v{version}', { version }) : '',
+      at ? ` · ${dateAndTime(at)}` : '',
+      reason && ` · ${reason}`,
+      comment && h('span', ` “${comment}”`),
+    )
   const content = h(
     'div.history',
     withheld && h('p.note', t('What others decided, and earlier texts, are shown once you have decided.')),
-    h(
-      'ol.timeline',
-      versions.map((v, at) =>
-        h(
-          'li',
-          h(
-            'button.link.version',
-            { title: t('what it changed'), onClick: () => show(at) },
-            t('v{number} · {author} · {at}', {
-              number: v.number,
-              author: v.author ?? beforeImport(v.before_import) ?? t('drafted'),
-              at: dateAndTime(v.at),
-            }),
-          ),
-          v.reason && h('span', ` “${v.reason === 'draft' ? t('draft') : v.reason}”`),
-          ' ',
-          h('a.link', { href: linkTo({ item, version: v.number }), onClick: closePanel }, t('read')),
-        ),
-      ),
-    ),
-    h(
-      'ol.timeline',
-      decisions.map((d) =>
-        h(
-          `li${d.withdrawn ? '.withdrawn' : ''}`,
-          withParts(t('{h} {verb} in {round}'), { h: h('strong', d.person), verb: word(d.verb), round: word(d.round) }),
-          d.version ? t(' on v{version}', { version: d.version }) : '',
-          d.at ? ` · ${dateAndTime(d.at)}` : '',
-          d.reason && ` · ${d.reason}`,
-          d.comment && h('span', ` “${d.comment}”`),
-        ),
-      ),
-    ),
+    h('ol.timeline', versions.map(versionLine)),
+    h('ol.timeline', decisions.map(decisionLine)),
     diff,
   )
   if (versions.length) show(versions.length - 1)
@@ -245,59 +217,40 @@ export function openHistory(history, item) {
 /**
  * Two texts, step by step where they differ, and what may be done with them; resolves with the name of the choice, or
  * null.
+ * @param {string} title @param {string[]} lines @param {Step[]} mine @param {Step[]} theirs
+ * @param {string[][]} choices name, label and style of each button @returns {Promise<string | null>}
  */
 function chooseBetween(title, lines, mine, theirs, choices) {
-  const rows = diffSteps(theirs, mine).filter((r) => r.change !== 'same')
-  return openPanel(
-    title,
-    (/** @type {(name: string) => void} */ close) =>
-      h(
-        'div.history',
-        lines.map((line, at) => h(`p${at ? '.muted' : ''}`, line)),
-        h(
-          'div.diff',
-          rows.map((r) => h('div.diff-row', h('span.pill.grey', r.title), h('p', runsOf(r.runs)))),
-        ),
-        h(
-          'footer',
-          choices.map(([name, label, style]) => h(`button${style}`, { onClick: () => close(name) }, label)),
-        ),
-      ),
-    { wide: true },
-  )
+  const content = (/** @type {(name: string) => void} */ close) =>
+    h(
+      'div.history',
+      lines.map((line, at) => h(`p${at ? '.muted' : ''}`, line)),
+      h('div.diff', differences(theirs, mine)),
+      h('footer', ...choices.map(([name, label, style]) => h(`button${style}`, { onClick: () => close(name) }, label))),
+    )
+  return openPanel(title, content, { wide: true })
 }
 
 /** A conflict with another person's version: both texts for comparison; nothing is merged or lost. */
-export const openConflict = (message, mine, theirs, who) =>
-  chooseBetween(
-    t('The item has a newer version'),
-    [
-      message,
-      t(
-        'Struck out: {who}. Inserted: yours. Your text is kept; load theirs and copy into it what ' +
-          'you want to keep.',
-        { who },
-      ),
-    ],
-    mine,
-    theirs,
-    [
-      ['discard', t('Discard mine'), '.danger'],
-      ['theirs', t('Show {who}', { who }), '.primary'],
-      ['rebase', t('Replace its steps by mine'), ''],
-    ],
+export function openConflict(message, mine, theirs, who) {
+  const meaning = t(
+    'Struck out: {who}. Inserted: yours. Your text is kept; load theirs and copy into it what ' + 'you want to keep.',
+    { who },
   )
+  return chooseBetween(t('The item has a newer version'), [message, meaning], mine, theirs, [
+    ['discard', t('Discard mine'), '.danger'],
+    ['theirs', t('Show {who}', { who }), '.primary'],
+    ['rebase', t('Replace its steps by mine'), ''],
+  ])
+}
 
 /** Two unsent texts of one person: that of another tab or machine, and the one on the page. */
-export const openTexts = (other, onPage) =>
-  chooseBetween(
-    t('You have two unsent texts'),
-    [t('You have written on this item twice.'), t('Struck out: the text on this page. Inserted: the other one.')],
-    other,
-    onPage,
-    [
-      ['discard', t('Discard the other one'), '.danger'],
-      ['keep', t('Keep both for now'), '.primary'],
-      ['rebase', t('Use the other one'), ''],
-    ],
-  )
+export function openTexts(other, onPage) {
+  const meaning = t('Struck out: the text on this page. Inserted: the other one.')
+  const lines = [t('You have written on this item twice.'), meaning]
+  return chooseBetween(t('You have two unsent texts'), lines, other, onPage, [
+    ['discard', t('Discard the other one'), '.danger'],
+    ['keep', t('Keep both for now'), '.primary'],
+    ['rebase', t('Use the other one'), ''],
+  ])
+}

@@ -101,6 +101,8 @@ export class ItemView {
       menu: () => [
         menuButton(t('my inspection'), Keys.of('inspect'), { onClick: () => act('inspect') }),
         menuButton(t('comments'), Keys.of('comments'), { onClick: () => act('comments') }),
+        (state.me.rules.solo || state.me.roles.includes('coordinator')) &&
+          menuButton(t('assign …'), '', { onClick: () => act('assign') }),
         menuButton(t('copy the link to what is in front'), '', { onClick: () => act('copy-link') }),
         ...this.#downloads(),
       ],

@@ -110,7 +110,7 @@ export class Items {
 
   /**
    * Fetch what is likely to be opened soon, while the browser is idle: the items with their spectra, then checks, then
-   * pictures one at a time. Ends early when `signal` is aborted.
+   * the pictures that will be shown, one at a time. Ends early when `signal` is aborted.
    * @param {number[]} ids @param {(item: Item) => (string | null)[]} pictures @param {AbortSignal} signal
    */
   async prefetch(ids, pictures, signal) {

@@ -14,11 +14,8 @@ const RENEW_EVERY = 60_000 // ms; a lease runs for 15 minutes
 /** Whether the rules leave this person nothing to do on an item. @param {Item} item */
 const nothingToDo = (item) => Boolean(item.may.edit) && item.may.verbs.every((verb) => verb.refusal) && !item.hidden
 
-/**
- * Who works on an item, and until when, in the local time of the reader.
- * @param {string} message @param {string} until
- */
-const heldText = (message, until) =>
+/** Who works on an item, and until when, in the local time of the reader. */
+const heldText = (/** @type {string} */ message, /** @type {string} */ until) =>
   t('{message} Their lease ends at {until} at the latest.', { message, until: timeOfDay(until) })
 
 export class Lease {
@@ -30,7 +27,7 @@ export class Lease {
     this.held = null
     /** @type {Refused | null} why the item shown could not be leased: another person has it */
     this.refusal = null
-    /** @type {Promise<void> | null} the request for a lease that is under way */
+    /** @type {Promise<unknown> | null} the request for a lease that is under way */
     this.taking = null
     setInterval(() => this.renew(), RENEW_EVERY)
     state.on('opening', ({ held }) => this.#show(held))
@@ -51,31 +48,18 @@ export class Lease {
     if (!item || this.held || this.heldByOther || this.taking) return
     // A server that does not answer is shown by the autosave; the next change or the decision requests the lease again.
     this.taking = this.take(item)
-      .catch((error) => {
-        if (!passes(error)) this.notices.error(error)
-      })
-      .finally(() => {
-        this.taking = null
-      })
+      .catch((error) => passes(error) || this.notices.error(error))
+      .finally(() => (this.taking = null))
   }
 
-  /**
-   * Lease the item, unless this person has nothing to do on it.
-   * @param {Item} item
-   * @param {(path: string, body: Object) => Promise<any>} post
-   */
+  /** Lease the item, unless this person has nothing to do on it. @param {Item} item */
   async take(item, post = postJSON) {
     const isWanted = () => this.state.isShown(item.id)
-    this.held = null
-    this.refusal = null
+    this.leave()
     if (!item.standing.round || nothingToDo(item)) return
     try {
       const lease = await post(address(`/api/v1/item/${item.id}/lease`), {})
-      if (!isWanted()) {
-        // If the same item was opened again meanwhile, it has the same lease.
-        if (!this.state.isShown(item.id)) this.release(lease)
-        return
-      }
+      if (!isWanted()) return void this.release(lease)
       this.held = lease
       this.notices.happened('lease')
       if (lease.stamp !== item.stamp) this.state.dispatch('outdated', { item })
@@ -107,10 +91,7 @@ export class Lease {
     return this.take(item).catch((error) => this.notices.error(error))
   }
 
-  /**
-   * The name of the lease on an item, on the screen or not.
-   * @param {number} id @throws {Refused} another person has the item
-   */
+  /** The name of the lease on any item. @param {number} id @throws {Refused} another person has the item */
   async nameOf(id) {
     await this.taking
     const { item } = this.state
@@ -122,10 +103,7 @@ export class Lease {
     return this.held?.lease ?? ''
   }
 
-  /**
-   * The lease on an item if it is held or on its way; null: none is.
-   * @param {number} id @returns {Promise<string | null>}
-   */
+  /** The lease on an item if it is held or on its way; null: none is. @param {number} id */
   async known(id) {
     await this.taking
     return this.heldOn(id)

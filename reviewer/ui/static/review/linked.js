@@ -4,18 +4,13 @@ import { sentences, t } from '../common/language.js'
 import { linkTo, setAddress } from '../common/links.js'
 import { comparedItem } from './items.js'
 
-/**
- * @typedef {Object} LinkedOptions
- * @property {import('./state.js').ReviewState} state
- * @property {import('./items.js').Items} items
- * @property {import('./item_view.js').ItemView} view
- * @property {import('../common/notices.js').Notices} notices
- */
-
 export class Linked {
   #comparisonTicket = 0 // of the second trace chosen last
 
-  /** @param {LinkedOptions} options */
+  /**
+   * @param {{state: import('./state.js').ReviewState, items: import('./items.js').Items,
+   *   view: import('./item_view.js').ItemView, notices: import('../common/notices.js').Notices}} parts
+   */
   constructor({ state, items, view, notices }) {
     this.state = state
     this.items = items
@@ -49,12 +44,12 @@ export class Linked {
    * @returns {Promise<string>} why it cannot be shown; "": it is
    */
   async openComparison(id, isWanted = () => true) {
-    const { item } = this.state
+    const { current, item } = this.state
     if (!item) return ''
     if (item.hidden) return t('A second trace is shown once you have given your own verdict.')
     const ticket = ++this.#comparisonTicket
     try {
-      if (!this.state.current?.others.some((other) => other.id === id))
+      if (!current?.others.some((other) => other.id === id))
         return t('Item {other} is no trace of this spectrum that you may see, so it is not shown next to it.', {
           other: id,
         })
@@ -74,23 +69,22 @@ export class Linked {
     this.setAddress()
   }
 
-  /** The link to what is in front, from "#" on. */
-  link() {
-    const { item, reading } = this.state
-    if (!item) return ''
-    const { selected: step, comparison } = this.view
-    return linkTo({
-      ...{ item: item.id, version: reading?.number ?? null, step },
-      ...{ range: this.view.chosenRange(), beside: /** @type {number | undefined} */ (comparison.shown?.key) ?? null },
-    })
+  /** Item, version and second trace that are in front. @param {Item} item */
+  #inFront({ id }) {
+    const beside = /** @type {number | undefined} */ (this.view.comparison.shown?.key) ?? null
+    return { item: id, version: this.state.reading?.number ?? null, beside }
   }
 
-  /** The address names what stays in front while the person works: item, version and second trace. */
+  /** The link to what is in front, from "#" on. */
+  link() {
+    const { item } = this.state
+    return item ? linkTo({ ...this.#inFront(item), step: this.view.selected, range: this.view.chosenRange() }) : ''
+  }
+
+  /** The address names what stays in front while the person works. */
   setAddress({ byAddress = false } = {}) {
-    const { item, reading } = this.state
-    if (!item) return
-    const comparison = /** @type {number | undefined} */ (this.view.comparison.shown?.key)
-    setAddress(linkTo({ item: item.id, version: reading?.number ?? null, beside: comparison ?? null }), { byAddress })
+    const { item } = this.state
+    if (item) setAddress(linkTo(this.#inFront(item)), { byAddress })
   }
 
   /**
@@ -115,12 +109,8 @@ export class Linked {
    */
   async show(link, ignored, isWanted) {
     if (!link) return
-    if (link.ignored.length)
-      ignored.push(
-        t('A part of the link cannot be read and was ignored: {parts}.', {
-          parts: link.ignored.join(', ').slice(0, 80),
-        }),
-      )
+    const parts = link.ignored.join(', ').slice(0, 80)
+    if (parts) ignored.push(t('A part of the link cannot be read and was ignored: {parts}.', { parts }))
     if (link.beside) ignored.push(await this.openComparison(link.beside, isWanted))
     if (!isWanted()) return
     if (link.step && !this.view.steps.some((step) => step.id === link.step))

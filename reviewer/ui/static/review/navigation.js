@@ -10,24 +10,19 @@ import { picturesOf } from './items.js'
 
 const SETTLE = 120 // ms that an item fetched ahead has to stay before it is compared with the server: next may be held
 
-/**
- * @typedef {Object} NavigationOptions
- * @property {import('./state.js').ReviewState} state
- * @property {import('./items.js').Items} items
- * @property {import('./queue.js').Queue} queue
- * @property {import('./value_order.js').ValueOrder} order
- * @property {import('./lease.js').Lease} lease
- * @property {import('./recovery.js').Recovery} recovery
- * @property {import('./linked.js').Linked} linked
- * @property {import('../common/notices.js').Notices} notices
- */
+/** @typedef {import('../common/links.js').ItemLink} ItemLink */
 
 export class Navigation {
   #ticket = 0 // of the last item opened: only that one is drawn
   #filtered = 0 // how often the filter has changed
   #abort = new AbortController() // aborted when another item is opened
 
-  /** @param {NavigationOptions} options */
+  /**
+   * @param {{state: import('./state.js').ReviewState, items: import('./items.js').Items,
+   *   queue: import('./queue.js').Queue, order: import('./value_order.js').ValueOrder,
+   *   lease: import('./lease.js').Lease, recovery: import('./recovery.js').Recovery,
+   *   linked: import('./linked.js').Linked, notices: import('../common/notices.js').Notices}} parts
+   */
   constructor({ state, items, queue, order, lease, recovery, linked, notices }) {
     this.state = state
     this.items = items
@@ -56,16 +51,20 @@ export class Navigation {
     const ticket = this.#ticket
     const link = linkToOpen()
     const [waiting] = await Promise.all([link?.item ?? this.#first(), this.queue.load()])
-    if (ticket !== this.#ticket) return
-    const id = waiting ?? this.queue.rows.find((row) => !row.blind)?.id
-    if (id) await this.open(id, { link })
+    if (ticket === this.#ticket) await this.#openOrFirst(waiting, link)
+  }
+
+  /** Open an item, or else the first one of the list. @param {number | null} [id] @param {ItemLink | null} [link] */
+  async #openOrFirst(id, link) {
+    const first = id ?? this.queue.rows.find((row) => !row.blind)?.id
+    if (first) await this.open(first, { link })
     else this.#nothing()
   }
 
   /**
    * @param {number} id
-   * @param {{link?: import('../common/links.js').ItemLink | null, brought?: LoadedItem | null}} [options] `link`: what
-   *   else to show of it; `brought`: the item as an answer has just brought it
+   * @param {{link?: ItemLink | null, brought?: LoadedItem | null}} [options] `link`: what else to show of it;
+   *   `brought`: the item as an answer has just brought it
    */
   async open(id, { link = null, brought = null } = {}) {
     const ticket = ++this.#ticket
@@ -82,8 +81,7 @@ export class Navigation {
       reading = await this.linked.versionOf(loaded.item, link?.version ?? null, ignored)
     } catch (error) {
       this.lease.release(lease)
-      this.notices.error(error)
-      return
+      return this.notices.error(error)
     }
     if (ticket === this.#ticket) this.#draw(loaded, false, reading)
     // The person waits for the picture alone; every other request comes after it.
@@ -95,10 +93,7 @@ export class Navigation {
     await this.linked.show(link, ignored, () => ticket === this.#ticket)
   }
 
-  /**
-   * Show what a link names. Where its item is shown already, nothing is loaded again and what is being typed stays.
-   * @param {import('../common/links.js').ItemLink} link
-   */
+  /** Show what a link names; of the item in front nothing is loaded again, and text stays. @param {ItemLink} link */
   async follow(link) {
     const { item } = this.state
     if (!item || item.id !== link.item) return this.open(link.item, { link })
@@ -131,7 +126,7 @@ export class Navigation {
     for (const soon of current.ahead.slice(0, 1)) this.items.load(soon).catch(() => {})
     this.queue.setCurrent(item.id, null)
     const noted = this.order.opened(item.id)
-    this.#loadChecks(item, isShown).catch((error) => this.notices.error(error))
+    this.#loadChecks(item, isShown)
     await released // it may be the lease of the same item
     let present = loaded
     if (fetchedAhead) {
@@ -142,27 +137,30 @@ export class Navigation {
     await noted
     if (!isShown()) return
     // Where the page itself has drawn a newer state meanwhile, this answer may be older.
-    if (this.state.item === item && present.item.stamp !== item.stamp) this.#drawChanged(present)
-    await this.#arrived(present, isShown)
-    if (!isShown() || !this.state.current?.place) return
-    const { next, back } = this.state.current.place
-    const likely = [...next.slice(0, 2), ...back, ...next.slice(2)]
-    await this.items.prefetch(likely, (other) => picturesOf(other.trajectory), signal)
-  }
-
-  /** Pass on what came with an item. @param {LoadedItem} loaded @param {() => boolean} isShown */
-  async #arrived({ item, opening, query }, isShown) {
+    if (this.state.item === item && present.item.stamp !== item.stamp) {
+      this.#redraw(present)
+      this.#sayChange(item)
+    }
+    const { opening, query } = present
     this.state.arrive(opening)
-    const byNumber = query === this.state.query ? opening.place : this.#placeByNumber(item.id)
-    const place = await this.#inOrder(item.id, Promise.resolve(byNumber))
-    if (isShown()) this.state.setPlace(place)
+    const place = await this.#placeOf(item.id, query === this.state.query ? opening.place : null)
+    if (!isShown()) return
+    this.state.setPlace(place)
+    const likely = [...place.next.slice(0, 2), ...place.back, ...place.next.slice(2)]
+    const { agent } = this.linked.view.spectrum.state // whether pictures are in front
+    const pictures = (/** @type {Item} */ { row, trajectory }) => (agent || !row.spectrum ? picturesOf(trajectory) : [])
+    await this.items.prefetch(likely, pictures, signal)
   }
 
   /** @param {Item} item @param {() => boolean} isShown */
   async #loadChecks(item, isShown) {
     if (item.hidden) return
-    const checks = await this.items.checksOf(item)
-    if (isShown()) this.state.dispatch('checks', checks)
+    try {
+      const checks = await this.items.checksOf(item)
+      if (isShown()) this.state.dispatch('checks', checks)
+    } catch (error) {
+      this.notices.error(error)
+    }
   }
 
   /** Draw the present state of the item shown. What is being typed stays. */
@@ -171,26 +169,27 @@ export class Navigation {
     if (!item) return
     this.items.drop(item.id)
     const loaded = await this.items.load(item.id)
-    const isShown = () => this.state.isShown(item.id)
-    if (!isShown()) return
-    this.#draw(loaded, true)
-    this.#loadChecks(loaded.item, isShown).catch((error) => this.notices.error(error))
+    if (!this.state.isShown(item.id)) return
+    this.#redraw(loaded)
     this.state.arrive(loaded.opening)
   }
 
-  /** Draw an item that others have changed, and say what they did. @param {LoadedItem} loaded */
-  #drawChanged(loaded) {
-    const { item: before, me } = this.state
+  /** @param {LoadedItem} loaded the item shown */
+  #redraw(loaded) {
     this.#draw(loaded, true)
-    this.#loadChecks(loaded.item, () => this.state.isShown(loaded.item.id)).catch((error) => this.notices.error(error))
-    if (before) this.notices.toast(changeBetween(before, loaded.item, me.initials))
+    this.#loadChecks(loaded.item, () => this.state.isShown(loaded.item.id))
+  }
+
+  /** Say what others did to the item shown. @param {Item} before */
+  #sayChange(before) {
+    const { item, me } = this.state
+    if (item?.id === before.id) this.notices.toast(changeBetween(before, item, me.initials))
   }
 
   /** @param {Item} before */
   async #refreshOutdated(before) {
     await this.refresh()
-    const { item, me } = this.state
-    if (item?.id === before.id) this.notices.toast(changeBetween(before, item, me.initials))
+    this.#sayChange(before)
   }
 
   /** Send what is typed and give up the lease; the caller releases it. */
@@ -207,9 +206,8 @@ export class Navigation {
   async next(id = null, brought = null) {
     const { current } = this.state
     // The key was pressed before the server sent the next items. Request them; else the first waiting item would open.
-    if (id === null && current && !current.place && !current.ahead.length) {
+    if (id === null && current && !current.place && !current.ahead.length)
       current.place = await this.#placeOf(current.item.id)
-    }
     const known = current?.place ? current.place.next[0] : current?.ahead[0]
     const to = id ?? known ?? (await this.#first())
     if (to && !this.state.isShown(to)) return this.open(to, { brought: brought?.item.id === to ? brought : null })
@@ -225,22 +223,17 @@ export class Navigation {
     const shown = this.state.item?.id
     const after = shown === undefined ? '' : `&after=${shown}`
     const next = await getJSON(`/api/v1/first?${this.state.query}${after}`)
-    if (!next.id || next.id === shown) {
-      this.notices.toast(shown === undefined ? t('Nothing waits for you.') : t('No other item waits for you.'))
-      return
-    }
+    if (!next.id || next.id === shown)
+      return this.notices.toast(shown === undefined ? t('Nothing waits for you.') : t('No other item waits for you.'))
     if (next.from_start) this.notices.toast(t('From the start of the queue.'))
     await this.open(next.id)
   }
 
   async back() {
     const { current } = this.state
-    if (current && !current.place) current.place = await this.#placeOf(current.item.id)
+    if (current) current.place ??= await this.#placeOf(current.item.id)
     const to = current?.place?.back[0]
-    if (!to) {
-      this.notices.toast(t('This is the first item under this filter.'))
-      return
-    }
+    if (!to) return this.notices.toast(t('This is the first item under this filter.'))
     this.order.goBack(to)
     await this.open(to)
   }
@@ -253,8 +246,7 @@ export class Navigation {
     const { current } = this.state
     if (!current) return this.start()
     const place = await this.#placeOf(current.item.id)
-    if (change !== this.#filtered || current !== this.state.current) return
-    this.state.setPlace(place)
+    if (change === this.#filtered && current === this.state.current) this.state.setPlace(place)
   }
 
   /** Show only the items of a filter, and open the first one. @param {Record<string, string>} filter */
@@ -262,10 +254,7 @@ export class Navigation {
     const ticket = this.#ticket
     this.queue.use(filter)
     await this.queue.load()
-    if (ticket !== this.#ticket) return
-    const id = this.queue.rows.find((row) => !row.blind)?.id
-    if (id) await this.open(id)
-    else this.#nothing()
+    if (ticket === this.#ticket) await this.#openOrFirst()
   }
 
   #nothing() {
@@ -274,28 +263,18 @@ export class Navigation {
     setNoItem()
   }
 
-  /** @param {number} id @returns {Promise<Place>} */
-  #placeByNumber(id) {
-    return getJSON(`/api/v1/place/${id}?${this.state.query}`)
-  }
-
-  /** @param {number} id */
-  #placeOf(id) {
-    return this.#inOrder(id, this.#placeByNumber(id))
-  }
-
   /**
    * The place of an item in the order that the person has chosen.
-   * @param {number} id @param {Promise<Place>} byNumber
+   * @param {number} id @param {Place | null} [known] its place by number @returns {Promise<Place>}
    */
-  async #inOrder(id, byNumber) {
-    if (!this.order.on) return byNumber
+  async #placeOf(id, known = null) {
+    const byNumber = Promise.resolve(known ?? getJSON(`/api/v1/place/${id}?${this.state.query}`))
     try {
-      return await this.order.place(id, byNumber)
+      if (this.order.on) return await this.order.place(id, byNumber)
     } catch (error) {
       this.notices.error(error)
-      return byNumber
     }
+    return byNumber
   }
 
   /** @returns {Promise<number | null>} */

@@ -25,12 +25,10 @@ export class Queue {
 
   /** @param {import('./state.js').ReviewState} state @param {import('./state.js').Act} act */
   constructor(state, act) {
-    const { tasks, initials } = state.me
+    const { tasks } = state.me
     this.root = h('aside.queue')
     this.state = state
     this.act = act
-    this.tasks = tasks
-    this.initials = initials
     /** @type {ListedRow[]} */
     this.rows = []
     this.total = 0
@@ -58,7 +56,7 @@ export class Queue {
     this.title = h('div.queue-title', h('div.top', this.short, this.count, this.filterButton), h('div.bar', this.done))
     this.chips = new FilterChips(tasks, (filter) => this.use(filter))
     this.pinned = h('div.pinned', { hidden: true })
-    this.filterForm = new FilterForm(tasks, (filter) => this.#apply(filter), { order: true })
+    this.filterForm = new FilterForm(tasks, (filter) => state.setFilter(filter), { order: true })
     this.form = this.filterForm.root
     this.form.hidden = true
     this.list = h('div.rows', {
@@ -84,18 +82,14 @@ export class Queue {
     state.on('read', ({ id }) => this.#update(id, { unread: false }))
   }
 
-  get filter() {
-    return this.state.filter
-  }
-
   get onlyMine() {
-    return this.filter.mine === 'true'
+    return this.state.filter.mine === 'true'
   }
 
   /** What the chosen order means for the item shown. @param {string} hint */
   setHint(hint) {
     this.hint = hint
-    this.chips.show(this.filter, { order: hint })
+    this.chips.show(this.state.filter, { order: hint })
   }
 
   /** Load the list; if it is loaded once more meanwhile, what came last counts. @returns {Promise<void>} */
@@ -106,11 +100,13 @@ export class Queue {
 
   async #load() {
     const page = await this.#fetch('')
-    if (!page) return this.#loaded
-    this.rows = page.rows
-    this.total = page.total
-    this.stamp = page.stamp
-    this.state.dispatch('stamp', { stamp: page.stamp })
+    return page ? this.#show(page, page.rows) : this.#loaded
+  }
+
+  /** @param {{total: number, stamp: number}} page as it was answered @param {ListedRow[]} rows */
+  #show({ total, stamp }, rows) {
+    Object.assign(this, { rows, total, stamp })
+    this.state.dispatch('stamp', { stamp })
     this.#draw()
   }
 
@@ -153,33 +149,26 @@ export class Queue {
     const last = page.rows.at(-1)?.id ?? Infinity
     const further = page.rows.length < page.total ? this.rows.filter((row) => row.id > last) : []
     const { scrollTop } = this.list
-    this.rows = [...page.rows, ...further]
-    this.total = page.total
-    this.stamp = page.stamp
-    this.state.dispatch('stamp', { stamp: page.stamp })
-    this.#draw()
+    this.#show(page, [...page.rows, ...further])
     this.list.scrollTop = scrollTop
   }
 
   async #loadMore() {
     const near = this.list.scrollTop + this.list.clientHeight > this.list.scrollHeight - 400
     if (!near || this.#loading || this.rows.length >= this.total || !this.rows.length) return
-    const page = await this.#fetch(`&after=${this.rows[this.rows.length - 1].id}`)
+    const page = await this.#fetch(`&after=${this.rows.at(-1)?.id}`)
     if (!page) return
     this.rows.push(...page.rows)
-    this.list.append(...page.rows.map((row) => this.#row(row)))
+    this.list.append(...page.rows.map((row) => this.#option(row)))
   }
 
-  /**
-   * Redraw a changed row in place; the list keeps its order and scroll.
-   * @param {number} id @param {Partial<ListedRow>} change
-   */
+  /** Redraw a changed row in place: order and scroll stay. @param {number} id @param {Partial<ListedRow>} change */
   #update(id, change) {
     const row = this.rows.find((r) => r.id === id)
     if (!row) return
     Object.assign(row, change)
     if (id === this.shown?.id) Object.assign(this.shown, change)
-    this.list.querySelector(`[data-item="${id}"]`)?.replaceWith(this.#row(row))
+    this.list.querySelector(`[data-item="${id}"]`)?.replaceWith(this.#option(row))
   }
 
   /** An item is no longer in the list. @param {number} id */
@@ -230,15 +219,8 @@ export class Queue {
     const { shown } = this
     const pinned = shown && shown.id === this.current && !this.rows.some((row) => row.id === shown.id)
     this.pinned.hidden = !pinned
-    if (!pinned) {
-      fill(this.pinned)
-      return
-    }
-    const row = this.#row(shown)
-    row.removeAttribute('role')
-    row.removeAttribute('id')
-    row.removeAttribute('aria-selected')
-    fill(this.pinned, row, h('p.muted', this.#shownFits ? t('further down') : t('not in this filter')))
+    const note = () => h('p.muted', this.#shownFits ? t('further down') : t('not in this filter'))
+    fill(this.pinned, pinned && [this.#row(shown), note()])
   }
 
   /** @param {HTMLElement} row */
@@ -253,29 +235,23 @@ export class Queue {
     const rows = /** @type {HTMLElement[]} */ ([...this.list.querySelectorAll('.row')])
     const at = rows.findIndex((row) => row.classList.contains('active'))
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key]
-    if (event.ctrlKey || event.altKey || event.metaKey || (to === undefined && event.key !== 'Enter')) return
+    if (event.ctrlKey || event.altKey || event.metaKey || (to === undefined && event.key !== 'Enter')) return undefined
     event.preventDefault()
     event.stopPropagation()
-    if (to === undefined) {
-      rows[at]?.click()
-      return
-    }
+    if (to === undefined) return rows[at]?.click()
     const row = rows[Math.max(0, Math.min(rows.length - 1, to))]
-    if (!row) return
+    if (!row) return undefined
     this.#setActive(row)
-    row.scrollIntoView({ block: 'nearest' })
+    return row.scrollIntoView({ block: 'nearest' })
   }
 
   async toggleFilter() {
-    if (!this.form.hidden) {
-      this.closeFilter()
-      return
-    }
+    if (this.form.checkVisibility()) return this.closeFilter()
     this.act('show-queue')
-    await this.filterForm.load(this.filter)
+    await this.filterForm.load(this.state.filter)
     this.form.hidden = false
     this.filterButton.setAttribute('aria-expanded', 'true')
-    this.form.querySelector('[name=text]')?.focus()
+    return this.form.querySelector('[name=text]')?.focus()
   }
 
   closeFilter() {
@@ -286,11 +262,6 @@ export class Queue {
   /** Replace the whole filter, e.g. from a link of another tab. @param {Record<string, string>} filter */
   use(filter) {
     this.closeFilter()
-    this.#apply(filter)
-  }
-
-  /** @param {Record<string, string>} filter */
-  #apply(filter) {
     this.state.setFilter(filter)
   }
 
@@ -300,26 +271,21 @@ export class Queue {
     else this.list.removeAttribute('role')
     this.list.removeAttribute('aria-activedescendant')
     const key = Keys.of('filter')
-    fill(
-      this.list,
-      this.rows.map((row) => this.#row(row)),
-      !this.rows.length &&
-        h(
-          'p.empty',
-          this.onlyMine
-            ? t('Nothing waits for you under this filter. Press {key} to widen it.', { key })
-            : t('No item fits this filter. Press {key} to change it.', { key }),
-        ),
-    )
-    this.chips.show(this.filter, { order: this.hint })
+    const empty = this.onlyMine
+      ? t('Nothing waits for you under this filter. Press {key} to widen it.', { key })
+      : t('No item fits this filter. Press {key} to change it.', { key })
+    const rows = this.rows.map((row) => this.#option(row))
+    fill(this.list, rows.length ? rows : h('p.empty', empty))
+    this.setHint(this.hint)
     this.setCurrent(this.current, this.place)
   }
 
   #drawTitle() {
     // Of a text that very many items have, the server counts the first.
-    const first = (this.filter.text || this.filter.words) && this.total === MOST_COUNTED
+    const { filter } = this.state
+    const first = (filter.text || filter.words) && this.total === MOST_COUNTED
     const n = first ? t('{n} or more', { n: number(this.total) }) : number(this.total)
-    if (queryOf(this.filter) === 'mine=true') showCount('review', this.total) // at once, after a decision
+    if (queryOf(filter) === 'mine=true') showCount('review', this.total) // at once, after a decision
     const count = this.onlyMine ? t('{n} waiting', { n }) : tn('{n} item', '{n} items', this.total, { n })
     // Of the item shown: its place among the rows, which begin with the first; 0 where it is not known.
     const row = this.rows.findIndex(({ id }) => id === this.current)
@@ -328,44 +294,51 @@ export class Queue {
     const isIn = place > 0 && place <= this.total
     const at = isIn ? t(' · this is no. {number}', { number: number(place) }) : ''
     this.short.textContent = isIn ? `${number(place)} / ${n}` : n
-    this.short.classList.toggle(
-      'filtered',
-      Object.keys(this.filter).some((name) => name !== 'mine'),
-    )
-    const share = this.total ? Math.min(1, place / this.total) : 0
+    const filtered = Object.keys(filter).some((name) => name !== 'mine')
+    this.short.classList.toggle('filtered', filtered)
     fill(this.count, h('strong', count), h('span.muted', at))
-    this.done.style.width = `${100 * share}%`
+    this.done.style.width = `${100 * (this.total ? Math.min(1, place / this.total) : 0)}%`
+  }
+
+  /** A row of the list. */
+  #option(row) {
+    const option = row.blind ? blindRow(row) : this.#row(row)
+    return Object.assign(option, {
+      id: `so-row-${row.id}`,
+      role: 'option',
+      ariaSelected: String(this.current === row.id),
+    })
   }
 
   #row(row) {
-    if (row.blind) return blindRow(row)
-    const others = row.held_by.filter((who) => who !== this.initials)
+    const others = row.held_by.filter((who) => who !== this.state.me.initials)
     const name = word(row.state)
     const { cast, needed } = row
     const state = needed > 1 ? t('{state} {cast} of {wanted}', { state: name, cast, wanted: needed }) : name
+    const snr = row.snr !== null && `S/N ${Math.round(row.snr)}`
     const drafter = row.drafter.kind === 'baseline' ? word('baseline') : row.drafter.name // empty while it is hidden
     const disagree = row.disagreement && row.state !== 'returned' // a returned item says what to do next
+    const orDisagreement = (/** @type {string} */ otherwise) => (disagree ? t('disagreement') : otherwise)
+    const about = [row.name, snr, state, row.unread && t('unread')].filter(Boolean).join(' · ')
     const tone = disagree ? 'amber' : (STATE_TONES[row.state] ?? 'blue')
     return h(
       `div.row${row.id === this.current ? '.current' : ''}`,
       {
-        id: `so-row-${row.id}`,
         'data-item': row.id,
-        role: 'option',
-        'aria-selected': String(row.id === this.current),
-        title: [row.name, row.snr !== null && `S/N ${Math.round(row.snr)}`, state].filter(Boolean).join(' · '),
+        'aria-label': about, // the column shows the round only where it differs
+        title: about,
         onClick: () => this.act('open', row.id),
       },
       h('span.spark', sparkline(row.spectrum)),
       h(
         `span.round${tone === 'amber' ? '.amber' : ''}`,
         { 'data-state': disagree ? '' : row.state },
-        disagree ? t('disagreement') : name,
+        orDisagreement(name),
       ),
-      h('div.name', nameInQueue(row.name), row.snr !== null && h('span.snr', `S/N ${Math.round(row.snr)}`)),
+      h('div.name', nameInQueue(row.name), snr && h('span.snr', snr)),
       h(
         'div.sub',
-        h(`span.pill.${tone}`, disagree ? t('disagreement') : state),
+        h(`span.pill.${tone}`, orDisagreement(state)),
         h('span.muted', [row.task, drafter, row.version > 1 && `v${row.version}`].filter(Boolean).join(' · ')),
         row.simulated && h('span.pill.grey', t('simulated')),
         row.unread && h('span.pill.amber', { title: t('comments that you have not read') }, t('unread')),
@@ -380,9 +353,7 @@ const blindRow = (row) =>
   h(
     'div.row.blind',
     {
-      id: `so-row-${row.id}`,
       'data-item': row.id,
-      role: 'option',
       'aria-disabled': 'true',
       title: t('You score this item in a blind session; it is shown here again when the session is closed.'),
     },

@@ -10,16 +10,12 @@ import { sameSteps } from '../trace/steps.js'
 /** @param {string} iso */
 const clock = (iso) => new Date(iso).toLocaleTimeString('sv')
 
-/**
- * @typedef {Object} RecoveryOptions
- * @property {import('./state.js').ReviewState} state
- * @property {import('../common/notices.js').Notices} notices
- * @property {import('../status/page_status.js').TopBar} topBar shows whether the text is saved
- * @property {() => Promise<void>} refresh load and draw the item shown again
- */
-
 export class Recovery {
-  /** @param {RecoveryOptions} options */
+  /**
+   * @param {{state: import('./state.js').ReviewState, notices: import('../common/notices.js').Notices,
+   *   topBar: import('../status/page_status.js').TopBar, refresh: () => Promise<void>}} parts `topBar` shows whether
+   *   the text is saved; `refresh` loads and draws the item shown again
+   */
   constructor({ state, notices, topBar, refresh }) {
     this.state = state
     this.notices = notices
@@ -72,22 +68,25 @@ export class Recovery {
     const stored = this.#stored(item)
     const mine = stored.find((entry) => entry.base === item.version.id)
     const editable = item.may.edit === null
+    const continueWith = (
+      /** @type {import('./drafts.js').StoredText | null} */ entry,
+      /** @type {any} */ body,
+      at,
+    ) => {
+      draft.restore(body.steps, body.comment, entry)
+      if (draft.dirty) this.#restored(t('Your unsent text of {at} has been restored.', { at: clock(at) }))
+    }
     const serverIsCurrent = onServer?.base === item.version.id
     // Whether the browser's text continues the server's: nothing came between them from another page.
     const continues =
       mine && (!serverIsCurrent || onServer.at === mine.after || mine.sent?.includes(digest(asText(onServer.body))))
-    if (continues && editable) {
-      draft.restore(mine.steps, mine.comment, mine)
-      if (draft.dirty) this.#restored(t('Your unsent text of {at} has been restored.', { at: clock(mine.at) }))
-    } else if (serverIsCurrent && editable) {
-      draft.restore(onServer.body.steps, onServer.body.comment)
+    if (continues && editable) continueWith(mine, mine, mine.at)
+    else if (serverIsCurrent && editable) {
+      continueWith(null, onServer.body, onServer.at)
       if (mine) this.#offer(mine)
-      else if (draft.dirty) this.#restored(t('Your unsent text of {at} has been restored.', { at: clock(onServer.at) }))
-    } else if (continues) {
-      draft.comment = mine.comment ?? ''
-    } else if (serverIsCurrent) {
-      draft.comment = onServer.body.comment ?? ''
-    } else this.#offerEarlier(item, stored[0], onServer)
+    } else if (continues) draft.comment = mine.comment ?? ''
+    else if (serverIsCurrent) draft.comment = onServer.body.comment ?? ''
+    else this.#offerEarlier(item, stored[0], onServer)
   }
 
   /** The copies in the browser without those that the server has too, as autosave or as version. @param {Item} item */
@@ -110,16 +109,15 @@ export class Recovery {
   #offerEarlier(item, stored, onServer) {
     const unsent = stored ?? (onServer?.body.steps ? { ...onServer, steps: onServer.body.steps } : null)
     if (!unsent) return
+    const { number, author } = item.version
+    const conflict = {
+      message: t('Your unsent text was written on an earlier version.'),
+      ...{ base: unsent.base, mine: unsent.steps, theirs: item.trajectory.steps },
+      whose: `v${number} by ${author ?? t('the drafter')}`,
+    }
     this.notices.show(t('You have unsent text of {at}, written on an earlier version.', { at: clock(unsent.at) }), {
       label: t('Compare'),
-      onClick: () =>
-        this.resolveConflict({
-          message: t('Your unsent text was written on an earlier version.'),
-          base: unsent.base,
-          mine: unsent.steps,
-          theirs: item.trajectory.steps,
-          whose: `v${item.version.number} by ${item.version.author ?? t('the drafter')}`,
-        }),
+      onClick: () => this.resolveConflict(conflict),
     })
   }
 
@@ -147,20 +145,18 @@ export class Recovery {
 
   /** @param {import('./drafts.js').StoredText} entry */
   #offer(entry) {
-    const message = t(
-      'You have written on this item in another tab or on another machine as well. Both texts are ' + 'kept.',
-    )
-    this.notices.show(message, { label: t('Compare'), onClick: () => this.#compare(entry) })
-  }
-
-  /** @param {import('./drafts.js').StoredText} entry */
-  async #compare(entry) {
     const { state } = this
-    const choice = await dialogs.openTexts(entry.steps, state.steps)
-    if (choice === 'discard') this.copies.forget(entry)
-    if (choice !== 'rebase' || !state.editable) return
-    state.changeSteps(entry.steps)
-    state.draft?.adopted.push(entry)
+    const compare = async () => {
+      const choice = await dialogs.openTexts(entry.steps, state.steps)
+      if (choice === 'discard') this.copies.forget(entry)
+      if (choice !== 'rebase' || !state.editable) return
+      state.changeSteps(entry.steps)
+      state.draft?.adopted.push(entry)
+    }
+    this.notices.show(
+      t('You have written on this item in another tab or on another machine as well. Both texts are ' + 'kept.'),
+      { label: t('Compare'), onClick: compare },
+    )
   }
 
   /**

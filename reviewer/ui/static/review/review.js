@@ -13,7 +13,7 @@ import { TopBar } from '../status/page_status.js'
 import { openPanel, panelIsOpen } from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { SidePane } from '../common/side_pane.js'
-import { comeBack, deskInFront, openTab, reloadForGradio } from '../common/tabs.js'
+import { comeBack, deskInFront, openTab } from '../common/tabs.js'
 import { toggleTheme } from '../common/theme.js'
 import { Comments } from '../comments/comments.js'
 import { Unread } from '../comments/unread.js'
@@ -42,7 +42,6 @@ export async function mountReview(root) {
   keepPageOnDrop()
   focusDeskAfterClicks()
   comeBack(tabOfFirstLink(), tabOpened)
-  reloadForGradio()
   const [me, keymap] = await Promise.all([meOrSignIn(), getJSON('/ui/review/keymap.json'), plotlyReady()])
   setPerson(me.initials)
   document.documentElement.classList.toggle('so-manages', me.rules.solo || me.roles.includes('coordinator'))

@@ -10,28 +10,17 @@ import { axisFrame } from './frames.js'
 import { legend } from './legend.js'
 import { C_KMS, kmsPerPixel } from './math.js'
 
-/** The parts of the state that are remembered for the next visit. */
-const REMEMBERED = ['z', 'unit', 'smoothing', 'error', 'lines', 'lineList', 'sky', 'frame', 'normalised']
-
-export const FIRST = {
-  z: 0,
-  unit: 'z',
-  smoothing: 0,
-  error: true,
-  lines: true,
-  lineList: 'few',
-  sky: true,
-  frame: 'observed',
-  normalised: false,
-  unmeasured: false,
-  brush: false,
-  agent: false,
+/** What is remembered for the next visit, as it is at the first one. */
+const REMEMBERED = {
+  ...{ z: 0, unit: 'z', smoothing: 0, error: true, frame: 'observed', normalised: false },
+  ...{ lines: true, lineList: 'few', sky: true },
 }
+export const FIRST = { ...REMEMBERED, unmeasured: false, brush: false, agent: false }
 
 /** The part of a state to remember; null if `change` has none of it. */
 export function remembered(state, change) {
-  if (!REMEMBERED.some((name) => name in change)) return null
-  return Object.fromEntries(REMEMBERED.map((name) => [name, state[name]]))
+  const names = Object.keys(REMEMBERED)
+  return names.some((name) => name in change) ? Object.fromEntries(names.map((name) => [name, state[name]])) : null
 }
 
 /** Store the person's choices in this browser, without the redshift, which belongs to one spectrum. */
@@ -45,13 +34,12 @@ export const lastVisit = () => lasting.read('so-spectrum') ?? {}
 const SMOOTHINGS = [0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 15, 20]
 
 /** The next larger (direction 1) or smaller (-1) smoothing; unchanged at the ends. */
-export function nextSmoothing(pixels, direction) {
-  const next =
-    direction > 0 ? SMOOTHINGS.find((width) => width > pixels) : SMOOTHINGS.findLast((width) => width < pixels)
-  return next ?? pixels
-}
+export const nextSmoothing = (pixels, direction) =>
+  (direction > 0 ? SMOOTHINGS.find((width) => width > pixels) : SMOOTHINGS.findLast((width) => width < pixels)) ??
+  pixels
 
-export const nextList = (list) => ({ few: 'emission', emission: 'absorption', absorption: 'all', all: 'few' })[list]
+const LISTS = ['few', 'emission', 'absorption', 'all']
+export const nextList = (list) => LISTS[(LISTS.indexOf(list) + 1) % LISTS.length]
 
 /** The next choice of lines for one key: off, few, all, off. */
 export function nextLines({ lines, lineList }) {
@@ -63,12 +51,11 @@ export function nextLines({ lines, lineList }) {
 export const steppedRedshift = (z, by) => (1 + z) * Math.exp(by) - 1
 
 /** One press of an arrow key in the redshift field, in ln(1 + z): 3 km/s, with Shift 30 km/s. */
-const FINE = 1e-5
-const COARSE = 1e-4
+const [FINE, COARSE] = [1e-5, 1e-4]
 
 /**
  * The entries of the menu: command, text, tooltip, and the offer of the item that it needs.
- * @type {[string, string, string, string?][]}
+ * @type {string[][]}
  */
 const MENU = [
   ['sky', t('sky'), t('sky lines, telluric bands and joins of the arms: a strip at the foot of the data')],
@@ -88,12 +75,14 @@ const MENU = [
   ['unmeasured', 'ivar 0', t('draw pixels with ivar = 0 faintly; no measurement uses them'), 'unmeasured'],
   ['width-mode', t('equivalent width'), t('between two continuum points, by a drag or two key presses'), 'width'],
   ['brush', t('set window'), ''],
-  ['reset', t('reset'), ''],
+  ['reset', t('zoom out'), ''],
 ]
 const KEY_OF = { 'width-mode': 'width' }
 const KIND_OF = { template: 'template', model: 'model', exposures: 'exposure' }
 
 export class Controls {
+  typed = false // whether the field of the redshift has text that is not applied
+
   /**
    * @param {HTMLElement} host
    * @param {(command: string, argument?: *) => void} act
@@ -105,61 +94,44 @@ export class Controls {
     this.act = act
     this.unit = h('span.so-unit')
     this.field = h('input.so-field', {
-      type: 'text',
-      inputMode: 'decimal',
-      autocomplete: 'off',
-      spellcheck: false,
-      'aria-label': t('Redshift'),
+      ...{ type: 'text', inputMode: 'decimal', autocomplete: 'off', spellcheck: false, 'aria-label': t('Redshift') },
       onkeydown: (event) => this.#key(event),
-      oninput: () => {
-        this.typed = true
-      },
+      oninput: () => (this.typed = true),
       onchange: () => this.#apply(),
       onblur: () => this.#leave(),
     })
-    this.back = h(
-      'button.so-icon',
-      { onclick: () => act('z-file'), 'aria-label': t("Back to the file's redshift") },
-      '↺',
-    )
-    this.smoothing = h(
+    const toFile = { onclick: () => act('z-file'), 'aria-label': t("Back to the file's redshift") }
+    this.back = h('button.so-icon', toFile, '↺')
+    this.smoothing = this.#select(
+      'smooth',
       'select.so-smoothing',
-      {
-        'aria-label': t('Smoothing'),
-        onchange: () => this.#choose(this.smoothing, 'smooth', Number(this.smoothing.value)),
-      },
-      SMOOTHINGS.map((value) =>
-        h('option', { value }, t('smooth {width}', { width: number(value, value % 1 ? 1 : 0) })),
-      ),
+      { 'aria-label': t('Smoothing') },
+      SMOOTHINGS,
+      (width) => t('smooth {width}', { width: widthText(width) }),
     )
-    this.list = h(
-      'select.so-list',
-      {
-        'aria-label': t('Which lines'),
-        title: t('Lines to draw'),
-        onchange: () => this.#choose(this.list, 'linelist', this.list.value),
-      },
-      ['few', 'emission', 'absorption', 'all'].map((name) => h('option', { value: name }, word(name))),
-    )
-    /** @type {Map<string, HTMLElement>} by command */
-    this.toggles = new Map()
-    for (const [command, text] of [
-      ['lines', t('lines')],
-      ['error', t('error')],
-      ['agent', t('as the agent saw it')],
+    const about = { 'aria-label': t('Which lines'), title: t('Lines to draw') }
+    this.list = this.#select('linelist', 'select.so-list', about, LISTS, word)
+    const press = (command) => ({ 'data-command': command, onclick: () => act(command) })
+    const button = (command, text, key) => [
+      command,
+      h('button.so-button', press(command), text, key && [' ', cap(key)]),
+    ]
+    const entry = (/** @type {string[]} */ [command, text, title]) => [
+      command,
+      menuButton(text, Keys.of(KEY_OF[command] ?? command), { ...press(command), title }),
+    ]
+    /** @type {Record<string, HTMLElement>} by command */
+    this.toggles = Object.fromEntries([
+      button('lines', t('lines')),
+      button('error', t('error')),
+      button('agent', t('as the agent saw it'), Keys.of('agent')),
+      ...MENU.map(entry),
     ])
-      this.#toggle(command, h('button.so-button', { onclick: () => act(command) }, text))
-    this.toggles.get('agent')?.append(' ', cap(Keys.of('agent')))
-    for (const [command, text, title] of MENU)
-      this.#toggle(
-        command,
-        menuButton(text, Keys.of(KEY_OF[command] ?? command), { title, onclick: () => act(command) }),
-      )
-    const of = (/** @type {string} */ command) => /** @type {HTMLElement} */ (this.toggles.get(command))
+    const { agent, error, lines } = this.toggles
     const more = h('button.so-button.so-more', t('More ▾'))
     const sheet = sheetOf(more, 'div.so-menu', t('More'), () => [
       h('label.entry', h('span', t('lines')), this.list),
-      MENU.map(([command]) => of(command)),
+      MENU.map(([command]) => this.toggles[command]),
       menu(),
       legend(hatch()),
     ])
@@ -167,29 +139,21 @@ export class Controls {
     host.classList.add('so-controls')
     host.setAttribute('role', 'toolbar')
     host.setAttribute('aria-label', t('Spectrum'))
-    host.append(
-      h('span.so-chip', this.unit, this.field, this.back),
-      this.smoothing,
-      of('lines'),
-      of('error'),
-      of('agent'),
-      ...buttons,
-      more,
-      sheet,
-      readout,
+    const redshiftChip = h('span.so-chip', this.unit, this.field, this.back)
+    host.append(redshiftChip, this.smoothing, lines, error, agent, ...buttons, more, sheet, readout)
+  }
+
+  /** A list that is left once a value is chosen: the next keys are the page's. */
+  #select(command, tag, props, values, textOf) {
+    const onchange = ({ target }) => {
+      this.act(command, command === 'smooth' ? Number(target.value) : target.value)
+      target.blur()
+    }
+    return h(
+      tag,
+      { ...props, onchange },
+      values.map((value) => h('option', { value }, textOf(value))),
     )
-  }
-
-  /** Leave a list once a value is chosen: the next keys are the page's. @param {HTMLElement} list */
-  #choose(list, /** @type {string} */ command, /** @type {string | number} */ value) {
-    this.act(command, value)
-    list.blur()
-  }
-
-  /** @param {string} command @param {HTMLElement} button */
-  #toggle(command, button) {
-    button.dataset.command = command
-    this.toggles.set(command, button)
   }
 
   /**
@@ -216,13 +180,12 @@ export class Controls {
     this.list.disabled = !state.lines
     const offers = { ...item.offers, unmeasured: hasUnmeasured }
     const pressed = { ...state, 'width-mode': measuring, frame: undefined }
-    for (const [command, button] of this.toggles) {
+    for (const [command, button] of Object.entries(this.toggles)) {
       const kind = KIND_OF[command]
       const on = kind ? item.overlays.some((overlay) => overlay.kind === kind) : pressed[command]
       if (typeof on === 'boolean') button.setAttribute('aria-pressed', String(on))
     }
-    for (const [command, , , offer] of MENU)
-      if (offer) /** @type {HTMLElement} */ (this.toggles.get(command)).hidden = !offers[offer]
+    for (const [command, , , offer] of MENU) if (offer) this.toggles[command].hidden = !offers[offer]
     const estimated = item.spectrum.errors === 'estimated'
     this.#name(
       'error',
@@ -238,13 +201,11 @@ export class Controls {
     this.state = state
   }
 
-  /** @param {string} command @param {string} text @param {string} [title] */
-  #name(command, text, title) {
-    const button = this.toggles.get(command)
-    if (!button) return
+  #name(command, text, title = this.toggles[command].title) {
+    const button = this.toggles[command]
     const name = button.querySelector('span') ?? button
     name.textContent = text
-    if (title !== undefined) button.title = title
+    button.title = title
   }
 
   /** @param {string} text of the entry that resets the zoom @param {string} more for its tooltip */
@@ -288,17 +249,16 @@ export class Controls {
   #apply() {
     if (!this.typed) return
     const typed = parseNumber(this.field.value)
-    const z = this.state.unit === 'km/s' ? typed / C_KMS : typed
+    const inVelocity = this.state.unit === 'km/s'
+    const z = inVelocity ? typed / C_KMS : typed
     const wrong = !(z > -1 && z < 20)
     this.field.setAttribute('aria-invalid', String(wrong))
-    if (wrong) {
-      const expected =
-        this.state.unit === 'km/s' ? t('a velocity in km/s, e.g. −120') : t('a redshift above −1, e.g. 0.00123')
-      this.field.title = t('found "{value}", expected {wanted}', { value: this.field.value, wanted: expected })
-      return
+    if (!wrong) {
+      this.typed = false
+      return this.act('z', z)
     }
-    this.typed = false
-    this.act('z', z)
+    const expected = inVelocity ? t('a velocity in km/s, e.g. −120') : t('a redshift above −1, e.g. 0.00123')
+    this.field.title = t('found "{value}", expected {wanted}', { value: this.field.value, wanted: expected })
   }
 
   #leave() {
@@ -309,10 +269,11 @@ export class Controls {
 }
 
 /** "Gaussian σ = 1.5 px (≈ 90 km/s)", the velocity at the middle of the spectrum. */
-export function smoothingText(pixels, { spectrum }) {
+function smoothingText(pixels, { spectrum }) {
   if (!pixels) return t('no smoothing')
   const { wavelength } = spectrum
   const kms = pixels * kmsPerPixel(wavelength, wavelength[wavelength.length >> 1])
-  const width = number(pixels, Number.isInteger(pixels) ? 0 : 1)
-  return t('Gaussian σ = {width} px (≈ {velocity})', { width, velocity: velocity(kms) })
+  return t('Gaussian σ = {width} px (≈ {velocity})', { width: widthText(pixels), velocity: velocity(kms) })
 }
+
+const widthText = (pixels) => number(pixels, Number.isInteger(pixels) ? 0 : 1)

@@ -19,7 +19,7 @@ export const otherFrame = (frame) => (frame === 'rest' ? 'observed' : 'rest')
  * The factor from a window's wavelengths to the data's. The tool that drew the window divided by (1 + z) with the z of
  * that step, which may differ from the redshift that the person is trying now.
  */
-export function windowFactor(window, spectrum) {
+function windowFactor(window, spectrum) {
   if (window.frame === spectrum.frame) return 1
   const stretch = 1 + (window.z ?? 0)
   return window.frame === 'rest' ? stretch : 1 / stretch
@@ -40,10 +40,7 @@ export function restInData(wavelength, medium, spectrum, z) {
   return inMedium(inMedium(wavelength, medium, 'vacuum') * (1 + z), 'vacuum', spectrum.medium)
 }
 
-/**
- * The redshift at which a line of rest `wavelength` is observed at `seen`, a wavelength of the data. NaN for data
- * in the rest frame.
- */
+/** The redshift at which a line of rest `wavelength` is observed at `seen`; NaN for data in the rest frame. */
 export function redshiftOf(seen, wavelength, medium, spectrum) {
   if (spectrum.frame === 'rest') return NaN
   return inMedium(seen, spectrum.medium, 'vacuum') / inMedium(wavelength, medium, 'vacuum') - 1
@@ -54,29 +51,28 @@ export function redshiftOf(seen, wavelength, medium, spectrum) {
  * no redshift in the file). It depends on the file's redshift, not on the one being tried.
  */
 export function bandInData(band, spectrum, fileRedshift) {
-  const [lo, hi] = [band.lo, band.hi].map((edge) => inMedium(edge, band.medium, spectrum.medium))
-  if (spectrum.frame === 'observed') return [lo, hi]
-  return fileRedshift === null || fileRedshift === undefined ? null : [lo / (1 + fileRedshift), hi / (1 + fileRedshift)]
+  const span = [band.lo, band.hi].map((edge) => inMedium(edge, band.medium, spectrum.medium))
+  if (spectrum.frame === 'observed') return span
+  return (fileRedshift ?? null) === null ? null : span.map((edge) => edge / (1 + fileRedshift))
 }
 
-/**
- * The lines of a list that match a choice ("few", "emission", "absorption", "all") and that lie within the
- * data.
- */
-export function chosenLines(item, choice, z) {
-  const { spectrum } = item
-  const [first, last] = extent(spectrum.wavelength)
-  return item.lines
+/** The lines that match a choice ("few", "emission", "absorption", "all") and that lie within the data. */
+export function chosenLines({ lines, spectrum }, choice, z) {
+  const ends = extent(spectrum.wavelength)
+  return lines
     .map((line, index) => ({ ...line, index }))
-    .filter((line) => line.task || choice === 'all' || (choice === 'few' ? line.major : matches(line, choice)))
+    .filter(
+      ({ kind, major, task }) =>
+        task || choice === 'all' || (choice === 'few' ? major : [choice, 'both'].includes(kind)),
+    )
     .map((line) => ({ ...line, at: restInData(line.wavelength, line.medium, spectrum, z) }))
-    .filter((line) => line.at >= first && line.at <= last)
+    .filter(({ at }) => isWithin(at, ends))
     .sort((a, b) => a.at - b.at)
 }
 
-const matches = (line, kind) => line.kind === kind || line.kind === 'both'
+export const extent = (wavelength) => [wavelength[0], wavelength.at(-1)]
 
-export const extent = (wavelength) => [wavelength[0], wavelength[wavelength.length - 1]]
+export const isWithin = (value, /** @type {number[]} */ [lo, hi]) => value >= lo && value <= hi
 
 /** Indices [from, to) of the pixels in a range of the data's wavelengths, and one more on either side. */
 export function pixelsIn(/** @type {Float64Array} */ wavelength, /** @type {number[]} */ [lo, hi]) {

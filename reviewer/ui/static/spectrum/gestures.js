@@ -5,7 +5,7 @@
 import { h } from '../common/dom.js'
 import { angstrom, redshift } from '../common/format.js'
 import { t, word } from '../common/language.js'
-import { pixelsIn, redshiftOf, shownFactor } from './frames.js'
+import { isWithin, pixelsIn, redshiftOf, shownFactor } from './frames.js'
 import { peakNear } from './math.js'
 
 const CLICK = 4 // px that a pointer may move within a click
@@ -15,17 +15,17 @@ const CLICK = 4 // px that a pointer may move within a click
  * @param {any} act
  *   brushing()                     -> is brush mode on?
  *   measuring()                    -> is an equivalent width measured by dragging?
- *   width(span, {final})           it is dragged; null: cancelled
+ *   width(span, final)             it is dragged; null: cancelled
  *   select(id)                     a band or number was clicked
  *   zooming(span, heights)         a part is dragged, between two heights too if they are given; null: not any more
  *   zoom(span, heights)            it is to be shown
  *   reset()                        double click
  *   hover(wavelength | null)       the pointer is over this wavelength of the data
  *   name(wavelength)               right click: which line is this?
- *   window(span, {final})          the selected step's window is dragged; null: cancelled
+ *   window(span, final)            the selected step's window is dragged; null: cancelled
  *   selected()                     -> the selected window, or null
  *   nudge(end, pixels)             arrow keys on an edge
- *   wheel(panel, wavelength, event)
+ *   wheel(wavelength, event)
  *   line(index | null, point)      the pointer is on a line's name
  *   zoomToLine(index)              a line's name was clicked
  *   offScale(pixel | null, point)  the pointer is on the mark of a pixel beyond the drawn range
@@ -33,19 +33,22 @@ const CLICK = 4 // px that a pointer may move within a click
  */
 export function attachGestures(panel, act, signal) {
   const { host } = panel
-  /** @type {any} the drag in progress */
-  let drag = null
+  /** @type {any} */
+  let drag = null // in progress
 
   const at = (event) => {
     const box = host.getBoundingClientRect()
     return { x: event.clientX - box.left, y: event.clientY - box.top }
   }
   const inPlot = ({ x, y }) => {
-    const g = panel.geometry
-    return g && x >= g.left && x <= g.right && y >= g.top && y <= g.bottom
+    const { left, right, top, bottom } = panel.geometry ?? {}
+    return isWithin(x, [left, right]) && isWithin(y, [top, bottom])
   }
-  const wavelengthAt = (x) =>
-    panel.geometry.wavelength(Math.max(panel.geometry.left, Math.min(panel.geometry.right, x)))
+  const wavelengthAt = (x) => {
+    const { left, right, wavelength } = panel.geometry
+    return wavelength(Math.max(left, Math.min(right, x)))
+  }
+  const isFar = ({ x, y }, from) => Math.abs(x - from.x) > CLICK || Math.abs(y - from.y) > CLICK
 
   function begin(event) {
     if (event.button !== 0 || !panel.geometry) return
@@ -57,14 +60,10 @@ export function attachGestures(panel, act, signal) {
     if (inPlot(point) && act.measuring() && !event.shiftKey) drag = { kind: 'width' }
     else if (inPlot(point) && (event.shiftKey || act.brushing())) drag = { kind: 'brush' }
     else if (edge && window) drag = { kind: 'edge', end: edge.dataset.end, start: window.span }
-    else if (badge)
-      drag = {
-        kind: 'badge',
-        id: badge.dataset.step,
-        movable: panel.scene.editable && window?.id === badge.dataset.step,
-        start: window?.span,
-      }
-    else if (inPlot(point)) drag = { kind: 'zoom', both: event.ctrlKey || event.altKey || event.metaKey }
+    else if (badge) {
+      const id = badge.dataset.step
+      drag = { kind: 'badge', id, movable: panel.scene.editable && window?.id === id, start: window?.span }
+    } else if (inPlot(point)) drag = { kind: 'zoom', both: event.ctrlKey || event.altKey || event.metaKey }
     else return
     drag.from = point
     drag.moved = false
@@ -78,7 +77,7 @@ export function attachGestures(panel, act, signal) {
     const point = at(event)
     act.hover(inPlot(point) ? wavelengthAt(point.x) : null)
     if (!drag) return
-    drag.moved ||= Math.abs(point.x - drag.from.x) > CLICK || Math.abs(point.y - drag.from.y) > CLICK
+    drag.moved ||= isFar(point, drag.from)
     if (drag.moved) follow(drag, point)
   }
 
@@ -91,35 +90,33 @@ export function attachGestures(panel, act, signal) {
     return { span, heights: both && heights[1] - heights[0] > CLICK ? heights : null }
   }
 
-  function follow({ kind, end: edge, start, from, movable, both }, { x, y }) {
+  function follow({ kind, end: edge, start, from, movable, both }, point) {
+    const [before, now] = [wavelengthAt(from.x), wavelengthAt(point.x)]
     if (kind === 'zoom') {
-      const part = zoomed({ from, both }, { x, y })
+      const part = zoomed({ from, both }, point)
       act.zooming(part?.span ?? null, part?.heights ?? null)
     }
-    if (kind === 'width') act.width(ordered(wavelengthAt(from.x), wavelengthAt(x)), { final: false })
-    if (kind === 'brush') act.window(ordered(wavelengthAt(from.x), wavelengthAt(x)), { final: false })
-    if (kind === 'edge') act.window(ordered(wavelengthAt(x), start[edge === 'lo' ? 1 : 0]), { final: false })
-    if (kind === 'badge' && movable) {
-      const by = wavelengthAt(x) - wavelengthAt(from.x)
-      act.window([start[0] + by, start[1] + by], { final: false })
-    }
+    if (kind === 'width') act.width(ordered(before, now), false)
+    if (kind === 'brush') act.window(ordered(before, now), false)
+    if (kind === 'edge') act.window(ordered(now, start[edge === 'lo' ? 1 : 0]), false)
+    if (kind === 'badge' && movable) act.window([start[0] + now - before, start[1] + now - before], false)
   }
 
   function end(event) {
     if (!drag) return
     const done = drag
     const point = at(event)
-    done.moved ||= Math.abs(point.x - done.from.x) > CLICK || Math.abs(point.y - done.from.y) > CLICK
+    done.moved ||= isFar(point, done.from)
     drag = null
     if (host.hasPointerCapture(event.pointerId)) host.releasePointerCapture(event.pointerId)
     if (done.moved) {
       follow(done, point)
-      if (done.kind === 'width') act.width(undefined, { final: true })
+      if (done.kind === 'width') act.width(undefined, true)
       else if (done.kind === 'zoom') {
         act.zooming(null, null)
         const part = zoomed(done, point)
         if (part) act.zoom(part.span, part.heights)
-      } else if (done.kind !== 'badge' || done.movable) act.window(undefined, { final: true })
+      } else if (done.kind !== 'badge' || done.movable) act.window(undefined, true)
     } else if (done.kind === 'badge') act.select(done.id)
     else if (done.kind === 'zoom') {
       const band = narrowest(panel, wavelengthAt(done.from.x))
@@ -128,9 +125,9 @@ export function attachGestures(panel, act, signal) {
   }
 
   function cancel() {
-    if (drag?.kind === 'width') act.width(null, { final: false })
+    if (drag?.kind === 'width') act.width(null, false)
     else if (drag?.kind === 'zoom') act.zooming(null, null)
-    else if (drag?.moved) act.window(null, { final: false })
+    else if (drag?.moved) act.window(null, false)
     drag = null
   }
 
@@ -168,16 +165,15 @@ export function attachGestures(panel, act, signal) {
       const point = at(event)
       if (!inPlot(point)) return
       event.preventDefault()
-      act.wheel(panel, wavelengthAt(point.x), event)
+      act.wheel(wavelengthAt(point.x), event)
     },
     { passive: false },
   )
   for (const edge of panel.edges) edge.addEventListener('keydown', (event) => nudge(event, edge, act))
   panel.over.addEventListener('pointerover', (event) => {
-    const line = event.target.closest('[data-line]')
-    const pixel = event.target.closest('[data-pixel]')
-    if (pixel) act.offScale(Number(pixel.dataset.pixel), at(event))
-    else act.line(line ? Number(line.dataset.line) : null, at(event))
+    const { line, pixel } = event.target.closest('[data-line], [data-pixel]')?.dataset ?? {}
+    if (pixel) act.offScale(Number(pixel), at(event))
+    else act.line(line ? Number(line) : null, at(event))
   })
   panel.over.addEventListener('click', (event) => {
     const mark = event.target.closest('[data-line]')
@@ -186,7 +182,7 @@ export function attachGestures(panel, act, signal) {
   panel.over.addEventListener('pointerout', () => act.line(null))
 }
 
-const ordered = (a, b) => (a < b ? [a, b] : [b, a])
+export const ordered = (a, b) => (a < b ? [a, b] : [b, a])
 
 function nudge(event, edge, act) {
   const direction = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
@@ -199,7 +195,7 @@ function nudge(event, edge, act) {
 /** The narrowest band under a wavelength: a narrow window inside a wide one can still be clicked. */
 function narrowest(panel, wavelength) {
   return panel.scene.windows
-    .filter(({ span }) => wavelength >= span[0] && wavelength <= span[1])
+    .filter(({ span }) => isWithin(wavelength, span))
     .sort((a, b) => a.span[1] - a.span[0] - (b.span[1] - b.span[0]))[0]
 }
 
@@ -215,8 +211,7 @@ export class Naming {
     this.on = on
     this.title = h('div.so-naming-title')
     this.list = h('select.so-naming-list', {
-      size: 9,
-      'aria-label': t('Which line is this'),
+      ...{ size: 9, 'aria-label': t('Which line is this') },
       onchange: () => this.on.onRedshift(Number(this.list.value)),
       onclick: () => this.close(),
       onblur: () => this.close(),

@@ -25,21 +25,15 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
       spectrum.catalogue_class && [t('class in the catalogue or header'), spectrum.catalogue_class],
       mayState && [t('medium'), mediumOf(spectrum, item.may?.edit === null ? onMedium : null)],
     ])
-  const facts = [
-    spectrum?.survey || item.row.survey || t('no survey'),
-    item.row.snr === null ? null : `S/N ${item.row.snr.toPrecision(3)}`,
-  ].filter(Boolean)
+  const survey = spectrum?.survey || item.row.survey || t('no survey')
+  const { title } = item.task
   fill(
     root,
     name,
     sheet,
-    h(
-      'button.guide',
-      { onClick: onGuide, title: t('{title}: guide', { title: item.task.title }) },
-      `${shortTitle(item.task.title)}?`,
-    ),
+    h('button.guide', { onClick: onGuide, title: t('{title}: guide', { title }) }, `${shortTitle(title)}?`),
     item.row.simulated && h('span.pill.amber', { title: t('simulated by a program, not observed') }, t('simulated')),
-    h('span.facts', facts.join(' · ')),
+    h('span.facts', item.row.snr === null ? survey : `${survey} · S/N ${item.row.snr.toPrecision(3)}`),
     mayState &&
       spectrum.meta.medium_assumed &&
       h('span.look', { title: t('air or vacuum: the file does not say') }, mediumText(spectrum)),
@@ -75,23 +69,12 @@ function mediumOf(spectrum, onMedium) {
   const title = sentences(origin, t('Air and vacuum differ by 83 km/s, 1.8 Å at Hα'))
   if (!onMedium) return h(assumed ? 'span.look' : 'span', { title }, text)
   const other = spectrum.medium === 'air' ? 'vacuum' : 'air'
-  const choices = assumed
-    ? [['', text], ...['air', 'vacuum'].map((m) => [m, word(m)])]
-    : [
-        ['', text],
-        [other, word(other)],
-      ]
+  const onChange = (/** @type {any} */ { target }) => target.value && onMedium(target.value)
   return h(
     'select.medium',
-    {
-      title,
-      'aria-label': t('Medium of the wavelengths'),
-      onChange: (/** @type {Event} */ event) => {
-        const { value } = /** @type {HTMLSelectElement} */ (event.target)
-        if (value) onMedium(value)
-      },
-    },
-    choices.map(([value, label]) => h('option', { value }, label)),
+    { title, 'aria-label': t('Medium of the wavelengths'), onChange },
+    h('option', { value: '' }, text),
+    (assumed ? ['air', 'vacuum'] : [other]).map((value) => h('option', { value }, word(value))),
   )
 }
 
@@ -109,9 +92,7 @@ export const surveyOf = ({ survey, simulated }) => (simulated ? survey.replace(/
 /** The name of a file without its suffix. */
 const bareName = (/** @type {string} */ name) => name.replace(/\.(fits|fit|gz|csv|txt|dat|json)+/gi, '')
 
-/**
- * A file name that is shortened in its middle; its end, which differs most between files of a survey, is always shown.
- */
+/** A file name shortened in its middle: its end, which differs most between files of a survey, is always shown. */
 export function nameInQueue(name) {
   const bare = bareName(name)
   return h('span.whole', h('span.head', bare.slice(0, -7)), h('span', bare.slice(-7)))

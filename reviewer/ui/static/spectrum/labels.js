@@ -1,6 +1,7 @@
 // The names of lines within the frame, above the data, in rows. Leaders join each name to its line; names never
 // overlap.
 
+import { isWithin } from './frames.js'
 import { round, svg } from './marks.js'
 
 const NAME_SIZE = 12 // px, as in view.css
@@ -8,19 +9,17 @@ const FLAG_ROW = 14
 
 /** @type {Map<string, number>} */
 const measured = new Map()
-/** @type {CanvasRenderingContext2D | null} */
+/** @type {any} */
 let canvas = null
 
 /** The width of a name in pixels. */
 function textWidth(name) {
-  let width = measured.get(name)
-  if (width === undefined) {
-    canvas ??= document.createElement('canvas').getContext('2d')
-    if (!canvas) return 7 * name.length
-    canvas.font = `${NAME_SIZE}px ${getComputedStyle(document.documentElement).getPropertyValue('--so-font')}`
-    width = canvas.measureText(name).width
-    measured.set(name, width)
-  }
+  const known = measured.get(name)
+  if (known) return known
+  canvas ??= document.createElement('canvas').getContext('2d')
+  canvas.font = `${NAME_SIZE}px ${getComputedStyle(document.documentElement).getPropertyValue('--so-font')}`
+  const { width } = canvas.measureText(name)
+  measured.set(name, width)
   return width
 }
 
@@ -50,7 +49,9 @@ export function spreadWithin(positions, gap, /** @type {number[]} */ [lo, hi]) {
 
 /** Dotted lines through the data, with the names of those that the data show, in `geometry.rows` rows. */
 export function lineMarks(geometry, lines) {
-  const all = inRange(geometry, lines)
+  const all = lines
+    .filter(({ at }) => isWithin(at, geometry.range))
+    .map((line) => ({ line, x: round(geometry.x(line.at)), weight: (line.task ? 2 : 0) + (line.major ? 1 : 0) }))
   const seen = all.filter(({ line }) => line.seen)
   const widths = seen.map(({ line }) => textWidth(line.name) + 8)
   const rows = placeFlags(
@@ -69,41 +70,22 @@ export function lineMarks(geometry, lines) {
   return svg(
     'g',
     { class: 'so-lines' },
-    ...all.filter(({ line }) => !line.seen).map((mark) => lineMark(geometry, mark, foot, false)),
+    ...all.filter(({ line }) => !line.seen).map((mark) => lineMark(geometry, mark, foot, [])),
     ...seen.map((mark, i) => {
+      const { x, line } = mark
       const y = foot - (rows[i] ?? 0) * FLAG_ROW
-      const outside = leaves[i]
-      return lineMark(
-        geometry,
-        mark,
-        foot,
-        rows[i] !== null && [
-          svg('path', { class: 'so-leader', d: `M${mark.x} ${foot}V${y - 8}` }),
-          svg(
-            'text',
-            { class: 'so-name', x: mark.x + (outside ? -3 : 3), y, 'text-anchor': outside ? 'end' : undefined },
-            mark.line.name,
-          ),
-        ],
-      )
+      const place = leaves[i] ? { x: x - 3, y, 'text-anchor': 'end' } : { x: x + 3, y }
+      const leader = svg('path', { class: 'so-leader', d: `M${x} ${foot}V${y - 8}` })
+      const name = svg('text', { class: 'so-name', ...place }, line.name)
+      return lineMark(geometry, mark, foot, rows[i] === null ? [] : [leader, name])
     }),
   )
 }
 
-function inRange(geometry, lines) {
-  return lines
-    .filter(({ at }) => at >= geometry.range[0] && at <= geometry.range[1])
-    .map((line) => ({ line, x: round(geometry.x(line.at)), weight: (line.task ? 2 : 0) + (line.major ? 1 : 0) }))
-}
-
 function lineMark(geometry, { line, x }, foot, name) {
-  const kind = `so-line so-${line.kind}${line.task ? ' so-task' : ''}${name ? '' : ' so-unnamed'}`
-  return svg(
-    'g',
-    { class: kind, 'data-line': line.index },
-    svg('path', { class: 'so-dots', d: `M${x} ${geometry.bottom}V${name ? foot : geometry.top}` }),
-    ...(name || []),
-  )
+  const kind = `so-line so-${line.kind}${line.task ? ' so-task' : ''}${name.length ? '' : ' so-unnamed'}`
+  const dots = svg('path', { class: 'so-dots', d: `M${x} ${geometry.bottom}V${name.length ? foot : geometry.top}` })
+  return svg('g', { class: kind, 'data-line': line.index }, dots, ...name)
 }
 
 /**

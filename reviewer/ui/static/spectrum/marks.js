@@ -13,9 +13,13 @@ const STRIP = 6 // px: the sky at the foot of the data
 export function svg(tag, attributes = {}, ...children) {
   const element = document.createElementNS(SVG, tag)
   for (const [key, value] of Object.entries(attributes)) if (value !== undefined) element.setAttribute(key, value)
-  element.append(...children.filter((child) => child !== null && child !== undefined))
+  element.append(...children.filter(Boolean))
   return element
 }
+
+/** Let an element of the page stand at a place of the data, as high as the frame. */
+export const stand = ({ style }, { top, height }, /** @type {number} */ x) =>
+  Object.assign(style, { transform: `translateX(${x}px)`, top: `${top}px`, height: `${height}px` })
 
 export const round = (pixel) => Math.round(pixel * 10) / 10
 
@@ -31,43 +35,39 @@ function span(geometry, [lo, hi], least = 1) {
 
 /** Sky lines, telluric bands and arm joins: a strip at the foot of the data, and, to be pointed at, in full height. */
 export function skyBands(geometry, bands) {
-  const group = svg('g', { class: 'so-skies' })
-  bands.forEach((band, index) => {
+  const marks = bands.flatMap((band, index) => {
     const at = span(geometry, band.span, 2)
-    if (!at) return
     const rect = (kind, y, height) =>
-      svg('rect', { class: `so-band so-${band.kind} ${kind}`, x: at.x, width: at.width, y, height, 'data-band': index })
-    group.append(
-      rect('so-strip', geometry.bottom - STRIP, STRIP),
-      rect('so-whole', geometry.top, geometry.height - STRIP),
-    )
+      svg('rect', { class: `so-band so-${band.kind} ${kind}`, ...at, y, height, 'data-band': index })
+    const [strip, whole] = [geometry.bottom - STRIP, geometry.height - STRIP]
+    return at ? [rect('so-strip', strip, STRIP), rect('so-whole', geometry.top, whole)] : []
   })
-  return group
+  return svg('g', { class: 'so-skies' }, ...marks)
 }
 
 /** Hatching over ranges without data; marks at the bottom for pixels that the survey flags. */
 export function gapMarks(geometry, gaps, masked) {
-  const group = svg('g', { class: 'so-gaps' })
   const strokes = (stretches, y, height) =>
     merged(geometry, stretches)
       .map(([x, width]) => `M${x} ${y}h${width}v${height}h${-width}z`)
       .join('')
   const missing = strokes(gaps, geometry.top, geometry.height)
   const flagged = strokes(masked, geometry.bottom - STRIP - 4, 4)
-  if (missing) group.append(svg('path', { class: 'so-gap', d: missing, fill: `url(#${geometry.hatch})` }))
-  if (flagged) group.append(svg('path', { class: 'so-masked', d: flagged }))
-  return group
+  return svg(
+    'g',
+    { class: 'so-gaps' },
+    missing && svg('path', { class: 'so-gap', d: missing, fill: `url(#${geometry.hatch})` }),
+    flagged && svg('path', { class: 'so-masked', d: flagged }),
+  )
 }
 
-/**
- * Ranges in screen pixels; those that touch are joined, so that thousands of masked pixels become a few strokes.
- */
+/** Ranges in screen pixels; those that touch are joined: thousands of masked pixels become a few strokes. */
 function merged(geometry, stretches) {
   const joined = []
   for (const stretch of stretches) {
-    const at = span(geometry, stretch, 1)
+    const at = span(geometry, stretch)
     if (!at) continue
-    const last = joined[joined.length - 1]
+    const last = joined.at(-1)
     if (last && at.x <= last[0] + last[1] + 0.5) last[1] = round(Math.max(last[1], at.x + at.width - last[0]))
     else joined.push([at.x, at.width])
   }
@@ -75,7 +75,7 @@ function merged(geometry, stretches) {
 }
 
 /** The class for the trace of a window if two traces are shown: "left" or "right". */
-export const sideOf = ({ side }) => (side ? ` so-${side}` : '')
+const sideOf = ({ side }) => (side ? ` so-${side}` : '')
 
 /** The frame around the data. */
 export function frame({ left, right, top, bottom }) {
@@ -85,67 +85,42 @@ export function frame({ left, right, top, bottom }) {
 
 /** The windows as bands behind the data; the selected one stronger. */
 export function windowBands(geometry, windows) {
-  const group = svg('g', { class: 'so-windows' })
-  for (const window of [...windows].sort((a, b) => a.selected - b.selected)) {
-    const at = span(geometry, window.span, 2)
-    if (!at) continue
-    const kind = `so-window${window.selected ? ' so-selected' : ''}${sideOf(window)}`
-    group.append(
-      svg('rect', {
-        class: kind,
-        x: at.x,
-        width: at.width,
-        y: geometry.top,
-        height: geometry.height,
-        'data-step': window.id,
-      }),
-    )
-  }
-  return group
+  const { top: y, height } = geometry
+  const bands = windows
+    .toSorted((a, b) => a.selected - b.selected)
+    .map((window) => {
+      const at = span(geometry, window.span, 2)
+      const kind = `so-window${window.selected ? ' so-selected' : ''}${sideOf(window)}`
+      return at && svg('rect', { class: kind, ...at, y, height, 'data-step': window.id })
+    })
+  return svg('g', { class: 'so-windows' }, ...bands)
 }
 
 /** The selected window's outline, drawn over the grid: window edges are often exactly on grid lines. */
 export function selectedOutline(geometry, windows) {
-  const group = svg('g', { class: 'so-outline' })
+  const { top: y, height } = geometry
   const selected = windows.find((window) => window.selected)
   const at = selected && span(geometry, selected.span, 2)
-  if (at)
-    group.append(
-      svg('rect', {
-        class: sideOf(selected).trim() || undefined,
-        x: Math.round(at.x),
-        width: Math.round(at.width),
-        y: geometry.top,
-        height: geometry.height,
-      }),
-    )
-  return group
+  const [x, width] = at ? [at.x, at.width].map(Math.round) : []
+  const outline = at && svg('rect', { class: sideOf(selected).trim() || undefined, x, width, y, height })
+  return svg('g', { class: 'so-outline' }, outline)
 }
 
 /** The other trajectory's windows: a row of brackets under the numbers. */
 export function secondRow(geometry, windows) {
-  const group = svg('g', { class: 'so-second' })
   const y = geometry.bottom - 30 // above the numbers
-  for (const window of windows) {
-    const at = span(geometry, window.span, 4)
-    if (!at) continue
-    group.append(
-      svg('path', { d: `M${at.x} ${y - 4}v8M${at.x} ${y}h${at.width}M${round(at.x + at.width)} ${y - 4}v8` }),
-    )
-    group.append(
-      svg(
-        'text',
-        { x: round(at.x + at.width / 2), y: y - 4, 'text-anchor': 'middle' },
-        String(window.number),
-        svg(
-          'title',
-          {},
-          t("The other trajectory's step {number}: {title}", { number: window.number, title: window.title }),
-        ),
-      ),
-    )
-  }
-  return group
+  const brackets = windows.flatMap(({ number: step, span: range, title }) => {
+    const at = span(geometry, range, 4)
+    if (!at) return []
+    const { x, width } = at
+    const name = svg('title', {}, t("The other trajectory's step {number}: {title}", { number: step, title }))
+    const place = { x: round(x + width / 2), y: y - 4, 'text-anchor': 'middle' }
+    return [
+      svg('path', { d: `M${x} ${y - 4}v8M${x} ${y}h${width}M${round(x + width)} ${y - 4}v8` }),
+      svg('text', place, String(step), name),
+    ]
+  })
+  return svg('g', { class: 'so-second' }, ...brackets)
 }
 
 /**
@@ -179,38 +154,33 @@ export function widthMark(geometry, points, { scale, wavelength, drawn }) {
 
 /** The axis of the other frame, along the top of the frame and inside it. */
 export function otherAxis(geometry, { factor, label }) {
-  const group = svg('g', { class: 'so-other-axis' })
+  const { left, right, top, width } = geometry
   const [lo, hi] = geometry.range.map((wavelength) => wavelength * factor)
-  const { values, digits } = niceTicks(lo, hi, geometry.width / 100)
-  const labelled = geometry.left + label.length * 6.4 + 8
-  for (const value of values) {
+  const { values, digits } = niceTicks(lo, hi, width / 100)
+  const labelled = left + label.length * 6.4 + 8
+  const text = (x, more, ...content) => svg('text', { x, y: top + 14, ...more }, ...content)
+  const ticks = values.flatMap((value) => {
     const x = round(geometry.x(value / factor))
-    group.append(svg('path', { d: `M${x} ${geometry.top}v4` }))
-    if (x < labelled + 14 || x > geometry.right - 10) continue
-    group.append(
-      svg('text', { x, y: geometry.top + 14, 'text-anchor': 'middle' }, number(value, digits, { group: false })),
-    )
-  }
-  group.append(svg('text', { class: 'so-axis-name', x: geometry.left + 4, y: geometry.top + 14 }, label))
-  return group
+    const isFree = x >= labelled + 14 && x <= right - 10
+    return [
+      svg('path', { d: `M${x} ${top}v4` }),
+      isFree && text(x, { 'text-anchor': 'middle' }, number(value, digits, { group: false })),
+    ]
+  })
+  return svg('g', { class: 'so-other-axis' }, ...ticks, text(left + 4, { class: 'so-axis-name' }, label))
 }
 
-/**
- * Axis titles. The flux title of the upper panel, and one that is longer than the axis, is cut to its quantity.
- */
+/** Axis titles. The flux title of the upper panel, and one that is longer than the axis, is cut to its quantity. */
 export function titles(geometry, { wavelength, flux }) {
   const long = geometry.titled && flux.text.length * 6.4 < geometry.height + 30
   const y = Math.round((geometry.top + geometry.bottom) / 2)
   const { text, x } = placedTitle(geometry, wavelength)
+  const title = (place, ...content) => svg('text', { ...place, 'text-anchor': 'middle' }, ...content)
   return svg(
     'g',
     { class: 'so-titles' },
-    geometry.titled ? svg('text', { x, y: geometry.bottom + 34, 'text-anchor': 'middle' }, text) : null,
-    svg(
-      'text',
-      { transform: `translate(12 ${y})rotate(-90)`, 'text-anchor': 'middle' },
-      ...fluxSpans(long ? flux.text : flux.quantity),
-    ),
+    geometry.titled && title({ x, y: geometry.bottom + 34 }, text),
+    title({ transform: `translate(12 ${y})rotate(-90)` }, ...fluxSpans(long ? flux.text : flux.quantity)),
   )
 }
 

@@ -65,13 +65,10 @@ export function smooth(flux, ivar, width) {
   if (!(width > 0)) return { flux: clean, sigma }
   const reach = Math.ceil(4 * width)
   const kernel = Float64Array.from({ length: reach + 1 }, (_, k) => Math.exp(-0.5 * (k / width) ** 2))
-  const outFlux = new Float64Array(flux.length).fill(NaN)
-  const outSigma = new Float64Array(flux.length).fill(NaN)
+  const [outFlux, outSigma] = [clean.slice().fill(NaN), clean.slice().fill(NaN)]
   for (let i = 0; i < flux.length; i += 1) {
     if (Number.isNaN(clean[i])) continue
-    let weight = 0
-    let sum = 0
-    let variance = 0
+    let [weight, sum, variance] = [0, 0, 0]
     const last = Math.min(flux.length - 1, i + reach)
     for (let j = Math.max(0, i - reach); j <= last; j += 1) {
       if (Number.isNaN(clean[j])) continue
@@ -98,44 +95,34 @@ export function quantile(values, fraction) {
   return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))] : NaN
 }
 
-/** Ranges [from, to) of indices for which `holds(i)` is true. */
-export function stretches(length, holds) {
+/** The usual deviation, as σ of a normal distribution, without outliers. */
+export const scatterOf = (deviations) => 1.4826 * quantile(deviations.map(Math.abs), 0.5)
+
+/** Ranges [from, to) of indices for which `holds(i)` is true; a new one begins where `breaks(i)` is. */
+export function stretches([from, to], holds, breaks = /** @type {(i: number) => boolean} */ (() => false)) {
   const runs = []
   let start = -1
-  for (let i = 0; i <= length; i += 1) {
-    const inside = i < length && holds(i)
-    if (inside && start < 0) start = i
-    else if (!inside && start >= 0) {
+  for (let i = from; i <= to; i += 1) {
+    const inside = i < to && holds(i)
+    if (start >= 0 && (!inside || breaks(i))) {
       runs.push([start, i])
       start = -1
     }
+    if (inside && start < 0) start = i
   }
   return runs
 }
 
 /** Ranges of pixels with data and without a jump in wavelength between neighbours. */
-export function unbroken(wavelength, flux, from = 0, to = flux.length) {
-  const runs = []
-  let start = -1
-  for (let i = from; i <= to; i += 1) {
-    const data = i < to && Number.isFinite(flux[i])
-    if (data && start >= 0 && isJump(wavelength, i)) {
-      runs.push([start, i])
-      start = i
-    }
-    if (data && start < 0) start = i
-    else if (!data && start >= 0) {
-      runs.push([start, i])
-      start = -1
-    }
-  }
-  return runs
-}
+export const unbroken = (wavelength, flux, from, to) =>
+  stretches(
+    [from, to],
+    (i) => Number.isFinite(flux[i]),
+    (i) => isJump(wavelength, i),
+  )
 
-function isJump(wavelength, i) {
-  if (i < 2) return false
-  return wavelength[i] - wavelength[i - 1] > 5 * (wavelength[i - 1] - wavelength[i - 2])
-}
+const isJump = (wavelength, i) =>
+  i >= 2 && wavelength[i] - wavelength[i - 1] > 5 * (wavelength[i - 1] - wavelength[i - 2])
 
 /** The borders of pixel `i`: half way to its neighbours, symmetric if one is missing or beyond a jump. */
 export function borders(wavelength, i) {
@@ -166,21 +153,15 @@ export const isSeen = (wavelength, /** @type {{flux: Float64Array, sigma: Float6
     const inner = flux.subarray(left, right).filter(Number.isFinite)
     if (sides.length < 6 || inner.length < 2) return false
     const level = quantile(sides, 0.5)
-    const scatter =
-      1.4826 *
-      quantile(
-        sides.map((value) => Math.abs(value - level)),
-        0.5,
-      )
-    const error = Math.max(scatter, quantile(sigma.subarray(left, right), 0.5) || 0)
+    const error = Math.max(
+      scatterOf(sides.map((value) => value - level)),
+      quantile(sigma.subarray(left, right), 0.5) || 0,
+    )
     const mean = inner.reduce((sum, value) => sum + value, 0) / inner.length
     return Math.abs(mean - level) > (LEAST_SEEN * error) / Math.sqrt(inner.length)
   })
 
-/**
- * Round ticks between `low` and `high`: about `count` of them, at multiples of 1, 2 or 5 times a
- * power of ten. Returns {step, values, digits}.
- */
+/** {step, values, digits} of about `count` ticks at multiples of 1, 2 or 5 times a power of ten. */
 export function niceTicks(low, high, count) {
   const rough = (high - low) / Math.max(1, count)
   const power = 10 ** Math.floor(Math.log10(rough))

@@ -1,7 +1,7 @@
 // Curves drawn with the data: a library template, the pipeline's model, single exposures. They are placed on the data's
 // own wavelengths, and divided by the data's pseudo-continuum in the normalised view.
 
-import { h } from '../common/dom.js'
+import { fill, h } from '../common/dom.js'
 import { number } from '../common/format.js'
 import { t } from '../common/language.js'
 import { dividedBy } from './continuum.js'
@@ -42,12 +42,9 @@ export function placedOverlays(overlays, spectrum, continuum) {
 export const EXPOSURE_COLOURS = 6
 
 function place({ kind, wavelength, flux, medium = 'vacuum', z = 0 }, spectrum, continuum) {
-  const at =
-    kind === 'template'
-      ? Float64Array.from(wavelength, (rest) =>
-          inMedium(inMedium(rest, medium, 'vacuum') * (1 + z), 'vacuum', spectrum.medium),
-        )
-      : Float64Array.from(wavelength)
+  const observed = (/** @type {number} */ rest) =>
+    inMedium(inMedium(rest, medium, 'vacuum') * (1 + z), 'vacuum', spectrum.medium)
+  const at = Float64Array.from(wavelength, (each) => (kind === 'template' ? observed(each) : each))
   const values = Float64Array.from(flux, (value) => value ?? NaN)
   if (!continuum) return { wavelength: at, flux: values }
   const levels = at.map((each) => interpolate(spectrum.wavelength, continuum, each))
@@ -64,21 +61,17 @@ const KINDS = { template: t('template'), model: t('pipeline model'), exposure: '
  */
 export function drawLegend(legend, overlays, placed, unmeasured) {
   legend.hidden = overlays.length === 0 && !unmeasured
-  legend.replaceChildren(
-    ...(unmeasured
-      ? [
-          h(
-            'li.so-unmeasured',
-            { title: t('They set no range and enter no measurement') },
-            h('span.so-swatch', { style: 'background: var(--so-faint)' }),
-            t('{n} pixels with ivar = 0: not measured', { n: number(unmeasured.filter(Number.isFinite).length) }),
-          ),
-        ]
-      : []),
-    ...placed.map(({ kind, name, colour }, at) => {
-      const text = [KINDS[kind], name, overlays[at].note].filter(Boolean).join(' · ')
-      const swatch = h('span.so-swatch', { style: `background: var(--so-${colour})` })
-      return h(`li.so-${kind}`, { title: overlays[at].title || text }, swatch, text)
+  const entry = (kind, colour, text, title) =>
+    h(`li.so-${kind}`, { title }, h('span.so-swatch', { style: `background: var(--so-${colour})` }), text)
+  const n = number(unmeasured?.filter(Number.isFinite).length ?? 0)
+  const about = t('They set no range and enter no measurement')
+  fill(
+    legend,
+    unmeasured && entry('unmeasured', 'faint', t('{n} pixels with ivar = 0: not measured', { n }), about),
+    placed.map(({ kind, name, colour }, at) => {
+      const { note, title } = overlays[at]
+      const text = [KINDS[kind], name, note].filter(Boolean).join(' · ')
+      return entry(kind, colour, text, title || text)
     }),
   )
 }

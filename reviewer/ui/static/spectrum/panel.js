@@ -3,7 +3,7 @@
 
 import { h } from '../common/dom.js'
 import { t, word } from '../common/language.js'
-import { extent, pixelsIn } from './frames.js'
+import { extent, isWithin, pixelsIn } from './frames.js'
 import * as labels from './labels.js'
 import * as marks from './marks.js'
 import { borders, nearest, niceTicks } from './math.js'
@@ -26,53 +26,44 @@ let panels = 0 // on the page: elements that are referred to by id need ids of t
 const CONFIG = { displayModeBar: false, doubleClick: false, responsive: false, showTips: false, scrollZoom: false }
 
 export class Panel {
-  /** @type {any} the content drawn, see `compose` */
-  scene
-  /** @type {any} the plot's position on the screen */
-  geometry
-  /** @type {any} plotly's element */
-  gd
+  revision = 0
   width = 0
   height = 0
+  alone = false // whether no other panel has the titles of the axes
+  hatch = `so-hatch-${(panels += 1)}`
+  under = marks.svg('svg', { class: 'so-under', 'aria-hidden': 'true' })
+  over = marks.svg('svg', { class: 'so-over', 'aria-hidden': 'true' })
+  plot = h('div.so-plot', { 'aria-hidden': 'true' })
+  summary = h('p.so-summary', { id: `so-summary-${panels}` })
+  brush = h('div.so-brush', { hidden: true })
+  cursor = h('div.so-cursor', { hidden: true })
+  lit = h('div.so-lit', { hidden: true })
 
   /**
    * @param {HTMLElement} host  gets the panel's elements; its size decides the plot's
-   * @param {{name: string, plotly: any, onZoom: Function}} options
+   * @param {string} name "full" or "step" @param {any} plotly @param {(panel: Panel) => void} onZoom
    */
-  constructor(host, { name, plotly, onZoom }) {
+  constructor(host, name, plotly, onZoom) {
     this.host = host
     this.name = name
     this.plotly = plotly
     this.onZoom = onZoom
-    /** @type {any} [lo, hi] in the data's wavelengths; null: all of it */
-    this.range = null
-    /** @type {any} [low, high] as drawn; null: from most of the data */
-    this.yRange = null
-    this.revision = 0
-    this.alone = false // whether no other panel has the titles of the axes
-    this.hatch = `so-hatch-${(panels += 1)}`
-    this.under = marks.svg('svg', { class: 'so-under', 'aria-hidden': 'true' })
-    this.plot = h('div.so-plot', { 'aria-hidden': 'true' })
-    this.over = marks.svg('svg', { class: 'so-over', 'aria-hidden': 'true' })
-    this.summary = h('p.so-summary', { id: `so-summary-${panels}` })
-    this.layer = h('div.so-layer')
-    this.brush = h('div.so-brush', { hidden: true })
-    this.cursor = h('div.so-cursor', { hidden: true })
+    this.scene = null // the content drawn, see `compose`
+    /** @type {any} */
+    this.geometry = null // the plot's position on the screen
+    this.gd = null // plotly's element
+    this.range = null // [lo, hi] in the data's wavelengths; null: all of it
+    this.yRange = null // [low, high] as drawn; null: from most of the data
+    this.litRange = null // of the data's wavelengths
+    this.drawnFrom = null
     this.edges = ['lo', 'hi'].map((end) =>
       h(`div.so-edge.so-${end}`, {
-        tabIndex: 0,
-        role: 'slider',
-        'data-end': end,
-        hidden: true,
-        'aria-orientation': 'horizontal',
+        ...{ tabIndex: 0, role: 'slider', 'data-end': end, hidden: true, 'aria-orientation': 'horizontal' },
         'aria-label': end === 'lo' ? t('Start of the window') : t('End of the window'),
         title: t('Drag to change the window (or arrow keys: one pixel; with Shift, ten)'),
       }),
     )
-    this.lit = h('div.so-lit', { hidden: true })
-    /** @type {number[] | null} a range of the data's wavelengths that is lit up */
-    this.litRange = null
-    this.layer.append(this.cursor, this.lit, this.brush, ...this.edges)
+    this.layer = h('div.so-layer', this.cursor, this.lit, this.brush, this.edges)
     host.classList.add('so-panel')
     host.setAttribute('role', 'figure')
     host.setAttribute('aria-label', name === 'full' ? t('Whole spectrum') : t('Window of the selected step'))
@@ -87,11 +78,11 @@ export class Panel {
     this.revision += 1
   }
 
-  /** Zoom by a factor about a wavelength (the middle if none is given), and move by a fraction of the width. */
-  zoom(by, around, pan = 0) {
+  /** Zoom by a factor about a wavelength (the middle if none is given). */
+  zoom(by, around) {
     const [lo, hi] = this.range ?? extent(this.scene.wavelength)
     const centre = around ?? (lo + hi) / 2
-    this.zoomTo([lo, hi].map((edge) => centre + (edge - centre) * by + pan * (hi - lo)))
+    this.zoomTo([lo, hi].map((edge) => centre + (edge - centre) * by))
   }
 
   /** Show a range, kept within the data and no narrower than a few pixels of it. */
@@ -104,51 +95,38 @@ export class Panel {
     this.setRange([from, from + width])
   }
 
+  /** Take the size of the host; false if it was the same. */
   resize(width, height) {
-    this.width = Math.round(width)
-    this.height = Math.round(height)
+    const [before, size] = [[this.width, this.height], [width, height].map(Math.round)]
+    ;[this.width, this.height] = size
     for (const layer of [this.under, this.over]) {
-      layer.setAttribute('width', this.width)
-      layer.setAttribute('height', this.height)
+      layer.setAttribute('width', size[0])
+      layer.setAttribute('height', size[1])
     }
+    return size.join() !== before.join()
   }
 
-  /** Draw the data and the axes; call `paintMarks` after it. */
-  paint(scene) {
-    this.scene = scene
+  /** Draw the data and the axes of the scene; call `paintMarks` after it. */
+  paint() {
     if (!(this.width > 120 && this.height > 100)) return
     const geometry = this.#measure()
     if (this.#isDrawn(geometry)) return
     const draw = this.gd ? this.plotly.react : this.plotly.newPlot
     draw(this.plot, this.#traces(geometry), this.#layout(geometry), CONFIG)
-    if (!this.gd) this.#listen()
+    if (this.gd) return
+    this.gd = this.plot
+    this.gd.on('plotly_relayout', (event) => this.#follow(event, true))
+    this.gd.on('plotly_relayouting', (event) => this.#follow(event, false))
   }
 
-  /**
-   * Whether plotly has drawn exactly this. Most changes are in the marks, and drawing takes plotly 30 ms for any
-   * change.
-   */
+  /** Whether plotly has drawn exactly this. Most changes are in the marks, and any change takes plotly 30 ms. */
   #isDrawn({ top, range, yRange }) {
-    const { scene } = this
+    const { id, wavelength, drawn, raw, unmeasured, error, scale, factor, colours, overlays } = this.scene
     const before = this.drawnFrom
     this.drawnFrom = [
-      scene.id,
-      scene.wavelength,
-      scene.drawn,
-      scene.raw,
-      scene.unmeasured,
-      scene.error,
-      scene.scale,
-      scene.factor,
-      scene.colours,
-      this.revision,
-      this.width,
-      this.height,
-      top,
-      ...range,
-      ...yRange,
-      scene.overlays.length,
-      ...scene.overlays.map(({ flux }) => flux),
+      ...[id, wavelength, drawn, raw, unmeasured, error, scale, factor, colours],
+      ...[this.revision, this.width, this.height, top, ...range, ...yRange],
+      ...[overlays.length, ...overlays.map(({ flux }) => flux)],
     ]
     return Boolean(this.gd && before) && this.drawnFrom.every((value, i) => Object.is(value, before?.[i]))
   }
@@ -157,20 +135,21 @@ export class Panel {
   paintMarks() {
     const { scene, geometry } = this
     if (!geometry) return
+    const { bands, drawn, gaps, masked, otherAxis, scale, second, wavelength } = scene
     this.under.replaceChildren(
       hatching(geometry),
-      marks.skyBands(geometry, scene.bands),
-      marks.gapMarks(geometry, scene.gaps, scene.masked),
+      marks.skyBands(geometry, bands),
+      marks.gapMarks(geometry, gaps, masked),
     )
     this.showSky(null)
-    const pixels = pixelsIn(scene.wavelength, geometry.range)
     this.over.replaceChildren(
       marks.frame(geometry),
-      geometry.axisHeight ? marks.otherAxis(geometry, scene.otherAxis) : '',
+      // A panel that is too small keeps the geometry of an earlier scene.
+      geometry.axisHeight && otherAxis ? marks.otherAxis(geometry, otherAxis) : '',
       labels.lineMarks(geometry, scene.lines),
-      marks.offScale(geometry, { ...scene.drawn, wavelength: scene.wavelength, scale: scene.scale }, pixels),
+      marks.offScale(geometry, { ...drawn, wavelength, scale }, pixelsIn(wavelength, geometry.range)),
       marks.titles(geometry, scene.titles),
-      scene.second.length ? marks.secondRow(geometry, scene.second) : '',
+      second.length ? marks.secondRow(geometry, second) : '',
     )
     this.paintWidth()
     this.paintWindows()
@@ -203,59 +182,41 @@ export class Panel {
     const { geometry, lit } = this
     this.litRange = range
     lit.hidden = !range || !geometry || range[1] < geometry.range[0] || range[0] > geometry.range[1]
-    if (!lit.hidden) this.#cover(lit, range, [geometry.top, geometry.bottom])
+    if (!lit.hidden) this.#cover(lit, range)
   }
 
   /** Draw the sky bands at a wavelength in full height, all others as a strip. @param {number | null} wavelength */
   showSky(wavelength) {
     if (!this.geometry || !this.scene) return
     this.scene.bands.forEach(({ span }, at) => {
-      const isUnder = wavelength !== null && wavelength >= span[0] && wavelength <= span[1]
+      const isUnder = wavelength !== null && isWithin(wavelength, span)
       for (const part of this.under.querySelectorAll(`[data-band="${at}"]`)) part.classList.toggle('so-tall', isUnder)
     })
   }
 
   showCursor(wavelength) {
-    const inside =
-      wavelength !== null &&
-      this.geometry &&
-      wavelength >= this.geometry.range[0] &&
-      wavelength <= this.geometry.range[1]
-    this.cursor.hidden = !inside
-    if (!inside) return
-    const { x, top, height } = this.geometry
-    Object.assign(this.cursor.style, {
-      transform: `translateX(${Math.round(x(wavelength))}px)`,
-      top: `${top}px`,
-      height: `${height}px`,
-    })
+    const { cursor, geometry } = this
+    cursor.hidden = wavelength === null || !geometry || !isWithin(wavelength, geometry.range)
+    if (!cursor.hidden) marks.stand(cursor, geometry, Math.round(geometry.x(wavelength)))
   }
 
-  /**
-   * Show a dragged range that belongs to no window, between two heights (px from the top) if they are given; null
-   * hides it.
-   */
-  showBrush(range, heights = /** @type {number[] | null} */ (null)) {
+  /** Show a dragged range, between two heights (px from the top) if they are given; null hides it. */
+  showBrush(range, heights) {
     const { geometry, brush } = this
     brush.hidden = !range || !geometry
-    if (!brush.hidden) this.#cover(brush, range, heights ?? [geometry.top, geometry.bottom])
+    if (!brush.hidden) this.#cover(brush, range, heights)
   }
 
   /**
    * Lay an element over wavelengths of the data, between two heights (px from the top).
-   * @param {HTMLElement} element @param {any} range @param {number[]} heights
+   * @param {HTMLElement} element @param {any} range @param {number[] | null} [heights]
    */
-  #cover(element, range, [top, bottom]) {
-    const { geometry } = this
-    const [from, to] = range.map((wavelength) =>
-      Math.max(geometry.left, Math.min(geometry.right, geometry.x(wavelength))),
-    )
-    Object.assign(element.style, {
-      left: `${from}px`,
-      width: `${Math.max(2, to - from)}px`,
-      top: `${top}px`,
-      height: `${bottom - top}px`,
-    })
+  #cover(element, range, heights) {
+    const { bottom, left, right, top, x } = this.geometry
+    const [from, to] = range.map((wavelength) => Math.max(left, Math.min(right, x(wavelength))))
+    const [upper, lower] = heights ?? [top, bottom]
+    const box = { left: from, width: Math.max(2, to - from), top: upper, height: lower - upper }
+    for (const [name, pixels] of Object.entries(box)) element.style[name] = `${pixels}px`
   }
 
   /** The flux, as drawn, at two heights (px from the top), the lower flux first. */
@@ -266,14 +227,9 @@ export class Panel {
 
   #placeEdge(edge, window, end) {
     const { geometry } = this
-    const at = window?.span[end]
-    edge.hidden = !window || !this.scene.editable || at < geometry.range[0] || at > geometry.range[1]
+    edge.hidden = !window || !this.scene.editable || !isWithin(window.span[end], geometry.range)
     if (edge.hidden) return
-    Object.assign(edge.style, {
-      transform: `translateX(${geometry.x(at)}px)`,
-      top: `${geometry.top}px`,
-      height: `${geometry.height}px`,
-    })
+    marks.stand(edge, geometry, geometry.x(window.span[end]))
     const value = [window.lo, window.hi][end]
     edge.setAttribute('aria-valuenow', value)
     edge.setAttribute('aria-valuetext', t('{value} Å, {frame}', { value, frame: word(window.frame) }))
@@ -282,7 +238,6 @@ export class Panel {
   #measure() {
     const { scene } = this
     const isFull = this.name === 'full'
-    const top = TOP
     const titled = !isFull || this.alone
     const bottom = this.height - FOOT[titled ? 'step' : 'full']
     const range = this.range ?? extent(scene.wavelength)
@@ -290,20 +245,11 @@ export class Panel {
     const width = this.width - LEFT - Math.max(RIGHT, Math.ceil((digits * DIGIT) / 2) + 3)
     const perPixel = (range[1] - range[0]) / width
     this.geometry = {
-      left: LEFT,
-      right: LEFT + width,
-      panelWidth: this.width,
-      width,
-      top,
-      bottom,
-      height: bottom - top,
+      ...{ left: LEFT, right: LEFT + width, panelWidth: this.width, width },
+      ...{ top: TOP, bottom, height: bottom - TOP, titled, range, perPixel, hatch: this.hatch },
       axisHeight: !isFull && scene.otherAxis ? OTHER_AXIS : 0,
-      titled,
       rows: isFull ? 1 : 2, // of names
-      range,
-      perPixel,
-      hatch: this.hatch,
-      yRange: this.yRange ?? this.#withMargins(this.#bulk(range), bottom - top),
+      yRange: this.yRange ?? this.#withMargins(this.#bulk(range), bottom - TOP),
       x: (wavelength) => LEFT + (wavelength - range[0]) / perPixel,
       wavelength: (x) => range[0] + (x - LEFT) * perPixel,
     }
@@ -330,100 +276,63 @@ export class Panel {
   }
 
   #traces({ range, perPixel }) {
-    const { scene } = this
+    const { colours, drawn, error, factor, overlays, raw, scale, unmeasured, wavelength } = this.scene
     // One screen width more on either side, so that there are data to show during a pan.
     const wide = range[1] - range[0]
-    const [from, to] = pixelsIn(scene.wavelength, [range[0] - wide, range[1] + wide])
-    const options = { from, to, columnWidth: perPixel, factor: scene.factor, scale: scene.scale }
-    const { line, band } = paths(scene.wavelength, scene.drawn.flux, scene.drawn.sigma, {
-      ...options,
-      withBand: scene.error,
-    })
-    const faint =
-      scene.unmeasured &&
-      paths(scene.wavelength, scene.unmeasured, scene.unmeasured, { ...options, withBand: false }).line
-    const raw = scene.raw && paths(scene.wavelength, scene.raw, scene.drawn.sigma, { ...options, withBand: false }).line
-    const { colours } = scene
+    const outline = (at, flux, sigma, more) => {
+      const [from, to] = pixelsIn(at, [range[0] - wide, range[1] + wide])
+      return paths(at, flux, sigma, { from, to, columnWidth: perPixel, factor, scale, ...more })
+    }
     const shared = { type: 'scatter', mode: 'lines', hoverinfo: 'skip' }
-    const stroke = (path, colour, width) => ({
-      ...shared,
-      ...(path ?? { x: [], y: [] }),
-      line: { color: colour, width, simplify: false },
-    })
-    const curve = ({ wavelength, flux, kind, colour }) => {
-      const [first, last] = pixelsIn(wavelength, [range[0] - wide, range[1] + wide])
-      const shape = { ...options, from: first, to: last, withBand: false, stepped: false }
-      const { line: path } = paths(wavelength, flux, flux, shape)
+    const nothing = { x: [], y: [] }
+    const stroke = (path, color, width) => ({ ...shared, ...path, line: { color, width, simplify: false } })
+    const curve = ({ wavelength: at, flux, kind, colour }) => {
+      const { line: path } = outline(at, flux, flux, { stepped: false })
       // The data have to be seen where a curve fits them.
       return { ...stroke(path, colours[colour], kind === 'exposure' ? 0.8 : 1.2), opacity: 0.8 }
     }
+    const { line, band } = outline(wavelength, drawn.flux, drawn.sigma, { withBand: error })
+    const under = raw ? outline(wavelength, raw, drawn.sigma).line : nothing
     return [
-      { ...shared, ...(band ?? { x: [], y: [] }), fill: 'toself', fillcolor: colours.error, line: { width: 0 } },
-      stroke(raw, colours.raw, 1),
-      ...scene.overlays.filter(({ kind }) => kind === 'exposure').map(curve),
+      { ...shared, ...(band ?? nothing), fill: 'toself', fillcolor: colours.error, line: { width: 0 } },
+      stroke(under, colours.raw, 1),
+      ...overlays.filter(({ kind }) => kind === 'exposure').map(curve),
       stroke(line, colours.data, this.name === 'step' ? 1.3 : 1),
-      ...scene.overlays.filter(({ kind }) => kind !== 'exposure').map(curve),
-      ...(faint ? [stroke(faint, colours.faint, 1)] : []),
+      ...overlays.filter(({ kind }) => kind !== 'exposure').map(curve),
+      ...(unmeasured ? [stroke(outline(wavelength, unmeasured, unmeasured).line, colours.faint, 1)] : []),
     ]
   }
 
   #layout({ range, yRange, top, bottom, right }) {
-    const { scene } = this
-    const { colours } = scene
+    const { colours, factor, id } = this.scene
     const axis = {
       // Without these settings plotly reads the data to guess the type, and measures each label on the page.
-      type: 'linear',
-      tickangle: 0,
-      ticklabeloverflow: 'allow',
-      gridcolor: colours.grid,
-      zeroline: false,
-      showline: false, // the frame, with the lane of the numbers, is one of the marks
-      ticks: 'outside',
-      ticklen: 4,
-      tickcolor: colours.frame,
-      tickfont: { size: 12, color: colours.text },
-      exponentformat: 'none',
+      ...{ type: 'linear', tickangle: 0, ticklabeloverflow: 'allow', exponentformat: 'none' },
+      // The frame, with the lane of the numbers, is one of the marks.
+      ...{ gridcolor: colours.grid, zeroline: false, showline: false },
+      ...{ ticks: 'outside', ticklen: 4, tickcolor: colours.frame, tickfont: { size: 12, color: colours.text } },
     }
+    const shown = range.map((wavelength) => wavelength * factor)
     return {
-      width: this.width,
-      height: this.height,
+      ...{ width: this.width, height: this.height, font: { family: colours.font }, separators: '.\u202f' },
       margin: { l: LEFT, r: this.width - right, t: top, b: this.height - bottom },
-      paper_bgcolor: 'transparent',
-      plot_bgcolor: 'transparent',
-      showlegend: false,
-      hovermode: false,
+      ...{ paper_bgcolor: 'transparent', plot_bgcolor: 'transparent', showlegend: false, hovermode: false },
       dragmode: false, // see gestures.js; plotly's own drags on the axes remain
-      font: { family: colours.font },
-      separators: '.\u202f',
       // plotly keeps the person's zoom until we set a range.
-      uirevision: `${scene.id}/${this.revision}`,
-      xaxis: {
-        ...axis,
-        ...ticks(
-          range.map((wavelength) => wavelength * scene.factor),
-          this.width / 100,
-        ),
-        separatethousands: false,
-      },
+      uirevision: `${id}/${this.revision}`,
+      xaxis: { ...axis, ...ticks(shown, this.width / 100), separatethousands: false },
       yaxis: { ...axis, ...ticks(yRange, (bottom - top) / 60), separatethousands: true },
     }
   }
 
-  #listen() {
-    this.gd = this.plot
-    this.gd.on('plotly_relayout', (event) => this.#follow(event, true))
-    this.gd.on('plotly_relayouting', (event) => this.#follow(event, false))
-  }
-
   /** Store the ranges that a drag on the plot or its axes has set. */
   #follow(event, final) {
-    const x = [event['xaxis.range[0]'], event['xaxis.range[1]']]
-    const y = [event['yaxis.range[0]'], event['yaxis.range[1]']]
+    const [x, y] = ['xaxis', 'yaxis'].map((axis) => [event[`${axis}.range[0]`], event[`${axis}.range[1]`]])
     if (x[0] === undefined && y[0] === undefined) return
     if (x[0] !== undefined) this.range = x.map((shown) => shown / this.scene.factor)
     if (y[0] !== undefined) this.yRange = y
     this.#measure()
-    if (final) this.onZoom(this, { reset: false })
+    if (final) this.onZoom(this)
     else this.paintMarks()
   }
 }
@@ -440,32 +349,23 @@ function ticks(range, /** @type {number} */ count) {
 function badges(geometry, scene) {
   const seen = scene.windows
     .map((window) => ({ window, middle: geometry.x((window.span[0] + window.span[1]) / 2) }))
-    .filter(({ middle }) => middle >= geometry.left && middle <= geometry.right)
+    .filter(({ middle }) => isWithin(middle, [geometry.left, geometry.right]))
     .toSorted((a, b) => a.middle - b.middle)
   const middles = seen.map(({ middle }) => middle)
   const ends = [geometry.left + BADGE / 2 + 1, geometry.right - BADGE / 2 - 1]
   const places = labels.spreadWithin(middles, BADGE + 2, ends)
   return seen.map(({ window }, k) => {
     // The list of the steps is what keyboard and screen reader use.
-    const badge = h(
-      `div.so-badge${window.selected ? '.so-selected' : ''}`,
-      { 'aria-hidden': 'true', 'data-step': window.id, title: window.title },
-      String(window.number),
-    )
+    const props = { 'aria-hidden': 'true', 'data-step': window.id, title: window.title }
+    const badge = h(`div.so-badge${window.selected ? '.so-selected' : ''}`, props, String(window.number))
     if (window.side) badge.classList.add(`so-${window.side}`)
     badge.style.transform = `translate(${Math.round(places[k] - BADGE / 2)}px, ${geometry.bottom - BADGE - 1}px)`
     return badge
   })
 }
 
-function hatching({ hatch }) {
-  return marks.svg(
-    'defs',
-    {},
-    marks.svg(
-      'pattern',
-      { id: hatch, width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
-      marks.svg('rect', { class: 'so-hatch', width: 2, height: 6 }),
-    ),
-  )
+function hatching({ hatch: id }) {
+  const size = { width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' }
+  const stroke = marks.svg('rect', { class: 'so-hatch', width: 2, height: 6 })
+  return marks.svg('defs', {}, marks.svg('pattern', { id, ...size }, stroke))
 }

@@ -2,7 +2,7 @@
 // with which the whole spectrum begins.
 
 import { extent, restInData, windowInData } from './frames.js'
-import { lowerBound, quantile } from './math.js'
+import { lowerBound, quantile, scatterOf } from './math.js'
 
 const PAD = 0.06 // of the range, above and below the data
 const NEAR_ZERO = 0.25 // of the highest flux: a range that begins below it begins at 0
@@ -26,22 +26,22 @@ export function overviewRange({ flux, sigma }, mask, from = 0, to = flux.length)
   const [least, middle, most] = [0.01, 0.5, 0.995].map((fraction) => quantile(kept, fraction))
   const [low, high] = features(kept)
   const span = most - least
-  return padded(Math.min(least, Math.max(low, least - span)), Math.max(most, Math.min(high, 5 * middle)))
+  const lowest = Math.min(least, Math.max(low, least - span))
+  const highest = Math.max(most, Math.min(high, 5 * middle))
+  const [bottom, top] = padded(lowest, highest)
+  // Flux that is zero or nearly so is shown against zero: how deep a line is can be seen then.
+  return [lowest >= 0 && lowest < NEAR_ZERO * highest ? 0 : bottom, top]
 }
 
 /** The flux range [low, high] of every pixel with data between two indices, padded. */
 export function wholeRange(/** @type {Float64Array} */ flux, from = 0, to = flux.length) {
   const kept = flux.subarray(from, to).filter(Number.isFinite)
-  if (kept.length === 0) return [0, 1]
-  const [low, high] = [minimum(kept), maximum(kept)]
-  const pad = PAD * (high - low) || Math.abs(high) * 0.1 || 1
-  return [low - pad, high + pad]
+  return kept.length ? padded(minimum(kept), maximum(kept)) : [0, 1]
 }
 
-/** Flux that is zero or nearly so is shown against zero: how deep a line is can be seen then. */
 function padded(low, high) {
   const pad = PAD * (high - low) || Math.abs(high) * 0.1 || 1
-  return [low >= 0 && low < NEAR_ZERO * high ? 0 : low - pad, high + pad]
+  return [low - pad, high + pad]
 }
 
 /** The finite values without those of pixels much noisier than the rest, unless they are significant. */
@@ -62,12 +62,7 @@ function believable(flux, sigma) {
 function features(kept) {
   const base = quantile(kept, 0.5)
   const middles = kept.map((_, i) => median5(kept, i))
-  const scatter =
-    1.4826 *
-    quantile(
-      kept.map((value, i) => Math.abs(value - middles[i])),
-      0.5,
-    )
+  const scatter = scatterOf(kept.map((value, i) => value - middles[i]))
   const believed = kept.map((value, i) => {
     const reach = Math.max(5 * scatter, 0.65 * Math.abs(middles[i] - base))
     return Math.max(middles[i] - reach, Math.min(middles[i] + reach, value))

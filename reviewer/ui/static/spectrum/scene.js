@@ -3,7 +3,7 @@
 
 import { angstrom, fluxTitle, mediumText, significant, windowText } from '../common/format.js'
 import { t, word } from '../common/language.js'
-import { axisFrame, bandInData, chosenLines, otherFrame, shownFactor, windowInData } from './frames.js'
+import { axisFrame, bandInData, chosenLines, isWithin, otherFrame, shownFactor, windowInData } from './frames.js'
 import { borders, isSeen, measured, nearest, stretches, unbroken } from './math.js'
 import { overviewRange } from './ranges.js'
 import { EXPOSURE_COLOURS, placedOverlays } from './overlays.js'
@@ -19,70 +19,46 @@ const STEP_FROM = 2
  * gaps. `columnWidth` is the width of a screen column in Å of the data; `factor` converts the data's wavelengths to
  * shown ones, and `scale` fluxes to shown ones. Without `stepped`, wide pixels are points of a polyline.
  */
-export function paths(wavelength, flux, sigma, { from, to, columnWidth, factor, scale, withBand, stepped = true }) {
-  const runs = unbroken(wavelength, flux, from, to)
+export function paths(
+  wavelength,
+  flux,
+  sigma,
+  { from, to, columnWidth, factor, scale, withBand = false, stepped = true },
+) {
   const pixel = (wavelength[to - 1] - wavelength[from]) / Math.max(1, to - 1 - from)
   /** @type {any} */
   const outline = stepped && pixel >= STEP_FROM * columnWidth ? steps : pixel >= columnWidth ? points : columns
-  const line = new Path(factor, scale)
-  const band = withBand ? new Path(factor, scale) : null
-  for (const run of runs) {
-    const drawn = outline(wavelength, flux, sigma, run, columnWidth)
-    line.add(drawn.x, drawn.y)
-    if (band) band.add([...drawn.bandX, ...drawn.bandX.toReversed()], [...drawn.high, ...drawn.low.toReversed()])
-  }
-  return { line: line.done(), band: band && band.done() }
-}
-
-class Path {
-  /** @param {number} factor @param {number} scale */
-  constructor(factor, scale) {
-    /** @type {number[]} */
-    this.x = []
-    /** @type {number[]} */
-    this.y = []
-    this.factor = factor
-    this.scale = scale
-  }
-
-  add(x, y) {
-    if (this.x.length) {
-      this.x.push(NaN)
-      this.y.push(NaN)
+  const line = { x: [], y: [] }
+  const band = withBand ? { x: [], y: [] } : null
+  const add = (path, x, y) => {
+    if (path.x.length) {
+      path.x.push(NaN)
+      path.y.push(NaN)
     }
-    for (let i = 0; i < x.length; i += 1) {
-      this.x.push(x[i] * this.factor)
-      this.y.push(y[i] * this.scale)
-    }
+    for (const at of x) path.x.push(at * factor)
+    for (const value of y) path.y.push(value * scale)
   }
-
-  done() {
-    return { x: this.x, y: this.y }
+  for (const run of unbroken(wavelength, flux, from, to)) {
+    const { x, y, bandX, low, high } = outline(wavelength, flux, sigma, run, columnWidth)
+    add(line, x, y)
+    if (band) add(band, [...bandX, ...bandX.toReversed()], [...high, ...low.toReversed()])
   }
+  return { line, band }
 }
 
 /** Each pixel as a flat step between its borders. */
 function steps(wavelength, flux, sigma, [from, to]) {
-  const x = []
-  const y = []
-  const low = []
-  const high = []
-  for (let i = from; i < to; i += 1) {
-    x.push(...borders(wavelength, i))
-    y.push(flux[i], flux[i])
-    low.push(flux[i] - sigma[i], flux[i] - sigma[i])
-    high.push(flux[i] + sigma[i], flux[i] + sigma[i])
-  }
-  return { x, y, bandX: x, low, high }
+  const pixels = Array.from({ length: to - from }, (_, k) => from + k)
+  const twice = (valueOf) => pixels.flatMap((i) => [valueOf(i), valueOf(i)])
+  const x = pixels.flatMap((i) => borders(wavelength, i))
+  const [low, high] = [twice((i) => flux[i] - sigma[i]), twice((i) => flux[i] + sigma[i])]
+  return { x, y: twice((i) => flux[i]), bandX: x, low, high }
 }
 
 /** Each pixel as a point of a polyline; a lone pixel keeps its width. */
 function points(wavelength, flux, sigma, run) {
   if (run[1] - run[0] === 1) return steps(wavelength, flux, sigma, run)
-  const cut = (array) => Array.from(array.subarray(...run))
-  const x = cut(wavelength)
-  const y = cut(flux)
-  const error = cut(sigma)
+  const [x, y, error] = [wavelength, flux, sigma].map((array) => Array.from(array.subarray(...run)))
   return { x, y, bandX: x, low: y.map((value, i) => value - error[i]), high: y.map((value, i) => value + error[i]) }
 }
 
@@ -92,11 +68,8 @@ function columns(wavelength, flux, sigma, run, columnWidth) {
   const drawn = { x: [], y: [], bandX: [], low: [], high: [] }
   for (let i = run[0]; i < run[1];) {
     const end = wavelength[i] + columnWidth
-    let least = i
-    let most = i
-    let low = Infinity
-    let high = -Infinity
-    let j = i
+    let [j, least, most] = [i, i, i]
+    let [low, high] = [Infinity, -Infinity]
     for (; j < run[1] && wavelength[j] < end; j += 1) {
       if (flux[j] < flux[least]) least = j
       if (flux[j] > flux[most]) most = j
@@ -133,13 +106,9 @@ function calculate({ wavelength, flux, ivar, mask }) {
   const size = Math.max(Math.abs(low), Math.abs(high))
   const exponent = size >= 1e5 || size < 0.01 ? Math.floor(Math.log10(size)) : 0
   return {
-    ...data,
-    exponent,
-    scale: 10 ** -exponent,
-    bulk: [low, high],
-    unmeasured: unmeasured(flux, ivar),
-    gaps: stretches(flux.length, (i) => Number.isNaN(data.flux[i])).map(asSpan),
-    masked: stretches(flux.length, (i) => mask[i] && !Number.isNaN(data.flux[i])).map(asSpan),
+    ...{ ...data, exponent, scale: 10 ** -exponent, bulk: [low, high], unmeasured: unmeasured(flux, ivar) },
+    gaps: stretches([0, flux.length], (i) => Number.isNaN(data.flux[i])).map(asSpan),
+    masked: stretches([0, flux.length], (i) => mask[i] && !Number.isNaN(data.flux[i])).map(asSpan),
   }
 }
 
@@ -162,33 +131,22 @@ export function compose(item, state, { data, drawn, raw, faint, continuum, colou
   const frame = axisFrame(item, state)
   const factor = shownFactor(spectrum, state.z, frame)
   return {
-    id: item.id,
-    spectrum,
-    frame,
-    wavelength: spectrum.wavelength,
-    factor,
+    ...{ id: item.id, spectrum, wavelength: spectrum.wavelength, frame, factor, colours, error: state.error },
+    ...{ drawn, raw, continuum, measured: data, gaps: data.gaps, masked: data.masked },
     scale: continuum ? 1 : data.scale,
-    drawn,
-    colours,
-    error: state.error,
     editable: item.editable !== false,
     smoothed: state.smoothing > 0,
-    raw,
-    continuum,
-    measured: data,
     unmeasured: state.unmeasured ? faint : null,
     overlays: placedOverlays(item.overlays, spectrum, continuum),
     width: width.drawn(continuum),
     lines: state.lines ? placedLines(item, state, data) : [],
     bands: state.sky ? placedBands(item) : [],
-    gaps: data.gaps,
-    masked: data.masked,
-    windows: placedWindows(item, selected, dragged),
-    second: item.second.map((window) => ({
-      ...window,
-      title: windowTitle(window),
-      span: windowInData(window, spectrum),
+    windows: item.windows.map((window) => ({
+      noun: 'step',
+      ...placedWindow(dragged?.id === window.id ? { ...window, ...dragged } : window, spectrum),
+      selected: window.id === selected,
     })),
+    second: item.second.map((window) => placedWindow(window, spectrum)),
     otherAxis: Math.abs(state.z) < LEAST_Z ? null : otherAxis(spectrum, state),
     titles: {
       wavelength: wavelengthTitle(spectrum, frame),
@@ -212,7 +170,7 @@ export function reading({ lines, spectrum, frame, drawn, scale, smoothed, bands,
   const where = frames.map(
     (each) => `${angstrom(spectrum.wavelength[i] * shownFactor(spectrum, z, each))} ${word(each)}`,
   )
-  const spoilt = bands.filter(({ span }) => at >= span[0] && at <= span[1]).map(({ name }) => name)
+  const spoilt = bands.filter(({ span }) => isWithin(at, span)).map(({ name }) => name)
   where.unshift(...lines.filter((line) => Math.abs(line.at - at) <= reach).map(({ name }) => name))
   if (!Number.isFinite(drawn.flux[i])) return [...where, t('no data'), ...spoilt].join(' · ')
   const [flux, sigma] = [drawn.flux[i] * scale, drawn.sigma[i] * scale]
@@ -236,12 +194,8 @@ export function reading({ lines, spectrum, frame, drawn, scale, smoothed, bands,
 
 /** The tooltip of the mark of a pixel beyond the drawn range. */
 export function offScaleText({ spectrum, drawn, scale, factor, frame }, pixel) {
-  const at = angstrom(spectrum.wavelength[pixel] * factor)
-  return t('{at} {frame}: flux {flux}, beyond the drawn range', {
-    at,
-    frame: word(frame),
-    flux: significant(drawn.flux[pixel] * scale, 3),
-  })
+  const [at, flux] = [angstrom(spectrum.wavelength[pixel] * factor), significant(drawn.flux[pixel] * scale, 3)]
+  return t('{at} {frame}: flux {flux}, beyond the drawn range', { at, frame: word(frame), flux })
 }
 
 /** The colours plotly needs as values, read from the style sheet's variables. */
@@ -258,21 +212,10 @@ const placedLines = (item, { lineList, z }, data) =>
     .map((line) => ({ ...line, seen: isSeen(item.spectrum.wavelength, data, line.at) }))
     .filter((line) => lineList !== 'few' || line.seen || line.task)
 
-function placedWindows(item, selected, dragged) {
-  return item.windows.map((window) => {
-    const shown = dragged?.id === window.id ? { ...window, ...dragged } : window
-    return {
-      noun: 'step',
-      ...shown,
-      title: windowTitle(shown),
-      span: windowInData(shown, item.spectrum),
-      selected: window.id === selected,
-    }
-  })
-}
-
-function windowTitle({ label, lo, hi, frame }) {
-  return `${label ? `${label} · ` : ''}${windowText(lo, hi)} ${word(frame)}`
+function placedWindow(window, spectrum) {
+  const { label, lo, hi, frame } = window
+  const title = `${label ? `${label} · ` : ''}${windowText(lo, hi)} ${word(frame)}`
+  return { ...window, title, span: windowInData(window, spectrum) }
 }
 
 function otherAxis(spectrum, state) {
@@ -283,12 +226,11 @@ function otherAxis(spectrum, state) {
 const BAND_KINDS = { 'sky line': 'sky', 'arm join': 'join' }
 const NARROW = 50 // Å: a single sky line; a wider sky band (OH) is drawn paler
 
-function placedBands({ bands, spectrum, redshift }) {
-  return bands
+const placedBands = ({ bands, spectrum, redshift }) =>
+  bands
     .map((band) => {
       const kind = BAND_KINDS[band.kind] ?? band.kind
       const shade = kind === 'sky' && band.hi - band.lo > NARROW ? 'sky-region' : kind
       return { ...band, kind: shade, span: bandInData(band, spectrum, redshift) }
     })
     .filter(({ span }) => span !== null)
-}

@@ -1,8 +1,8 @@
 // A spectrum as a small line in a row of a list. The server draws it, once.
 
 import { getJSON } from '../common/http.js'
+import { svg } from './marks.js'
 
-const SVG = 'http://www.w3.org/2000/svg'
 const MOST = 100 // keys of a request: proxies refuse addresses longer than 8 kB
 
 /** @type {Map<string, Promise<string>>} */
@@ -15,10 +15,9 @@ const requested = new Map()
  * @param {string | null} key `spectrum` of a row, or "template:" and the id of a template; null: it stays empty
  */
 export function sparkline(key) {
-  const [box, line] = ['svg', 'path'].map((tag) => document.createElementNS(SVG, tag))
-  const attributes = { class: 'sparkline', viewBox: '0 0 120 24', preserveAspectRatio: 'none', 'aria-hidden': 'true' }
-  for (const [name, value] of Object.entries(attributes)) box.setAttribute(name, value)
-  box.append(line)
+  const line = svg('path')
+  const size = { viewBox: '0 0 120 24', preserveAspectRatio: 'none' }
+  const box = svg('svg', { class: 'sparkline', ...size, 'aria-hidden': 'true' }, line)
   if (key) pathOf(key).then((path) => line.setAttribute('d', path))
   return box
 }

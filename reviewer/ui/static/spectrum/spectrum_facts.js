@@ -32,7 +32,7 @@ export function identifiers({ ids }) {
 }
 
 /** "heliocentric (HELIO_RV in the file, −10.42 km/s applied)", or that the file does not say. */
-export function velocityFrame({ meta }) {
+function velocityFrame({ meta }) {
   const { velocity_frame: frame, velocity_frame_from: from, velocity_correction: applied } = meta ?? {}
   if (!frame) return t('not stated in the file')
   const source = / /.test(from) ? from : t('{keyword} in the file', { keyword: from })
@@ -41,7 +41,7 @@ export function velocityFrame({ meta }) {
 }
 
 /** [name, value] of the S/N in each band that the file has: u to z first. */
-export function signalToNoise({ snr }) {
+function signalToNoise({ snr }) {
   const place = (/** @type {[string, any]} */ [band]) => (BANDS.includes(band) ? BANDS.indexOf(band) : BANDS.length)
   return Object.entries(snr ?? {})
     .sort((a, b) => place(a) - place(b))
@@ -64,13 +64,9 @@ export const factsSheet = (button, spectrum, toast, first) =>
       [t('velocity frame'), velocityFrame(spectrum)],
       [t('redshift in the file'), Number.isFinite(spectrum.redshift) ? redshift(spectrum.redshift) : t('none')],
     ]
-    const isField = (/** @type {any} */ value) => value instanceof HTMLElement
-    const text = rows.map(([name, value]) => `${name}\t${isField(value) ? value.textContent : value}`)
-    const all = h(
-      'button.copy-all',
-      { onClick: () => copyText(text.join('\n'), toast, t('All of it copied.')) },
-      t('copy all'),
-    )
+    const text = rows.map(([name, value]) => `${name}\t${value.textContent ?? value}`).join('\n')
+    const onClick = () => copyText(text, toast, t('All of it copied.'))
+    const all = h('button.copy-all', { onClick }, t('copy all'))
     return [h('dl', ...rows.map(([name, value]) => [h('dt', name), h('dd', value)])), all]
   })
 

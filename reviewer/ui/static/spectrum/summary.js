@@ -61,8 +61,7 @@ function strongest({ spectrum, wavelength, measured: { flux, sigma }, lines }, r
   const [from, to] = centresIn(wavelength, range)
   const candidates = []
   for (let i = from + 1; i < to - 1; i += 1) {
-    let sum = 0
-    let variance = 0
+    let [sum, variance] = [0, 0]
     for (let k = i - 1; k <= i + 1; k += 1) {
       sum += flux[k] - continuum[k]
       variance += sigma[k] * sigma[k]
@@ -75,9 +74,8 @@ function strongest({ spectrum, wavelength, measured: { flux, sigma }, lines }, r
   for (const { at, significance } of candidates) {
     if (features.length === MOST) break
     if (features.some((other) => Math.abs(other.at - at) < REACH * at)) continue
-    const near = lines
-      .filter((line) => Math.abs(line.at - at) < NAMED * at)
-      .toSorted((a, b) => Math.abs(a.at - at) - Math.abs(b.at - at))
+    const far = (/** @type {any} */ line) => Math.abs(line.at - at)
+    const near = lines.filter((line) => far(line) < NAMED * at).toSorted((a, b) => far(a) - far(b))
     features.push({ at, sign: significance > 0 ? 'emission' : 'absorption', name: near[0]?.name ?? '' })
   }
   return features.toSorted((a, b) => a.at - b.at)

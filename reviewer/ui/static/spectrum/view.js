@@ -5,8 +5,8 @@ import { fill, h } from '../common/dom.js'
 import { idle, painted, pause } from '../common/idle.js'
 import { windowText } from '../common/format.js'
 import { t, word } from '../common/language.js'
-import { Controls, FIRST, nextLines, nextList, nextSmoothing, remembered, steppedRedshift } from './controls.js'
-import { draggedTo, nudged, otherFrame, screenGrain, windowInData } from './frames.js'
+import { Controls, FIRST, nextLines, nextList, nextSmoothing, remembered } from './controls.js'
+import { draggedTo, extent, nudged, otherFrame, screenGrain, windowInData } from './frames.js'
 import { Naming, attachGestures } from './gestures.js'
 import { C_KMS, inMedium, smooth } from './math.js'
 import { drawLegend } from './overlays.js'
@@ -20,6 +20,8 @@ import { WidthTool } from './width.js'
 const SETTLE = 200 // ms that a plot has to stay before it is described
 const POINTED = 4 // px between pointer and a line that it is on
 const CONTEXT = 0.03 // of a window's width, shown on either side of it in the lower plot
+const TOGGLES = ['error', 'sky', 'agent', 'normalised', 'brush']
+const CURVES = ['template', 'template-next', 'model', 'exposures']
 
 /** @type {(...report: any[]) => void} */
 const IGNORE = () => {}
@@ -28,50 +30,9 @@ const IGNORE = () => {}
 const noMeasure = () => Promise.reject(new Error(t('Equivalent widths cannot be measured here.')))
 
 export class SpectrumView {
-  /** @type {any} the item shown, see `show` */
-  item
-  /** @type {any} plotly.js */
-  plotly
-  /** @type {Panel} the whole spectrum */
-  full
-  /** @type {Panel} the window of the selected step */
-  step
-  /** @type {Panel[]} */
-  panels
-  /** @type {Controls} */
-  controls
-  /** @type {Naming} */
-  naming
-  /** @type {HTMLElement} */
-  readout
-  /** @type {HTMLElement} */
-  tip
-  /** @type {HTMLElement} what the agent saw */
-  picture
-  /** @type {ResizeObserver} */
-  sizes
-  /** @type {any} the content drawn last, see `compose` */
-  scene
-  /** @type {any} values that depend on the data only, see `prepare` */
-  data
-  /** @type {any} the data as smoothed and normalised */
-  drawn
-  /** @type {Float64Array | null} the flux under a smoothed one */
-  raw = null
-  /** @type {Float64Array | null} the flux of pixels without a variance */
-  faint = null
-  /** @type {Float64Array | null} what the fluxes are divided by */
-  continuum = null
-  /** @type {WidthTool} */
-  width
-  /** @type {HTMLElement} the names of the overlays */
-  legend
-  /** @type {any} */
-  colours
-  /** @type {number[] | null | undefined} the window that the lower plot shows */
-  lowerRange
-  /** @type {number[] | null} with which the upper plot begins, see `taskRange`; null: everything */
-  home = null
+  /** @type {Set<Panel>} panels to be drawn */
+  stale = new Set()
+  ending = new AbortController()
 
   /**
    * @param {HTMLElement} root  filled by the view; its size decides the plots'
@@ -99,26 +60,71 @@ export class SpectrumView {
       menu = () => /** @type {HTMLElement[]} */ ([]),
       copy = IGNORE,
       state = {},
-      plotly = window.Plotly,
     } = {},
   ) {
-    if (!plotly) throw new Error('SpectrumView: window.Plotly is missing; load plotly.min.js first')
+    this.plotly = window.Plotly
+    if (!this.plotly) throw new Error('SpectrumView: window.Plotly is missing; load plotly.min.js first')
     this.root = root
-    this.on = { window: onWindow, select: onSelect, state: onState, overlay: onOverlay, measure, copy, picture }
+    this.on = { window: onWindow, select: onSelect, state: onState, overlay: onOverlay, picture }
     this.state = { ...FIRST, ...state }
-    this.item = null
-    /** @type {string | null | undefined} the step whose window is selected */
-    this.selected = null
-    /** @type {string | null | undefined} the step that the person chose */
-    this.chosen = null
-    /** @type {any} a range of the lower plot that belongs to no step */
-    this.freeRange = null
-    /** @type {any} the window being dragged, with its new edges */
-    this.dragged = null
-    /** @type {Set<Panel>} panels to be drawn */
-    this.stale = new Set()
-    this.ending = new AbortController()
-    this.#build(plotly, buttons, menu)
+    this.item = null // the item shown, see `show`
+    this.selected = null // the step whose window is selected
+    this.chosen = null // the step that the person chose
+    this.freeRange = null // a range of the lower plot that belongs to no step
+    this.dragged = null // the window being dragged, with its new edges
+    this.lowerRange = null // the window that the lower plot shows
+    this.home = null // with which the upper plot begins, see `taskRange`; null: everything
+    /** @type {any} */
+    this.scene = null // the content drawn last, see `compose`
+    this.data = null // values that depend on the data only, see `prepare`
+    this.drawn = null // the data as smoothed and normalised
+    this.raw = null // the flux under a smoothed one
+    this.faint = null // the flux of pixels without a variance
+    this.continuum = null // what the fluxes are divided by
+    this.colours = null
+    const bar = h('div')
+    const hosts = ['full', 'step'].map((name) => h(`div.so-${name}`))
+    this.readout = h('div.so-readout')
+    this.legend = h('ul.so-legend', { hidden: true, 'aria-label': t('Curves drawn with the data') })
+    this.tip = h('div.so-tip', { hidden: true, role: 'tooltip' })
+    this.picture = h('figure.so-agent', { hidden: true })
+    this.width = new WidthTool({
+      panels: () => [this.step, this.full],
+      measure,
+      copy,
+      changed: () => this.#drawControls(),
+      redraw: () => this.#drawWidth(),
+    })
+    root.classList.add('so-view')
+    root.replaceChildren(bar, ...hosts, h('div.so-notes', this.legend, this.width.root), this.tip)
+    const { readout } = this
+    const hatch = () => this.full.hatch
+    this.controls = new Controls(bar, (name, argument) => this.command(name, argument), {
+      buttons,
+      menu,
+      readout,
+      hatch,
+    })
+    const [full, step] = ['full', 'step'].map(
+      (name, at) => new Panel(hosts[at], name, this.plotly, (panel) => this.#paint(panel)),
+    )
+    this.full = full
+    this.step = step
+    this.panels = [full, step]
+    hosts[1].append(this.picture)
+    this.naming = new Naming(root, {
+      onRedshift: (z) => this.#set({ z }),
+      onMark: (wavelength) => this.panels.forEach((panel) => panel.showCursor(wavelength)),
+    })
+    for (const panel of this.panels) attachGestures(panel, this.#gestures(panel), this.ending.signal)
+    for (const panel of this.panels) panel.resize(panel.host.clientWidth, panel.host.clientHeight)
+    this.sizes = new ResizeObserver((entries) => {
+      for (const { target, contentRect } of entries) {
+        const panel = this.panels[hosts.indexOf(/** @type {any} */ (target))]
+        if (panel.resize(contentRect.width, contentRect.height) && this.item) this.#paint(panel)
+      }
+    })
+    for (const host of hosts) this.sizes.observe(host)
   }
 
   /**
@@ -129,8 +135,7 @@ export class SpectrumView {
     this.item = { windows: [], lines: [], bands: [], second: [], overlays: [], offers: {}, ...item }
     this.state.z = item.z ?? item.redshift ?? 0
     this.state.brush = false
-    this.freeRange = null
-    this.dragged = null
+    this.freeRange = this.dragged = null
     this.highlight(null)
     this.selected = this.chosen = item.selected ?? null
     this.data = prepare(item.spectrum)
@@ -139,7 +144,6 @@ export class SpectrumView {
     this.full.setRange(this.home)
     this.#smooth()
     this.#aim()
-    this.#draw()
   }
 
   /**
@@ -156,15 +160,10 @@ export class SpectrumView {
       this.chosen = selected
     }
     this.selected = selected
-    if (this.dragged) {
-      this.#drawWindows()
-      return
-    }
-    const moved = this.lowerRange?.join() !== this.#lowerTarget()?.join()
-    if (moved) this.#aim()
-    if (moved || 'overlays' in changed) this.#draw()
+    if (this.dragged) this.#drawWindows()
+    else if (this.lowerRange?.join() !== this.#lowerTarget()?.join()) this.#aim()
+    else if ('overlays' in changed) this.#draw()
     else {
-      this.#compose()
       this.#drawWindows()
       this.#drawControls()
       this.#drawPicture()
@@ -179,8 +178,7 @@ export class SpectrumView {
 
   /** The range of the upper plot, in the data's wavelengths (Å). */
   visibleRange() {
-    const { wavelength } = this.item.spectrum
-    return this.full.range ?? [wavelength[0], wavelength[wavelength.length - 1]]
+    return this.full.range ?? extent(this.item.spectrum.wavelength)
   }
 
   /**
@@ -195,12 +193,8 @@ export class SpectrumView {
     this.freeRange = null
     if (!this.item) return
     const window = this.#window()
-    if (zoomTo && window && this.full.range) {
-      const [lo, hi] = windowInData(window, this.item.spectrum)
-      if (lo < this.full.range[0] || hi > this.full.range[1]) this.full.setRange(this.#homeAround(lo, hi))
-    }
+    if (zoomTo && window && this.full.range) this.#reveal(windowInData(window, this.item.spectrum))
     this.#aim()
-    this.#draw()
   }
 
   /**
@@ -208,41 +202,29 @@ export class SpectrumView {
    * @param {string} name @param {any} [argument]
    */
   command(name, argument) {
+    const { pointed, state, width } = this
     /** @type {Record<string, () => unknown>} */
     const commands = {
-      'smooth+': () => this.#set({ smoothing: nextSmoothing(this.state.smoothing, 1) }),
-      'smooth-': () => this.#set({ smoothing: nextSmoothing(this.state.smoothing, -1) }),
-      smooth0: () => this.#set({ smoothing: 0 }),
-      smooth: () => this.#set({ smoothing: Math.max(0, Math.min(20, argument)) }),
-      error: () => this.#set({ error: argument ?? !this.state.error }),
-      lines: () => this.#set(argument === undefined ? nextLines(this.state) : { lines: argument }),
-      linelist: () => this.#set({ lines: true, lineList: argument ?? nextList(this.state.lineList) }),
-      sky: () => this.#set({ sky: argument ?? !this.state.sky }),
-      template: () => this.on.overlay('template'),
-      'template-next': () => this.on.overlay('template-next'),
-      model: () => this.on.overlay('model'),
-      exposures: () => this.on.overlay('exposures'),
-      agent: () => this.#set({ agent: argument ?? !this.state.agent }),
-      normalised: () => this.#set({ normalised: argument ?? !this.state.normalised }),
-      unmeasured: () => this.#setUnmeasured(argument ?? !this.state.unmeasured),
-      width: () => this.width.press(this.pointed),
-      'width-mode': () => this.width.set(!this.width.on),
-      'width-off': () => this.width.on && this.width.close(),
-      frame: () => this.#set({ frame: argument ?? otherFrame(this.state.frame) }),
-      unit: () => this.#set({ unit: this.state.unit === 'z' ? 'km/s' : 'z' }),
+      ...Object.fromEntries(TOGGLES.map((part) => [part, () => this.#set({ [part]: argument ?? !state[part] })])),
+      ...Object.fromEntries(CURVES.map((kind) => [kind, () => this.on.overlay(kind)])),
+      'smooth+': () => this.#set({ smoothing: nextSmoothing(state.smoothing, 1) }),
+      'smooth-': () => this.#set({ smoothing: nextSmoothing(state.smoothing, -1) }),
+      smooth: () => this.#set({ smoothing: argument }),
+      lines: () => this.#set(nextLines(state)),
+      linelist: () => this.#set({ lines: true, lineList: argument ?? nextList(state.lineList) }),
+      unmeasured: () => this.#toggleUnmeasured(),
+      width: () => width.press(pointed),
+      'width-mode': () => width.set(!width.on),
+      'width-off': () => width.on && width.close(),
+      frame: () => this.#set({ frame: otherFrame(state.frame) }),
+      unit: () => this.#set({ unit: state.unit === 'z' ? 'km/s' : 'z' }),
       redshift: () => this.controls.focusRedshift(),
       z: () => this.#set({ z: argument }),
-      'z+': () => this.#set({ z: steppedRedshift(this.state.z, 1e-4) }),
-      'z-': () => this.#set({ z: steppedRedshift(this.state.z, -1e-4) }),
       'z-file': () => this.#set({ z: this.item.redshift ?? 0 }),
-      'name-line': () => this.pointed && this.#nameLine(this.pointed.panel, this.pointed.wavelength),
-      brush: () => this.#set({ brush: argument ?? !this.state.brush }),
+      'name-line': () => pointed && this.#nameLine(pointed.panel, pointed.wavelength),
       reset: () => this.#reset(this.full, this.step),
-      'y-auto': () => this.#refit(),
-      'pan-left': () => this.#move(this.full, { pan: -0.25 }),
-      'pan-right': () => this.#move(this.full, { pan: 0.25 }),
-      'zoom-in': () => this.#move(this.full, { by: 0.5 }),
-      'zoom-out': () => this.#move(this.full, { by: 2 }),
+      'zoom-in': () => this.#move(this.full, 0.5),
+      'zoom-out': () => this.#move(this.full, 2),
     }
     if (!Object.hasOwn(commands, name)) return false
     if (this.item) commands[name]()
@@ -264,74 +246,19 @@ export class SpectrumView {
     this.root.replaceChildren()
   }
 
-  #build(plotly, buttons, menu) {
-    this.plotly = plotly
-    const bar = h('div')
-    this.readout = h('div.so-readout')
-    this.legend = h('ul.so-legend', { hidden: true, 'aria-label': t('Curves drawn with the data') })
-    const [full, step] = ['full', 'step'].map((name) => h(`div.so-${name}`))
-    this.tip = h('div.so-tip', { hidden: true, role: 'tooltip' })
-    this.root.classList.add('so-view')
-    this.width = new WidthTool({
-      panels: () => [this.step, this.full],
-      measure: (lo, hi) => this.on.measure(lo, hi),
-      copy: (text) => this.on.copy(text),
-      changed: () => this.#drawControls(),
-      redraw: () => this.#drawWidth(),
-    })
-    this.picture = h('figure.so-agent', { hidden: true })
-    const notes = h('div.so-notes', this.legend, this.width.root)
-    this.root.replaceChildren(bar, full, step, notes, this.tip)
-    this.controls = new Controls(bar, (name, argument) => this.command(name, argument), {
-      buttons,
-      menu,
-      readout: this.readout,
-      hatch: () => this.full.hatch,
-    })
-    const onZoom = (panel) => this.#paint(panel)
-    this.full = new Panel(full, { name: 'full', plotly, onZoom })
-    this.step = new Panel(step, { name: 'step', plotly, onZoom })
-    step.append(this.picture)
-    this.panels = [this.full, this.step]
-    this.naming = new Naming(this.root, {
-      onRedshift: (z) => this.#set({ z }),
-      onMark: (wavelength) => {
-        for (const panel of this.panels) panel.showCursor(wavelength)
-      },
-    })
-    for (const panel of this.panels) attachGestures(panel, this.#gestures(panel), this.ending.signal)
-    this.#watchSize()
-  }
-
-  #watchSize() {
-    for (const panel of this.panels) panel.resize(panel.host.clientWidth, panel.host.clientHeight)
-    this.sizes = new ResizeObserver((entries) => {
-      for (const { target, contentRect } of entries) {
-        const panel = this.panels.find(({ host }) => host === target)
-        if (!panel) continue
-        const same = Math.round(contentRect.width) === panel.width && Math.round(contentRect.height) === panel.height
-        panel.resize(contentRect.width, contentRect.height)
-        if (this.item && !same) this.#paint(panel)
-      }
-    })
-    for (const { host } of this.panels) this.sizes.observe(host)
-  }
-
   #gestures(panel) {
     return {
       brushing: () => this.state.brush,
       measuring: () => this.width.on,
-      width: (span, { final }) => this.width.drag(span, final),
-      select: (id) => {
-        if (id !== this.selected) this.on.select(id)
-      },
+      width: (span, final) => this.width.drag(span, final),
+      select: (id) => id !== this.selected && this.on.select(id),
       hover: (wavelength) => this.#hover(wavelength, panel),
       name: (wavelength) => this.#nameLine(panel, wavelength),
-      window: (span, { final }) => this.#drag(span, final, panel),
+      window: (span, final) => this.#drag(span, final, panel),
       selected: () => this.scene?.windows.find((window) => window.selected) ?? null,
       nudge: (end, pixels) => this.#nudge(end, pixels),
-      wheel: (target, wavelength, event) => this.#wheel(target, wavelength, event),
-      line: (index, point) => this.#name(index, point, panel),
+      wheel: (wavelength, event) => this.#wheel(panel, wavelength, event),
+      line: (index, point) => this.#nameTip(index, point, panel),
       zoomToLine: (index) => this.#zoomToLine(index),
       zooming: (span, heights) => panel.showBrush(span, heights),
       zoom: (span, heights) => this.#zoom(panel, span, heights),
@@ -342,22 +269,22 @@ export class SpectrumView {
 
   #set(change) {
     const before = this.state
-    this.state = { ...this.state, ...change }
-    if (before.smoothing !== this.state.smoothing || before.normalised !== this.state.normalised) this.#smooth()
+    this.state = { ...before, ...change }
+    const { frame, normalised, smoothing, z } = this.state
+    if (before.smoothing !== smoothing || before.normalised !== normalised) this.#smooth()
     // Fluxes have another unit: a zoom of the flux axis no longer fits.
-    if (before.normalised !== this.state.normalised) for (const panel of this.panels) panel.setRange(panel.range)
-    if (before.frame !== this.state.frame || (before.z !== this.state.z && this.scene.factor !== 1)) {
-      // The same pixels on another axis: a range that plotly remembers would be on the old one.
+    if (before.normalised !== normalised) for (const panel of this.panels) panel.setRange(panel.range)
+    // The same pixels on another axis: a range that plotly remembers would be on the old one.
+    if (before.frame !== frame || (before.z !== z && this.scene.factor !== 1))
       for (const panel of this.panels) panel.revision += 1
-    }
     this.#draw()
     const state = remembered(this.state, change)
     if (state) this.on.state(state)
   }
 
-  #setUnmeasured(on) {
-    if (this.data.unmeasured) this.#set({ unmeasured: on })
-    else this.#setReadout(t('Every pixel with a flux in this file has ivar above 0.'))
+  #toggleUnmeasured() {
+    if (this.data.unmeasured) this.#set({ unmeasured: !this.state.unmeasured })
+    else this.readout.textContent = t('Every pixel with a flux in this file has ivar above 0.')
   }
 
   #smooth() {
@@ -375,18 +302,24 @@ export class SpectrumView {
     return this.item.windows.find((window) => window.id === this.selected) ?? null
   }
 
+  /** The selected window if it may be dragged. */
+  #draggable() {
+    return this.item.editable === false ? null : this.#window()
+  }
+
   /** The range of the lower plot in the data's wavelengths: the selected window, or a range that the person chose. */
   #lowerTarget() {
     const window = this.#window()
     return this.freeRange ?? (window && windowInData(window, this.item.spectrum))
   }
 
+  /** Show what the lower plot is to show, and draw everything. */
   #aim() {
-    const aimed = this.#lowerTarget()
-    this.lowerRange = aimed
+    const aimed = (this.lowerRange = this.#lowerTarget())
     this.step.setRange(withContext(aimed))
     this.step.host.classList.toggle('so-idle', !aimed)
     this.full.alone = !aimed
+    this.#draw()
   }
 
   /** Draw everything once, after the caller has finished: showing an item and selecting its step is one drawing. */
@@ -394,28 +327,28 @@ export class SpectrumView {
     this.#compose()
     this.#drawControls()
     drawLegend(this.legend, this.item.overlays, this.scene.overlays, this.scene.unmeasured)
-    this.#setReadout(this.#defaultReadout())
+    this.readout.textContent = this.#defaultReadout()
     for (const panel of this.panels) this.#paint(panel)
   }
 
   #paint(panel) {
-    panel.scene = this.scene
     if (this.stale.size === 0) queueMicrotask(() => this.#paintStale())
     this.stale.add(panel)
   }
 
   #paintStale() {
-    const panels = [...this.stale]
+    const shown = [...this.stale].filter((panel) => this.#isShown(panel))
     this.stale.clear()
     if (this.ending.signal.aborted) return
-    const shown = panels.filter((panel) => panel === this.full || panel.range)
     // Plotly measures the page, which is fast if nothing has changed since the last time.
-    for (const panel of shown) panel.paint(this.scene)
+    for (const panel of shown) panel.paint()
     for (const panel of shown) panel.paintMarks()
     this.#drawRange()
     this.#drawPicture()
     this.#describe()
   }
+
+  #isShown = (panel) => panel === this.full || panel.range
 
   /** What the agent saw, in place of the window plot. */
   #drawPicture() {
@@ -426,58 +359,48 @@ export class SpectrumView {
 
   /** Describe the plots in words, once they stay as they are. */
   async #describe() {
-    const { scene } = this
+    const { full, scene, step } = this
     this.described = scene
     await painted()
     await pause(SETTLE)
     await idle()
     if (this.described !== scene || this.ending.signal.aborted) return
-    const { full, step } = this
     if (full.geometry) full.summary.textContent = describeWhole(scene, full.geometry.range)
     step.summary.textContent = step.range && step.geometry ? describeWindow(scene, step.geometry.range) : ''
   }
 
   #drawWindows() {
     this.#compose()
-    for (const panel of this.panels) {
-      panel.scene = this.scene
-      if (panel === this.full || panel.range) panel.paintWindows()
-    }
+    for (const panel of this.panels) if (this.#isShown(panel)) panel.paintWindows()
   }
 
   #compose() {
     this.colours ??= readColours(this.root)
     this.scene = compose(this.item, this.state, this)
+    for (const panel of this.panels) panel.scene = this.scene
   }
 
-  /** The range with which the upper plot begins if it shows these wavelengths; else all of them. */
-  #homeAround(lo, hi) {
-    return this.home && lo >= this.home[0] && hi <= this.home[1] ? this.home : null
+  /** Let the upper plot show these wavelengths: with the range with which it begins, or else all of them. */
+  #reveal(/** @type {number[]} */ [lo, hi]) {
+    const { full, home } = this
+    const isIn = (range) => lo >= range[0] && hi <= range[1]
+    if (full.range && !isIn(full.range)) full.setRange(home && isIn(home) ? home : null)
   }
 
   /** The upper plot goes to the range with which it began; from there to everything, and back. */
   #reset(...panels) {
     if (panels.includes(this.full)) this.full.setRange(this.full.range === this.home ? null : this.home)
     if (panels.includes(this.step)) this.#aim()
-    this.#setReadout(this.#defaultReadout())
+    this.readout.textContent = this.#defaultReadout()
     for (const panel of panels) this.#paint(panel)
-  }
-
-  #refit() {
-    for (const panel of this.panels) {
-      panel.setRange(panel.range)
-      this.#paint(panel)
-    }
   }
 
   /** Show a range of the data's wavelengths (Å) in the lower plot, with the upper one around it. */
   goTo(/** @type {number[]} */ range) {
     if (!this.item) return
-    const [lo, hi] = this.full.range ?? range
-    if (range[0] < lo || range[1] > hi) this.full.setRange(this.#homeAround(range[0], range[1]))
+    this.#reveal(range)
     this.freeRange = range
     this.#aim()
-    this.#draw()
   }
 
   /** Show exactly this range of the data's wavelengths (Å) in the lower plot. */
@@ -485,7 +408,6 @@ export class SpectrumView {
     if (!this.item) return
     this.goTo(range)
     this.step.setRange(range)
-    this.#paint(this.step)
   }
 
   /** The range of the lower plot, in the data's wavelengths (Å), if a person chose it; null: that of a window. */
@@ -501,32 +423,26 @@ export class SpectrumView {
   }
 
   #drawControls() {
-    this.root.classList.toggle('so-brushing', this.state.brush || this.width.on)
-    this.controls.render(this.state, this.item, {
-      measuring: this.width.on,
-      hasUnmeasured: this.data.unmeasured !== null,
-    })
+    const measuring = this.width.on
+    this.root.classList.toggle('so-brushing', this.state.brush || measuring)
+    this.controls.render(this.state, this.item, { measuring, hasUnmeasured: this.data.unmeasured !== null })
   }
 
   /** The button that changes between the range with which a long spectrum begins and all of it says which is next. */
   #drawRange() {
     const { home } = this
-    const next = home && this.full.range === home ? t('show all') : home ? t('task range') : t('reset')
+    const next = home && this.full.range === home ? t('show all') : t('zoom out')
     this.controls.showReset(next, home ? t('{range} in all', { range: plainRange(this.item.spectrum.wavelength) }) : '')
   }
 
   #drawWidth() {
     this.#compose()
-    for (const panel of this.panels) {
-      panel.scene = this.scene
-      panel.paintWidth()
-    }
+    for (const panel of this.panels) panel.paintWidth()
   }
 
-  /** Move a panel by a fraction of its width, or zoom it by a factor about a wavelength, and paint it. */
-  /** @param {Panel} panel @param {{by?: number, around?: number, pan?: number}} change */
-  #move(panel, { by = 1, around, pan = 0 }) {
-    panel.zoom(by, around, pan)
+  /** Zoom a panel by a factor about a wavelength. */
+  #move(panel, by, around) {
+    panel.zoom(by, around)
     this.#paint(panel)
   }
 
@@ -540,61 +456,49 @@ export class SpectrumView {
 
   #wheel(panel, wavelength, event) {
     this.turned = (this.turned ?? 0) + (event.deltaY || event.deltaX)
-    if (this.turning) return
-    this.turning = requestAnimationFrame(() => {
+    this.turning ??= requestAnimationFrame(() => {
       const turned = Math.max(-300, Math.min(300, this.turned))
       this.turning = this.turned = null
-      this.#move(panel, { by: Math.exp(turned / 500), around: wavelength })
+      this.#move(panel, Math.exp(turned / 500), wavelength)
     })
   }
 
   #zoomToLine(index) {
-    const line = this.scene.lines.find((candidate) => candidate.index === index)
-    const reach = (line.at * 4000) / C_KMS
-    this.full.zoomTo([line.at - reach, line.at + reach])
+    const { at } = this.scene.lines.find((line) => line.index === index)
+    const reach = (at * 4000) / C_KMS
+    this.full.zoomTo([at - reach, at + reach])
     this.#paint(this.full)
   }
 
   /** A window is being dragged to `span` (the data's wavelengths), released (`final`), or cancelled (null). */
   #drag(span, final, panel) {
-    const window = this.item.editable === false ? null : this.#window()
-    if (!window) this.#showRange(span, final)
-    else if (span === null) this.#giveUp(window)
-    else this.#moveWindow(window, span, final, panel)
-  }
-
-  #moveWindow(window, span, final, panel) {
-    if (!final) {
-      const { spectrum } = this.item
-      this.dragged = { id: window.id, ...draggedTo(span, window, spectrum, screenGrain(panel, window, spectrum)) }
+    const window = this.#draggable()
+    if (!window) return this.#showRange(span, final)
+    const { id } = window
+    if (span === null) {
+      this.dragged = null
       this.#drawWindows()
-      this.#setReadout(
-        t('step {number}: {window} {frame}', {
-          number: window.number,
-          window: windowText(this.dragged.lo, this.dragged.hi),
-          frame: word(window.frame),
-        }),
-      )
+      this.on.window(window.lo, window.hi, { final: false, id })
+    } else if (final) this.#settle()
+    else {
+      const { spectrum } = this.item
+      const { lo, hi } = draggedTo(span, window, spectrum, screenGrain(panel, window, spectrum))
+      this.dragged = { id, lo, hi }
+      this.#drawWindows()
+      const values = { number: window.number, window: windowText(lo, hi), frame: word(window.frame) }
+      this.readout.textContent = t('step {number}: {window} {frame}', values)
+      this.on.window(lo, hi, { final, id })
     }
-    const { lo, hi } = this.dragged
-    if (final) this.#settle({ lo, hi })
-    this.on.window(lo, hi, { final, id: window.id })
   }
 
-  #settle(change) {
-    this.item.windows = this.item.windows.map((window) =>
-      window.id === this.dragged.id ? { ...window, ...change } : window,
-    )
+  /** The dragged window keeps its new edges. */
+  #settle() {
+    const { id, lo, hi } = this.dragged
+    this.item.windows = this.item.windows.map((each) => (each.id === id ? { ...each, lo, hi } : each))
     this.dragged = null
     this.state.brush = false
     this.#aim()
-    this.#draw()
-  }
-
-  #giveUp(window) {
-    this.dragged = null
-    this.#drawWindows()
-    this.on.window(window.lo, window.hi, { final: false, id: window.id })
+    this.on.window(lo, hi, { final: true, id })
   }
 
   /** Show a dragged range in the lower plot; used if there is no window to change. */
@@ -604,20 +508,19 @@ export class SpectrumView {
     if (!final || !this.freeRange) return
     this.state.brush = false
     this.#aim()
-    this.#draw()
   }
 
   #nudge(end, pixels) {
-    const window = this.item.editable === false ? null : this.#window()
+    const window = this.#draggable()
     const moved = window && nudged(window, this.item.spectrum, end, pixels)
     if (!moved) return
     this.dragged = { id: window.id, ...moved }
-    this.#drag(undefined, true)
+    this.#settle()
   }
 
   #nameLine(panel, wavelength) {
     if (!this.naming.open(panel, wavelength, this.item, this.state))
-      this.#setReadout(t('These data are in the rest frame: a line cannot give a redshift'))
+      this.readout.textContent = t('These data are in the rest frame: a line cannot give a redshift')
   }
 
   #hover(wavelength, panel) {
@@ -628,33 +531,27 @@ export class SpectrumView {
       shown.showSky(wavelength)
     }
     if (this.dragged || !this.scene) return
-    const reach = POINTED * panel.geometry.perPixel
-    this.#setReadout(wavelength === null ? this.#defaultReadout() : reading(this.scene, this.state, wavelength, reach))
+    this.readout.textContent =
+      wavelength === null
+        ? this.#defaultReadout()
+        : reading(this.scene, this.state, wavelength, POINTED * panel.geometry.perPixel)
   }
 
   /** The readout while the pointer is elsewhere. */
   #defaultReadout() {
-    const part = this.home && this.full.range === this.home
-    const ranges = () => ({ range: plainRange(this.home), all: plainRange(this.item.spectrum.wavelength) })
-    if (part) return t('above: {range} of {all}', ranges())
+    const { home } = this
+    if (home && this.full.range === home)
+      return t('above: {range} of {all}', { range: plainRange(home), all: plainRange(this.item.spectrum.wavelength) })
     return this.lowerRange ? '' : t('No window. Hold Shift and drag to zoom in.')
   }
 
-  #setReadout(text) {
-    this.readout.textContent = text
-  }
-
-  #name(index, point, panel) {
+  #nameTip(index, point, panel) {
     this.tip.hidden = index === null
     if (index === null) return
-    const line = this.item.lines[index]
-    const [air, vacuum] = ['air', 'vacuum'].map((medium) => inMedium(line.wavelength, line.medium, medium).toFixed(2))
-    const kind = line.kind === 'both' ? '' : ` · ${word(line.kind)}`
-    this.#showTip(
-      `${line.name} ${air} ${word('air')} · ${vacuum} ${t('vac')}${kind}${line.task ? ` · ${t('in the guide')}` : ''}`,
-      point,
-      panel,
-    )
+    const { name, wavelength, medium, kind, task } = this.item.lines[index]
+    const [air, vacuum] = ['air', 'vacuum'].map((other) => inMedium(wavelength, medium, other).toFixed(2))
+    const about = [`${vacuum} ${t('vac')}`, kind !== 'both' && word(kind), task && t('in the guide')].filter(Boolean)
+    this.#showTip([`${name} ${air} ${word('air')}`, ...about].join(' · '), point, panel)
   }
 
   /** A tooltip at a point of a panel. */
@@ -685,5 +582,4 @@ function withContext(range) {
 }
 
 /** "3700 – 9300 Å" of an increasing list of wavelengths. */
-const plainRange = (wavelengths) =>
-  windowText(Math.round(wavelengths[0]), Math.round(wavelengths[wavelengths.length - 1]))
+const plainRange = (wavelengths) => windowText(Math.round(wavelengths[0]), Math.round(wavelengths.at(-1)))

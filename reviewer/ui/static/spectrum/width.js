@@ -4,50 +4,47 @@
 import { fill, h } from '../common/dom.js'
 import { angstrom, copyable, number, plusMinus, significant } from '../common/format.js'
 import { t, word } from '../common/language.js'
+import { ordered } from './gestures.js'
+import { stand } from './marks.js'
 import { borders, nearest } from './math.js'
 
 const SAMPLES = 32 // pieces of the drawn line, which is no straight one in the normalised view
 const EDGE = 2 // pixels on either side of an edge whose median is its level while it is dragged
 
-/**
- * @typedef {Object} WidthOptions
- * @property {() => import('./panel.js').Panel[]} panels the window, and the whole spectrum
- * @property {(lo: number, hi: number) => Promise<any>} measure between two wavelengths of the data
- * @property {(text: string) => void} copy
- * @property {() => void} changed the mode has been turned on or off
- * @property {() => void} redraw the line has moved
- */
-
 export class WidthTool {
   on = false
+  whole = '' // the result as text to copy
+  at = 0 // of the cursor, in the data's wavelengths
   #ticket = 0
 
-  /** @param {WidthOptions} options */
+  /**
+   * @param {Object} options
+   * @param {() => import('./panel.js').Panel[]} options.panels the window, and the whole spectrum
+   * @param {(lo: number, hi: number) => Promise<any>} options.measure between two wavelengths of the data
+   * @param {(text: string) => void} options.copy
+   * @param {() => void} options.changed the mode has been turned on or off
+   * @param {() => void} options.redraw the line has moved
+   */
   constructor({ panels, measure, copy, changed, redraw }) {
     this.panels = panels
     this.measure = measure
     this.copied = copy
     this.changed = changed
     this.redraw = redraw
-    /** @type {any} the spectrum measured */
-    this.spectrum = null
     /** @type {any} its flux, NaN where there is none */
     this.data = null
     /** @type {number | null} the first of two key presses, in the data's wavelengths */
     this.first = null
     /** @type {number[][] | null} the two ends of the line, [wavelength, flux] */
     this.ends = null
-    this.at = 0 // of the cursor, in the data's wavelengths
     /** @type {any} the panel of the cursor */
     this.panel = null
     this.text = h('output.so-width-text')
-    this.copy = h('button.so-small', { onclick: () => this.copied(this.whole ?? '') }, t('copy'))
-    this.clear = h('button.so-small', { onclick: () => this.close() }, t('close'))
-    this.root = h('div.so-width-result', { hidden: true, role: 'status' }, this.text, this.copy, this.clear)
+    this.copy = h('button.so-small', { onclick: () => copy(this.whole) }, t('copy'))
+    const clear = h('button.so-small', { onclick: () => this.close() }, t('close'))
+    this.root = h('div.so-width-result', { hidden: true, role: 'status' }, this.text, this.copy, clear)
     this.cursor = h('div.so-width-cursor', {
-      tabIndex: 0,
-      role: 'slider',
-      hidden: true,
+      ...{ tabIndex: 0, role: 'slider', hidden: true },
       'aria-label': t('Continuum point: arrow keys move it, Enter sets it'),
       onkeydown: (event) => this.#key(event),
       onblur: () => this.#placeCursor(null),
@@ -58,30 +55,28 @@ export class WidthTool {
   show(spectrum, data) {
     this.spectrum = spectrum
     this.data = data
-    this.#ticket += 1
-    this.on = false
-    this.first = this.ends = null
-    this.root.hidden = true
+    this.#end()
     this.#placeCursor(null)
   }
 
   /** Turn the mode on or off. @param {boolean} on */
   set(on) {
-    if (!on) {
-      this.close()
-      return
-    }
+    if (!on) return this.close()
     this.on = true
     this.#say(t('Drag from continuum to continuum across a line. Or W at the first point and W at the second.'))
     this.changed()
   }
 
-  /** Leave the mode and remove the line. */
-  close() {
+  #end() {
     this.#ticket += 1
     this.on = false
     this.first = this.ends = null
     this.root.hidden = true
+  }
+
+  /** Leave the mode and remove the line. */
+  close() {
+    this.#end()
     if (document.activeElement === this.cursor) this.cursor.blur()
     this.changed()
     this.redraw()
@@ -100,13 +95,8 @@ export class WidthTool {
 
   /** A drag over the data's wavelengths; final: it has ended; null: cancelled. */
   drag(/** @type {number[] | undefined | null} */ span, final) {
-    if (span === null) {
-      this.ends = null
-      this.redraw()
-      return
-    }
-    if (span) {
-      this.ends = span.map((wavelength) => [wavelength, this.#level(wavelength)])
+    if (span !== undefined) {
+      this.ends = span && span.map((wavelength) => [wavelength, this.#level(wavelength)])
       this.redraw()
     }
     if (final && this.ends) this.#send([this.ends[0][0], this.ends[1][0]])
@@ -127,12 +117,10 @@ export class WidthTool {
   #point(wavelength) {
     if (this.first === null) {
       this.first = wavelength
-      this.#say(
-        t('First continuum point {wavelength}. W at the second one; Esc ends.', { wavelength: angstrom(wavelength) }),
-      )
-      return
+      const at = angstrom(wavelength)
+      return this.#say(t('First continuum point {wavelength}. W at the second one; Esc ends.', { wavelength: at }))
     }
-    const span = this.first < wavelength ? [this.first, wavelength] : [wavelength, this.first]
+    const span = ordered(this.first, wavelength)
     this.first = null
     if (span[0] < span[1]) this.drag(span, true)
   }
@@ -186,18 +174,10 @@ export class WidthTool {
     if (wavelength === null || !this.panel) return
     const { geometry } = this.panel
     this.at = Math.max(geometry.range[0], Math.min(geometry.range[1], wavelength))
-    Object.assign(this.cursor.style, {
-      transform: `translateX(${geometry.x(this.at)}px)`,
-      top: `${geometry.top}px`,
-      height: `${geometry.height}px`,
-    })
+    stand(this.cursor, geometry, geometry.x(this.at))
     this.cursor.setAttribute('aria-valuenow', this.at.toFixed(2))
     this.cursor.setAttribute('aria-valuetext', angstrom(this.at))
-    if (this.first !== null)
-      this.drag(
-        [this.first, this.at].sort((a, b) => a - b),
-        false,
-      )
+    if (this.first !== null) this.drag(ordered(this.first, this.at), false)
   }
 
   #key(event) {
@@ -206,12 +186,7 @@ export class WidthTool {
     const [left, right] = borders(wavelength, nearest(wavelength, this.at))
     const step = (right - left) * (event.shiftKey ? 10 : 1)
     const [lo, hi] = this.panel.geometry.range
-    const to = new Map([
-      ['ArrowLeft', this.at - step],
-      ['ArrowRight', this.at + step],
-      ['Home', lo],
-      ['End', hi],
-    ]).get(event.key)
+    const to = { ArrowLeft: this.at - step, ArrowRight: this.at + step, Home: lo, End: hi }[event.key]
     if (to !== undefined) this.#placeCursor(to)
     else if (event.key === 'Enter') this.#point(this.at)
     else if (event.key === 'Escape') this.close()

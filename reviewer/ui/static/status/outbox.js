@@ -3,6 +3,7 @@
 
 import { lasting } from '../common/browser_storage.js'
 import { Refused, Unreachable, connection, getJSON, postJSON, postRepeatable } from '../common/http.js'
+import { pause } from '../common/idle.js'
 import { t } from '../common/language.js'
 
 const RETRY_AFTER = 2000 // ms
@@ -37,8 +38,12 @@ const PREFIX = 'so-outbox'
 /** What an entry is about, for the person. @param {Entry} entry */
 export const aboutOf = ({ item, name }) => (item === null ? name : `#${item} ${name}`)
 
+/** The fields of an entry that name its item. @param {Item} item */
+export const aboutItem = ({ id, row, version }) => ({
+  ...{ item: id, name: row.name, version: { id: version.id, at: version.at }, lane: `item ${id}` },
+})
+
 /**
- * Gives and takes the leases of items.
  * @typedef {Object} Leases
  * @property {(item: number) => Promise<string>} nameOf take or renew the lease; throws `Refused` if others have it
  * @property {(item: number) => Promise<string | null>} known the lease if it is held or on its way
@@ -47,10 +52,9 @@ export const aboutOf = ({ item, name }) => (item === null ? name : `#${item} ${n
  */
 
 /**
- * @typedef {Object} SendOptions
- * @property {() => boolean} inFront whether what it is about is on the screen: then the caller shows a refusal
- * @property {(why: string) => void} [onWait] it was not sent, and will be tried again
- * @property {Promise<unknown>} [ready] what has to end before it is sent
+ * @typedef {{inFront: () => boolean, onWait?: (why: string) => void, ready?: Promise<unknown>}} SendOptions
+ *   `inFront`: whether what it is about is on the screen: then the caller shows a refusal; `onWait`: it was not sent,
+ *   and will be tried again; `ready`: what has to end before it is sent
  */
 
 /** Whether the same request may succeed later. @param {any} error */
@@ -68,13 +72,12 @@ export class Outbox extends EventTarget {
   #lanes = new Map()
   /** @type {Map<string, Promise<any[]>>} by key */
   #underWay = new Map()
-  /** @type {Leases | null} */
-  #leases = null
+  /** @type {Leases} */
+  #leases
 
-  /** Send what an earlier page of this person has left. @param {string} initials @param {Leases | null} leases */
-  begin(initials, leases = null) {
-    this.#leases ??= leases
-    if (this.#initials) return
+  /** Send what an earlier page of this person has left. @param {string} initials @param {Leases} leases */
+  begin(initials, leases) {
+    this.#leases = leases
     this.#initials = initials
     const stored = lasting.names(this.#prefix).map((name) => lasting.read(name))
     this.#entries = stored.filter((entry) => entry?.parts).sort((a, b) => (a.at < b.at ? -1 : 1))
@@ -95,7 +98,6 @@ export class Outbox extends EventTarget {
     return this.#entries.filter((entry) => entry.refused || blocked.has(entry.lane))
   }
 
-  /** Whether an entry is under way that takes long. */
   get sending() {
     return this.#entries.some((entry) => entry.slow)
   }
@@ -112,18 +114,12 @@ export class Outbox extends EventTarget {
 
   /** Whether a decision on an item waits to be sent. @param {number} item */
   isUnsent(item) {
-    const decision = this.decisionOn(item)
-    return decision !== undefined && this.unsent.includes(decision)
+    return this.unsent.some((entry) => entry === this.decisionOn(item))
   }
 
   /** Whether an entry needs this lease. @param {string} lease */
   uses(lease) {
     return this.#entries.some((entry) => entry.lease === lease && !entry.refused)
-  }
-
-  /** Take a refused entry off the list. @param {Entry} entry */
-  dismiss(entry) {
-    this.#remove(entry)
   }
 
   /**
@@ -186,12 +182,12 @@ export class Outbox extends EventTarget {
         entry.parts = entry.parts.slice(1).map((part) => ({ ...part, body: { ...part.body, ...saved } }))
         if (entry.parts.length) this.#store(entry)
       }
-      this.#remove(entry)
+      this.remove(entry)
       this.dispatchEvent(new CustomEvent('sent', { detail: { entry, body } }))
       return answers
     } catch (error) {
       const { message } = /** @type {Error} */ (error)
-      if (inFront()) this.#remove(entry)
+      if (inFront()) this.remove(entry)
       else {
         this.#set(entry, { refused: message, waiting: '' })
         this.#store(entry)
@@ -205,10 +201,7 @@ export class Outbox extends EventTarget {
     }
   }
 
-  /**
-   * The same address may have had another database before.
-   * @param {Entry} entry @param {(why: string) => void} wait
-   */
+  /** The address may have had another database before. @param {Entry} entry @param {(why: string) => void} wait */
   async #requireSameDatabase({ item, version }, wait) {
     if (item === null || !version) return
     const present = (await repeat(wait, () => getJSON(`/api/v1/item/${item}`))).version
@@ -228,30 +221,24 @@ export class Outbox extends EventTarget {
       try {
         if (leased && item !== null && !entry.lease) {
           entry.lease = path.endsWith('/decide')
-            ? ((await this.#leases?.known(item)) ?? null)
-            : await repeat(wait, () => this.#nameOfLease(item))
+            ? await this.#leases.known(item)
+            : await repeat(wait, () => this.#leases.nameOf(item))
           this.#store(entry)
         }
         const lease = leased ? { lease: entry.lease } : {}
         return await repeat(wait, () => postRepeatable(path, { ...body, ...lease }))
       } catch (error) {
         if (!(error instanceof Refused) || error.kind !== 'lease_lost' || attempt || item === null) throw error
-        this.#leases?.lost(item)
+        this.#leases.lost(item)
         entry.lease = null
       }
     }
   }
 
-  /** @param {number} item @returns {Promise<string>} */
-  async #nameOfLease(item) {
-    if (this.#leases) return this.#leases.nameOf(item)
-    return (await postRepeatable(`/api/v1/item/${item}/lease`, {})).lease
-  }
-
   /** Give up the lease of an entry that has been sent or refused, where nothing else needs it. @param {Entry} entry */
   #release({ item, kind, lease, refused, parts }) {
     const ended = kind === 'decision' && !refused && !parts.length // by the decision
-    if (!lease || ended || item === null || this.uses(lease) || this.#leases?.inUse(item)) return
+    if (!lease || ended || item === null || this.uses(lease) || this.#leases.inUse(item)) return
     postJSON('/api/v1/release', { lease }).catch(() => {}) // it ends by itself
   }
 
@@ -262,8 +249,8 @@ export class Outbox extends EventTarget {
     this.#changed()
   }
 
-  /** @param {Entry} entry */
-  #remove(entry) {
+  /** Take an entry off the list. @param {Entry} entry */
+  remove(entry) {
     this.#entries = this.#entries.filter((other) => other !== entry)
     lasting.remove(this.#prefix + entry.key)
     this.#changed()
@@ -296,23 +283,16 @@ async function repeat(wait, request) {
   }
 }
 
-/**
- * Resolves after a while; where the server did not answer this person, as soon as it does.
- * @param {any} error @returns {Promise<void>}
- */
-function mayPass(error) {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      connection.removeEventListener('changed', onChange)
-      resolve()
-    }
-    const onChange = (/** @type {Event} */ event) => {
-      if (error.kind !== 'store' && /** @type {CustomEvent} */ (event).detail.state === 'connected') done()
-    }
-    const timer = setTimeout(done, RETRY_AFTER)
-    connection.addEventListener('changed', onChange)
+/** Resolves after a while; where the server did not answer this person, as soon as it does. @param {any} error */
+async function mayPass({ kind }) {
+  const ended = new AbortController()
+  const connected = new Promise((resolve) => {
+    const onChange = (/** @type {any} */ { detail }) =>
+      kind !== 'store' && detail.state === 'connected' && resolve(true)
+    connection.addEventListener('changed', onChange, { signal: ended.signal })
   })
+  await Promise.race([connected, pause(RETRY_AFTER)])
+  ended.abort()
 }
 
 /** The outbox of the page. */

@@ -12,7 +12,7 @@ import { sentences, t, withCommas, word } from '../common/language.js'
 import { linkTo } from '../common/links.js'
 import { aboutOf, outbox } from './outbox.js'
 import { sheetOf } from '../common/popover.js'
-import { mayInterrupt, onSignedOut, openSignIn } from './sign_in.js'
+import { mayInterrupt, openSignIn } from './sign_in.js'
 
 const RETRY_AFTER = 3000 // ms
 const FIRST_RETRY_AFTER = 700 // ms; a single failed request is not shown before the second one has failed
@@ -34,67 +34,32 @@ export class TopBar {
     document.querySelector('.so-top')?.remove()
     this.person = this.#person(me, callbacks.onDark)
     this.onDark = callbacks.onDark
-    const bar = h(
-      'header.so-top',
-      h('h1', document.title),
-      this.state,
-      h('span', { role: 'status' }, this.unsent),
-      sheet,
-      this.person,
-      new HelpMenu(me, callbacks.help).root,
-    )
+    const unsent = [h('span', { role: 'status' }, this.unsent), sheet]
+    const help = new HelpMenu(me, callbacks.help).root
+    const bar = h('header.so-top', h('h1', document.title), this.state, unsent, this.person, help)
     document.body.append(bar)
     // The tabs end where the bar begins.
     const measure = () => document.documentElement.style.setProperty('--so-top-width', `${bar.offsetWidth}px`)
     new ResizeObserver(measure).observe(bar)
-    const atWork = t('At work, or waiting for another job to end …') // sheets.css shows it
-    document.documentElement.style.setProperty('--so-at-work', JSON.stringify(atWork))
   }
 
-  /**
-   * Who is signed in, and the switches of the page: in the bar, or where it is narrow in a sheet below the initials.
-   * @param {Person} me @param {() => void} onDark
-   */
+  /** Who is signed in, and the switches of the page in a sheet. @param {Person} me @param {() => void} onDark */
   #person(me, onDark) {
     const roles = me.rules.solo && !me.has_password ? t('alone') : withCommas(me.roles.map(word))
-    const theme = {
-      title: t('dark or light theme ({key})', { key: Keys.of('dark') }),
-      'aria-label': t('Dark or light theme'),
-    }
-    const sheet = h(
-      'div.sheet',
-      { id: 'so-person' },
-      this.first,
-      h('button.theme', { ...theme, onClick: onDark }, '◐'),
+    const theme = t('dark or light theme ({key})', { key: Keys.of('dark') })
+    const props = { title: theme, 'aria-label': t('Dark or light theme'), onClick: onDark }
+    const signOut = h('button', { type: 'submit' }, t('sign out'))
+    const content = () => [
       h('span.who', { title: me.name }, `${me.initials} · ${roles}`),
-      me.has_password &&
-        h('form', { method: 'post', action: address('/sign-out') }, h('button', { type: 'submit' }, t('sign out'))),
-    )
-    const button = h(
-      'button.who',
-      {
-        title: t('{name}: roles, theme, verdict first, sign out', { name: me.name }),
-        'aria-expanded': 'false',
-        'aria-controls': sheet.id,
-        onClick: () => open(!sheet.classList.contains('open')),
-      },
-      `${me.initials} ▾`,
-    )
-    const open = (/** @type {boolean} */ on) => {
-      sheet.classList.toggle('open', on)
-      button.setAttribute('aria-expanded', String(on))
-    }
-    const root = h('div.so-person', button, sheet)
-    root.addEventListener('focusout', ({ relatedTarget }) => {
-      if (!(relatedTarget instanceof Node && root.contains(relatedTarget))) open(false)
-    })
-    root.addEventListener('keydown', (event) => {
-      if (event.key !== 'Escape' || !sheet.classList.contains('open')) return
-      event.stopPropagation()
-      open(false)
-      button.focus()
-    })
-    return root
+      this.first,
+      h('button.theme', props, '◐'),
+      me.has_password && h('form', { method: 'post', action: address('/sign-out') }, signOut),
+    ]
+    const title = t('{name}: roles, theme, verdict first, sign out', { name: me.name })
+    const button = h('button.who', { title }, `${me.initials} ▾`)
+    const sheet = sheetOf(button, 'div.sheet', me.name, content)
+    sheet.id = 'so-person'
+    return h('div.so-person', button, sheet)
   }
 
   /** Show the person anew, who has a password now. @param {Person} me */
@@ -107,27 +72,20 @@ export class TopBar {
   /** @param {boolean} on */
   setVerdictFirst(on) {
     this.first.className = on ? 'on' : ''
-    this.first.title = t('my verdict first: hide the answer until I have mine ({key})', {
-      key: Keys.of('verdict-first'),
-    })
+    const key = Keys.of('verdict-first')
+    this.first.title = t('my verdict first: hide the answer until I have mine ({key})', { key })
     fill(this.first, on ? t('verdict first: on') : t('verdict first: off'))
   }
 
   /** @param {string} iso */
   saved(iso) {
-    this.#show(t('saved {time}', { time: timeWithSeconds(iso) }), false)
+    const textContent = t('saved {time}', { time: timeWithSeconds(iso) })
+    Object.assign(this.state, { className: 'saved', title: '', textContent })
   }
 
   /** The server does not have the present text. @param {string} message why */
   notSaved(message) {
-    this.#show(t('not saved yet'), true, message)
-  }
-
-  /** @param {string} text @param {boolean} needsAttention @param {string} [title] */
-  #show(text, needsAttention, title = '') {
-    this.state.className = needsAttention ? 'saved look' : 'saved'
-    this.state.textContent = text
-    this.state.title = title
+    Object.assign(this.state, { className: 'saved look', title: message, textContent: t('not saved yet') })
   }
 
   /** @param {HTMLElement} sheet the list of what is not sent */
@@ -161,21 +119,15 @@ const KINDS = {
 const unsentList = () =>
   outbox.unsent.map((entry) => {
     const { item, kind, verb, at, waiting, refused } = entry
-    const about = aboutOf(entry)
+    const about = item === null ? h('strong', aboutOf(entry)) : h('a', { href: linkTo({ item }) }, aboutOf(entry))
+    const state = refused
+      ? t('Not accepted: {reason}', { reason: refused })
+      : waiting || t('Is sent after what was done before it.')
     return h(
       `div.unsent-entry${refused ? '.refused' : ''}`,
-      h(
-        'p',
-        item === null ? h('strong', about) : h('a', { href: linkTo({ item }) }, about),
-        ` · ${KINDS[kind]}${verb ? `: ${word(verb)}` : ''} · ${timeWithSeconds(at)}`,
-      ),
-      h(
-        'p.muted',
-        refused
-          ? t('Not accepted: {reason}', { reason: refused })
-          : waiting || t('Is sent after what was done before it.'),
-      ),
-      refused && h('button', { onClick: () => outbox.dismiss(entry) }, t('Remove from this list')),
+      h('p', about, ` · ${KINDS[kind]}${verb ? `: ${word(verb)}` : ''} · ${timeWithSeconds(at)}`),
+      h('p.muted', state),
+      refused && h('button', { onClick: () => outbox.remove(entry) }, t('Remove from this list')),
     )
   })
 
@@ -200,16 +152,13 @@ export class ConnectionStrip {
     const check = () => this.#state !== 'connected' && !document.hidden && checkServer()
     document.addEventListener('visibilitychange', check)
     addEventListener('focus', check)
-    onSignedOut(checkServer)
   }
 
   /** @param {{state: string, message: string}} change @returns {void} */
   #changed({ state, message }) {
     const before = this.#state
     this.#failures = state === 'unreachable' ? this.#failures + 1 : 0
-    if (state === 'unreachable' && this.#failures === 1 && before === 'connected') {
-      return this.#checkAfter(FIRST_RETRY_AFTER)
-    }
+    if (this.#failures === 1 && before === 'connected') return this.#checkAfter(FIRST_RETRY_AFTER)
     this.#state = state
     if (state === 'connected') {
       if (before === 'connected') return undefined
@@ -233,9 +182,8 @@ export class ConnectionStrip {
     const kept = lasting.refused
       ? t('This browser keeps no copy of your text (its storage is full or forbidden): leave this page open.')
       : t('What you write is kept in this browser.')
-    if (state === 'unreachable') {
+    if (state === 'unreachable')
       return [h('span', sentences(t('The server does not answer.'), kept, t('Trying again …')))]
-    }
     if (state === 'signed-out') {
       const button = h('button', { onClick: () => openSignIn(this.me) }, t('Sign in again'))
       return [h('span', sentences(t('You are signed out.'), kept)), button]

@@ -1,4 +1,4 @@
-// Signing in again on the page itself, so that everything typed on it, also in Gradio's forms, stays where it is.
+// Signing in again on the page itself, so that everything typed on it stays where it is.
 
 import { address } from '../common/address.js'
 import { h } from '../common/dom.js'
@@ -8,10 +8,7 @@ import { t } from '../common/language.js'
 import { showError } from '../common/notices.js'
 import { openPanel, panelIsOpen } from '../common/panels.js'
 
-/**
- * Open the form, over a dialog that is open: what was typed there stays.
- * @param {{initials: string, has_password: boolean}} person of this page
- */
+/** Open the form, over a dialog that is open: what was typed there stays. @param {Person} person of this page */
 export function openSignIn({ initials, has_password: hasPassword }) {
   if (document.querySelector('dialog.panel .sign-in')) return
   const content = (/** @type {() => void} */ close) => {
@@ -31,6 +28,11 @@ export function openSignIn({ initials, has_password: hasPassword }) {
         password.focus()
       }
     }
+    const another = h(
+      'a.link',
+      { href: address(`/sign-in${location.hash}`), onClick: () => close() },
+      t('Sign in another way, or as another person'),
+    )
     queueMicrotask(() => (hasPassword ? password : button).focus())
     return h(
       'form.reasons.sign-in',
@@ -39,29 +41,10 @@ export function openSignIn({ initials, has_password: hasPassword }) {
       h('label', t('Initials'), h('input', { name: 'initials', value: initials, readOnly: true })),
       hasPassword && h('label', t('Password'), password),
       problem,
-      h(
-        'footer',
-        button,
-        h(
-          'a.link',
-          { href: address(`/sign-in${location.hash}`), onClick: () => close() },
-          t('Sign in another way, or as another person'),
-        ),
-      ),
+      h('footer', button, another),
     )
   }
   openPanel(t('Sign in again'), content, { over: true })
-}
-
-/**
- * Call `act` when a request of Gradio was answered that nobody is signed in. Our own requests report it themselves.
- * @param {() => void} act
- */
-export function onSignedOut(act) {
-  new PerformanceObserver((list) => {
-    const entries = /** @type {PerformanceResourceTiming[]} */ (list.getEntries())
-    if (entries.some((entry) => entry.responseStatus === 401 && entry.name.includes('gradio_api/'))) act()
-  }).observe({ type: 'resource' })
 }
 
 /** Whether a form may come in front now: not while the person types. */
