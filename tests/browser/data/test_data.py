@@ -102,6 +102,7 @@ def test_spectra_dropped_on_any_tab_are_drafted_and_their_queue_is_opened(
     expect(job.get_by_role("row", name="notes.txt")).to_contain_text("refused: found")
     expect(page.get_by_role("row", name="plate 56414")).to_contain_text("screening 1")
     expect(job.get_by_role("link", name="#5", exact=True)).to_have_attribute("href", "#item=5")
+    expect(job.locator(".sparkline path")).to_have_attribute("d", re.compile("^M"))
     job.get_by_role("button", name="Close").click()
     expect(job).to_have_count(0)
     # Without a problem the queue of what was added is opened.
@@ -226,6 +227,7 @@ def test_an_export_is_imported_as_a_zip_and_what_is_here_adds_nothing(
     dialog.get_by_role("button", name="Import", exact=True).click()
     expect(job).to_contain_text("1 row of spectra that are here already for the same task")
     expect(job.get_by_role("row", name="other.jsonl 1 a.fits")).to_contain_text("here with another text: #1")
+    expect(job.locator(".details .sparkline path")).to_have_attribute("d", re.compile("^M"))
     assert store.queue.page(QueueFilter(), "AA").total == 4
     # The files are still in the dialog.
     dialog_of(page, "Import …").get_by_label("import them all the same").check()

@@ -20,7 +20,9 @@ DATA = (
     # Entries of the audit log are shown as they are stored and covered by its hashes.
     ".audit-log tbody, .audit-log option:not([value=''])",
     # Names of files and items, and of spectral lines.
-    "td.filename, .so-name, span.whole",
+    "td.filename, .so-name, span.whole, .evidence button.line",
+    # Names and kinds of templates, from the catalogues that they are of.
+    ".evidence label.match > span:not(.number)",
 )
 """Selectors of what is not translated, beside data in Greek."""
 

@@ -108,7 +108,7 @@ export class Jobs {
     const buttons = job.running ? [stop, cancel] : [resume, open, button(t('Close'), close)]
     const [header, body] = card.children
     refill(header, h('h3', TITLES[kind]()), job.running && bar({ kind, ...job }), buttons)
-    refill(body, reportOf(job.report))
+    refill(body, reportOf(job.report, !job.running))
   }
 }
 

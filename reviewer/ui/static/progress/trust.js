@@ -47,7 +47,12 @@ export class TrustSection {
     this.state = h('span.asof', { role: 'status' })
     this.message = h('div.empty', { hidden: true })
     this.simulated = h('p.simulated', { hidden: true, role: 'note' })
-    this.limits = new Limits(() => this.#later())
+    const later = () => this.#later()
+    this.limits = {
+      alpha_yes: limit(t('Error of YES'), YES_MEANING, later),
+      alpha_no: limit(t('Error of NO'), NO_MEANING, later),
+      delta: limit('δ', DELTA_MEANING, later),
+    }
     this.reliability = new Chart(t('How well P(YES) is calibrated'), RELIABILITY_MEANING, reliabilityDiagram)
     this.reliability.root.classList.add('reliability')
     this.calibration = h('p.more')
@@ -58,7 +63,8 @@ export class TrustSection {
     this.suspects = new Card(t('Labels that may be wrong'))
     this.certificates = new Card(t('Certificates'))
     const thresholds = new Card(t('Certified thresholds'), LIMITS_MEANING)
-    thresholds.show([this.limits.root, this.sides])
+    const limits = Object.values(this.limits).map(({ root }) => root)
+    thresholds.show([h('div.limits', limits), this.sides])
     const rates = new Card(t('Rates'))
     rates.show(this.rates)
     const cards = [this.reliability, thresholds, rates, this.certificates, this.skill, this.suspects]
@@ -110,13 +116,9 @@ export class TrustSection {
 
   #later() {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(async () => {
+    this.#timer = setTimeout(() => {
       const request = this.#lastRequest
-      try {
-        await this.#certify()
-      } catch (/** @type {any} */ error) {
-        if (request === this.#lastRequest) this.#fail(error)
-      }
+      this.#certify().catch((error) => request === this.#lastRequest && this.#fail(error))
     }, WAIT)
   }
 
@@ -153,11 +155,16 @@ export class TrustSection {
     if (request === this.#lastRequest) this.suspects.show(suspects(answer))
   }
 
+  /** The limits as shares; null if one is no number between 0 and 100. */
   #query() {
-    const limits = this.limits.values()
-    if (!limits || !this.#figures) return null
     const { task, policy } = this.#figures
-    return new URLSearchParams({ task, policy, ...limits })
+    const query = new URLSearchParams({ task, policy })
+    for (const [name, { value }] of Object.entries(this.limits)) {
+      const share = value() / 100
+      if (!(share > 0 && share < 1)) return null
+      query.set(name, String(Number(share.toPrecision(6))))
+    }
+    return query
   }
 
   /** @param {any} error */
@@ -205,28 +212,7 @@ const simulatedText = (total, items) =>
 /** Keep a number and its per cent sign on one line. @param {string} text */
 const unbroken = (text) => text.replaceAll(/(\d) %/g, '$1\u202f%')
 
-/** The limits of both sides and δ, each as a slider and a field in per cent. */
-class Limits {
-  /** @param {() => void} onChange */
-  constructor(onChange) {
-    this.fields = {
-      alpha_yes: limit(t('Error of YES'), YES_MEANING, onChange),
-      alpha_no: limit(t('Error of NO'), NO_MEANING, onChange),
-      delta: limit('δ', DELTA_MEANING, onChange),
-    }
-    const roots = Object.values(this.fields).map((field) => field.root)
-    this.root = h('div.limits', roots)
-  }
-
-  /** The limits as shares; null if one is no number between 0 and 100. @returns {Record<string, string> | null} */
-  values() {
-    /** @type {[string, number][]} */
-    const shares = Object.entries(this.fields).map(([name, { value }]) => [name, value() / 100])
-    if (!shares.every(([, share]) => share > 0 && share < 1)) return null
-    return Object.fromEntries(shares.map(([name, share]) => [name, String(Number(share.toPrecision(6)))]))
-  }
-}
-
+/** A limit as a slider and a field in per cent. */
 function limit(name, meaning, onChange) {
   const input = (/** @type {Record<string, string>} */ props) =>
     h('input', { ...props, value: '5', onInput: ({ target }) => set(target.value) })
