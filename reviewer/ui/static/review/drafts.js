@@ -2,7 +2,8 @@
 // until the server has it.
 
 import { lasting } from '../common/browser_storage.js'
-import { Refused, Unreachable, newKey, postRepeatable } from '../common/http.js'
+import { newKey, postRepeatable } from '../common/http.js'
+import { passes } from '../status/outbox.js'
 import { sameSteps } from '../trace/steps.js'
 
 const AFTER_TYPING = 400 // ms
@@ -40,7 +41,8 @@ export class Draft {
   #redo = []
   /** @type {string | null} */
   #lastField = null
-  #closed = false
+  /** Whether nothing more is sent. */
+  closed = false
   #paused = false
   /** Whether the browser took the copy. */
   #copied = true
@@ -68,10 +70,6 @@ export class Draft {
     this.adopted = []
   }
 
-  get closed() {
-    return this.#closed
-  }
-
   get dirty() {
     return !sameSteps(this.steps, this.original)
   }
@@ -94,14 +92,10 @@ export class Draft {
   }
 
   /** Take back the last change; false where there is none. */
-  undo() {
-    return this.#exchange(this.#undo, this.#redo)
-  }
+  undo = () => this.#exchange(this.#undo, this.#redo)
 
   /** Make the change again that was taken back last; false where there is none. */
-  redo() {
-    return this.#exchange(this.#redo, this.#undo)
-  }
+  redo = () => this.#exchange(this.#redo, this.#undo)
 
   /** @param {Step[][]} from @param {Step[][]} to */
   #exchange(from, to) {
@@ -140,11 +134,8 @@ export class Draft {
    */
   takeOver(former, editable) {
     this.comment = former.comment
-    if (editable && (former.#undo.length || former.#redo.length)) {
-      this.steps = former.steps
-      this.#undo = former.#undo
-      this.#redo = former.#redo
-    }
+    if (editable && (former.#undo.length || former.#redo.length))
+      [this.steps, this.#undo, this.#redo] = [former.steps, former.#undo, former.#redo]
     const { after, sent, adopted } = former
     Object.assign(this, { after: after ?? this.after, sent, adopted })
     former.stop()
@@ -180,13 +171,13 @@ export class Draft {
   decided(steps, comment) {
     if (this.comment === comment) this.comment = ''
     if (this.steps === steps && !this.comment) this.close()
-    else if (!this.#closed) this.#save()
+    else if (!this.closed) this.#save()
   }
 
   /** Send what is not yet on the server; retried while the page is open. */
   async flush() {
     clearTimeout(this.#timer)
-    if (!this.pending || this.#closed || this.#paused) return
+    if (!this.pending || this.closed || this.#paused) return
     this.pending = false
     const unanswered = this.sent
     const body = { base: this.base, steps: this.steps, comment: this.comment, after: this.after }
@@ -199,18 +190,16 @@ export class Draft {
       if (replaced && !unanswered.includes(digest(asText(replaced.body)))) this.#callbacks.onOther(replaced)
     } catch (error) {
       this.pending = true
-      if (this.#closed) return
+      if (this.closed) return
       this.#callbacks.onUnsaved(error)
-      const passes = error instanceof Unreachable || (error instanceof Refused && error.temporary)
-      if (passes) this.#timer = setTimeout(() => this.flush(), RETRY_AFTER)
+      if (passes(error)) this.#timer = setTimeout(() => this.flush(), RETRY_AFTER)
     }
   }
 
   /** @param {string} at */
   #saved(at) {
-    if (this.#closed) return
-    this.after = at
-    this.sent = []
+    if (this.closed) return
+    Object.assign(this, { after: at, sent: [] })
     this.#forgetAdopted()
     if (!this.pending) this.#copies.drop(this.item)
     else this.#copy()
@@ -223,7 +212,7 @@ export class Draft {
 
   /** Send nothing more. */
   stop() {
-    this.#closed = true
+    this.closed = true
     clearTimeout(this.#timer)
   }
 
@@ -250,7 +239,7 @@ export function digest(text) {
   return `${(hash >>> 0).toString(36)}.${text.length}`
 }
 
-/** What an autosave holds, as text; the same for a text of this page and for one that the server returns. */
+/** What an autosave holds; the same for a text of this page and for one that the server returns. */
 export const asText = (/** @type {{steps?: Step[], comment?: string}} */ { steps, comment }) =>
   JSON.stringify([steps ?? [], comment ?? ''])
 
@@ -268,9 +257,7 @@ export class LocalCopies {
 
   /**
    * Store a copy; false where the browser has no room or forbids it.
-   * @param {Item} item
-   * @param {{steps: Step[], comment: string, after: string | null, sent: string[]}} text
-   * @param {string} page
+   * @param {Item} item @param {{steps: Step[], comment: string, after: string | null, sent: string[]}} text
    */
   keep(item, { steps, comment, after, sent }, page = this.#page) {
     const { id, version } = item
@@ -290,16 +277,14 @@ export class LocalCopies {
    */
   find(item) {
     const prefix = `${PREFIX} ${this.initials} ${item.id} `
+    const { id, at } = item.version
     return lasting
       .names(prefix)
       .map((name) => {
         const base = Number(name.slice(prefix.length).split(' ')[0])
         return { ...lasting.read(name), name, raw: lasting.get(name), base }
       })
-      .filter((entry) => {
-        const { id, at } = item.version
-        return Array.isArray(entry.steps) && (entry.base === id ? entry.born === at : entry.born < at)
-      })
+      .filter(({ steps, base, born }) => Array.isArray(steps) && (base === id ? born === at : born < at))
       .sort((a, b) => (a.at < b.at ? 1 : -1))
   }
 
