@@ -98,9 +98,8 @@ function ofKeys(parts) {
   /** @param {number} by */
   const selectStep = (by) => {
     const { steps } = view
-    const at = steps.findIndex((step) => step.id === view.selected)
-    const to = steps[Math.max(0, Math.min(steps.length - 1, at + by))]
-    if (to) view.select(to.id)
+    const at = steps.findIndex((step) => step.id === view.selected) + by
+    if (steps.length) view.select(steps[Math.max(0, Math.min(steps.length - 1, at))].id)
   }
 
   const escape = () => {
@@ -145,10 +144,9 @@ function ofKeys(parts) {
         notices.toast(t('Taken back. {key} makes the change again.', { key: Keys.of('edit-redo') }))
     },
     'edit-redo': () => state.restoreSteps('redo'),
-    'update-numbers': onSelected((id) => {
-      if (state.editable) editing.updateNumbers(id)
-      else notices.toast(state.editRefusal)
-    }),
+    'update-numbers': onSelected((id) =>
+      state.editable ? editing.updateNumbers(id) : notices.toast(state.editRefusal),
+    ),
     'save-version': () => decisions.saveAndRefresh(),
     'mark-note': onSelected((id) => writeNote(parts, id)),
     comment: () => bar.comment.focus(),

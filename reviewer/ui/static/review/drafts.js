@@ -25,13 +25,6 @@ const PREFIX = 'so-kept'
  * @property {string[]} sent digests of what was being sent
  */
 
-/**
- * @typedef {Object} DraftCallbacks
- * @property {(iso: string) => void} onSaved the server has the text
- * @property {(error: any) => void} onUnsaved it does not, yet
- * @property {(other: Autosave) => void} onOther the autosave replaced one that another page of this person had sent
- */
-
 export class Draft {
   #callbacks
   #copies
@@ -51,7 +44,11 @@ export class Draft {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer
 
-  /** @param {Item} item @param {LocalCopies} copies @param {DraftCallbacks} callbacks */
+  /**
+   * @param {Item} item @param {LocalCopies} copies
+   * @param {{onSaved: (iso: string) => void, onUnsaved: (error: any) => void, onOther: (other: Autosave) => void}}
+   *   callbacks the server has the text, or not yet; `other` of another page of this person was replaced
+   */
   constructor(item, copies, callbacks) {
     this.#callbacks = callbacks
     this.#copies = copies

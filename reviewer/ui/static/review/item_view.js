@@ -111,7 +111,6 @@ export class ItemView {
     statements.addEventListener('change', () => this.refresh({ spans: statements.spans }))
   }
 
-  /** The selected step. */
   get selected() {
     return this.trace.selected
   }
@@ -143,7 +142,6 @@ export class ItemView {
     fill(this.versionLine, h('span', shown), button)
   }
 
-  /** Draw the header of the item again. */
   drawHeader() {
     const { current } = this.state
     if (!current) return
@@ -452,15 +450,8 @@ function lastComment({ standing }) {
   return comment ? [h('p.note', `${person}: “${comment}”`)] : []
 }
 
-/**
- * What is to be changed in an item that was returned.
- * @param {{person: string, comment: string, at: string}} request
- */
-const requestBanner = ({ person, comment, at }) =>
-  h(
-    'p.note.request',
-    { role: 'note' },
-    h('strong', t('{person} returned this on {when}:', { person, when: dateAndTime(at) })),
-    ' ',
-    h('span', comment),
-  )
+/** What is to be changed in a returned item. @param {{person: string, comment: string, at: string}} request */
+function requestBanner({ person, comment, at }) {
+  const title = h('strong', t('{person} returned this on {when}:', { person, when: dateAndTime(at) }))
+  return h('p.note.request', { role: 'note' }, title, ' ', h('span', comment))
+}

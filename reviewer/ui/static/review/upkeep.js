@@ -52,9 +52,9 @@ export class Upkeep {
     try {
       await navigation.start()
       queue.check().catch(() => {}) // what waits in the other tabs
-      const leftOut = problems.length ? [t('Task files left out: {problems}', { problems: problems.join(' · ') })] : []
-      const warnings = [clock, backups, ...leftOut].filter(Boolean)
-      if (warnings.length) notices.show(warnings.join(' · '))
+      const leftOut = problems.length && t('Task files left out: {problems}', { problems: problems.join(' · ') })
+      const warnings = [clock, backups, leftOut].filter(Boolean).join(' · ')
+      if (warnings) notices.show(warnings)
       if (isActive() && state.current) tour.startOnce()
     } catch (error) {
       notices.error(error)

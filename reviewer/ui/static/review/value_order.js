@@ -14,10 +14,8 @@ const MEANING = t(
 )
 
 /**
- * @typedef {Object} Chosen
- * @property {number | null} id null: no item with P(YES) waits
- * @property {'random' | 'value' | null} arm null: not shown, because the answer of the item is hidden
- * @property {number | null} probability
+ * @typedef {{id: number | null, arm: 'random' | 'value' | null, probability: number | null}} Chosen  no `id`: no item
+ *   with P(YES) waits; no `arm`: not shown, because the answer of the item is hidden
  */
 
 export class ValueOrder {
