@@ -23,24 +23,15 @@ const ON_CURRENT = /^(decide|mark|verdict)-|^(add|move|remove|edit|save|update)-
 const WITHOUT_ITEM = /^(filter|(show-)?queue|keys|dark|verdict-first|next(-undone)?|undo|tour|escape|open)$/
 
 /**
- * @typedef {Object} Parts the parts of the tab that actions call
- * @property {HTMLElement} root
- * @property {import('./state.js').ReviewState} state
- * @property {import('./item_view.js').ItemView} view
- * @property {import('./editing.js').Editing} editing
- * @property {import('./decisions.js').Decisions} decisions
- * @property {import('./decision_bar.js').DecisionBar} bar
- * @property {import('./lease.js').Lease} lease
- * @property {import('./navigation.js').Navigation} navigation
- * @property {import('./linked.js').Linked} linked
- * @property {import('./queue.js').Queue} queue
- * @property {import('../common/side_pane.js').SidePane} queuePane
- * @property {import('./items.js').Items} items
- * @property {import('../comments/comments.js').Comments} comments
- * @property {import('./statements.js').Statements} statements
- * @property {import('../common/notices.js').Notices} notices
- * @property {import('../help/tour.js').Tour} tour
- * @property {Keys} keys
+ * The parts of the tab that actions call.
+ * @typedef {{root: HTMLElement, state: import('./state.js').ReviewState, view: import('./item_view.js').ItemView,
+ *   editing: import('./editing.js').Editing, decisions: import('./decisions.js').Decisions,
+ *   bar: import('./decision_bar.js').DecisionBar, lease: import('./lease.js').Lease,
+ *   navigation: import('./navigation.js').Navigation, linked: import('./linked.js').Linked,
+ *   queue: import('./queue.js').Queue, queuePane: import('../common/side_pane.js').SidePane,
+ *   items: import('./items.js').Items, comments: import('../comments/comments.js').Comments,
+ *   statements: import('./statements.js').Statements, notices: import('../common/notices.js').Notices,
+ *   tour: import('../help/tour.js').Tour, keys: Keys}} Parts
  */
 
 /** Views are built with `act`, before the parts that carry the actions out: `connect` names these. */

@@ -262,7 +262,7 @@ export class LocalCopies {
     return lasting.set(this.#name(id, version.id, page), JSON.stringify(copy))
   }
 
-  /** Remove this page's copy. @param {Item} item */
+  /** Remove the copy of this page. @param {Item} item */
   drop(item) {
     lasting.remove(this.#name(item.id, item.version.id, this.#page))
   }

@@ -11,13 +11,9 @@ const VERDICT_FIRST = 'so-verdict-first'
 const MOST_PICTURES = 20
 
 /**
- * @typedef {LoadedItem & {
- *   hints: Record<string, Hint[] | undefined>,
- *   place: Place | null,
- *   ahead: number[],
- *   others: OtherTrace[],
- * }} Current  `ahead`: the next items as far as known before the server has sent `place`; `others`: other traces of the
- *   spectrum, as far as known
+ * @typedef {LoadedItem & {hints: Record<string, Hint[] | undefined>, place: Place | null, ahead: number[],
+ *   others: OtherTrace[]}} Current  `ahead`: the next items as far as known before the server has sent `place`;
+ *   `others`: other traces of the spectrum, as far as known
  */
 
 /**
