@@ -21,53 +21,31 @@ const MARKS = {
 const VERDICTS = { 'verdict-yes': 'YES', 'verdict-no': 'NO', 'verdict-cannot-tell': 'cannot tell' }
 /** What is done to the current version, not to an earlier one that is only read. */
 const ON_CURRENT = /^(decide|mark|verdict)-|^(add|move|remove|edit|save|update)-|^edit$/
-const WITHOUT_ITEM = [
-  'filter',
-  'queue',
-  'show-queue',
-  'keys',
-  'dark',
-  'verdict-first',
-  'next',
-  'next-undone',
-  'undo',
-  'tour',
-  'escape',
-  'open',
-]
+const WITHOUT_ITEM = /^(filter|(show-)?queue|keys|dark|verdict-first|next(-undone)?|undo|tour|escape|open)$/
 
 /**
- * @typedef {Object} Parts the parts of the tab that actions call
- * @property {HTMLElement} root
- * @property {import('./state.js').ReviewState} state
- * @property {import('./item_view.js').ItemView} view
- * @property {import('./editing.js').Editing} editing
- * @property {import('./decisions.js').Decisions} decisions
- * @property {import('./decision_bar.js').DecisionBar} bar
- * @property {import('./lease.js').Lease} lease
- * @property {import('./navigation.js').Navigation} navigation
- * @property {import('./linked.js').Linked} linked
- * @property {import('./queue.js').Queue} queue
- * @property {import('../common/side_pane.js').SidePane} queuePane
- * @property {import('./items.js').Items} items
- * @property {import('../comments/comments.js').Comments} comments
- * @property {import('./statements.js').Statements} statements
- * @property {import('../common/notices.js').Notices} notices
- * @property {import('../help/tour.js').Tour} tour
- * @property {Keys} keys
+ * The parts of the tab that actions call.
+ * @typedef {{root: HTMLElement, state: import('./state.js').ReviewState, view: import('./item_view.js').ItemView,
+ *   editing: import('./editing.js').Editing, decisions: import('./decisions.js').Decisions,
+ *   bar: import('./decision_bar.js').DecisionBar, lease: import('./lease.js').Lease,
+ *   navigation: import('./navigation.js').Navigation, linked: import('./linked.js').Linked,
+ *   queue: import('./queue.js').Queue, queuePane: import('../common/side_pane.js').SidePane,
+ *   items: import('./items.js').Items, comments: import('../comments/comments.js').Comments,
+ *   statements: import('./statements.js').Statements, notices: import('../common/notices.js').Notices,
+ *   tour: import('../help/tour.js').Tour, keys: Keys}} Parts
  */
 
 /** Views are built with `act`, before the parts that carry the actions out: `connect` names these. */
 export class Actions {
   /** @type {Record<string, (...about: any[]) => unknown>} by action */
-  #table = {}
+  table = {}
   /** @type {Parts | null} */
   #parts = null
 
   /** @param {Parts} parts */
   connect(parts) {
     this.#parts = parts
-    this.#table = { ...ofKeys(parts), ...ofViews(parts) }
+    this.table = { ...ofKeys(parts), ...ofViews(parts) }
   }
 
   /** A key was pressed; whatever it does but decide shows that the person has seen the round of the item. */
@@ -81,15 +59,15 @@ export class Actions {
     if (!this.#parts) return undefined
     const { decisions, notices, state, view } = this.#parts
     const { reading } = state
-    const known = this.#table[action]
-    if (!state.current && !WITHOUT_ITEM.includes(action)) return undefined
+    const known = this.table[action]
+    if (!state.current && !WITHOUT_ITEM.test(action)) return undefined
     if (reading && ON_CURRENT.test(action)) return notices.toast(state.editRefusal)
     if (action in MARKS) return void (view.selected && decisions.mark(view.selected, MARKS[action]))
     if (action in VERDICTS) return void decisions.commitVerdict(VERDICTS[action])
     if (action.startsWith('decide-') && !known) return decide(this.#parts, action)
     if (action === 'brush' && !state.editable) return notices.toast(t('Windows are changed in the revision round.'))
     if (known) return known(...about) === false ? false : undefined
-    return view.command(action) ? undefined : false
+    return view.spectrum.command(action) ? undefined : false
   }
 }
 
@@ -101,41 +79,40 @@ function decide({ decisions, notices, state }, action) {
   else notices.toast(t('This round has no such decision.'))
 }
 
-/**
- * The actions of the keymap.
- * @param {Parts} parts @returns {Record<string, () => unknown>}
- */
+/** The actions of the keymap. @param {Parts} parts @returns {Record<string, () => unknown>} */
 function ofKeys(parts) {
   const { bar, comments, decisions, editing, items, keys } = parts
   const { navigation, notices, queue, queuePane, root, state, tour, view } = parts
 
   /** @param {(id: string) => void} act */
-  const onSelected = (act) => () => {
-    if (view.selected) act(view.selected)
-  }
+  const onSelected = (act) => () => void (view.selected && act(view.selected))
 
   /** @param {number} by */
   const selectStep = (by) => {
     const { steps } = view
-    const at = steps.findIndex((step) => step.id === view.selected)
-    const to = steps[Math.max(0, Math.min(steps.length - 1, at + by))]
-    if (to) view.select(to.id)
+    const at = steps.findIndex((step) => step.id === view.selected) + by
+    if (steps.length) view.select(steps[Math.max(0, Math.min(steps.length - 1, at))].id)
   }
 
   const escape = () => {
-    view.command('width-off')
+    view.spectrum.command('width-off')
     const focused = document.activeElement
     if (focused instanceof HTMLElement && focused !== document.body && root.contains(focused)) focused.blur()
     queue.closeFilter()
   }
 
   const toggleVerdictFirst = () => {
-    const on = !state.verdictFirst
-    state.setVerdictFirst(on)
-    const hidden = t(
-      'Your verdict first: names, thoughts, answers and votes stay hidden until you have given ' + 'yours.',
+    state.setVerdictFirst(!state.verdictFirst)
+    notices.toast(
+      state.verdictFirst
+        ? t('Your verdict first: names, thoughts, answers and votes stay hidden until you have given ' + 'yours.')
+        : t('“Verdict first” is off: answers are visible.'),
     )
-    notices.toast(on ? hidden : t('“Verdict first” is off: answers are visible.'))
+  }
+
+  const history = async () => {
+    const { item } = state
+    if (item) dialogs.openHistory(await items.history(item.id), item.id)
   }
 
   return {
@@ -147,7 +124,7 @@ function ofKeys(parts) {
     'step-next': () => selectStep(1),
     'step-back': () => selectStep(-1),
     edit: onSelected((id) => {
-      if (!view.editStep(id)) notices.toast(state.editRefusal)
+      if (!view.trace.edit(id)) notices.toast(state.editRefusal)
     }),
     'add-zoom': () => editing.add(view.selected, 'zoom'),
     'add-think': () => editing.add(view.selected, 'think'),
@@ -155,13 +132,13 @@ function ofKeys(parts) {
     'move-down': onSelected((id) => editing.move(id, 1)),
     'remove-step': onSelected((id) => editing.remove(id)),
     'edit-undo': () => {
-      if (editing.undo()) notices.toast(t('Taken back. {key} makes the change again.', { key: Keys.of('edit-redo') }))
+      if (state.restoreSteps('undo'))
+        notices.toast(t('Taken back. {key} makes the change again.', { key: Keys.of('edit-redo') }))
     },
-    'edit-redo': () => editing.redo(),
-    'update-numbers': onSelected((id) => {
-      if (state.editable) editing.updateNumbers(id)
-      else notices.toast(state.editRefusal)
-    }),
+    'edit-redo': () => state.restoreSteps('redo'),
+    'update-numbers': onSelected((id) =>
+      state.editable ? editing.updateNumbers(id) : notices.toast(state.editRefusal),
+    ),
     'save-version': () => decisions.saveAndRefresh(),
     'mark-note': onSelected((id) => writeNote(parts, id)),
     comment: () => bar.comment.focus(),
@@ -169,12 +146,7 @@ function ofKeys(parts) {
     undo: () => decisions.undo(),
     'verdict-first': toggleVerdictFirst,
     guide: () => view.evidence.show('guide'),
-    history: () => {
-      const { item } = state
-      if (!item) return
-      const shown = items.history(item.id).then((history) => dialogs.openHistory(history, item.id))
-      shown.catch((error) => notices.error(error))
-    },
+    history: () => history().catch((error) => notices.error(error)),
     evidence: () => view.evidence.toggle(),
     comments: () => comments.write(),
     inspect: () => view.evidence.show('inspection'),
@@ -185,10 +157,7 @@ function ofKeys(parts) {
   }
 }
 
-/**
- * What only buttons, cards and the plot call.
- * @param {Parts} parts @returns {Record<string, (...about: any[]) => unknown>}
- */
+/** What only buttons, cards and the plot call. @param {Parts} parts @returns {typeof Actions.prototype.table} */
 function ofViews(parts) {
   const { comments, decisions, editing, lease, linked, navigation, notices, queuePane, state, statements, view } = parts
   return {
@@ -218,8 +187,8 @@ function ofViews(parts) {
       if (done) notices.toast(t('Assigned. Find › Past actions can undo it.'))
     },
     'drag-window': (lo, hi, final) => editing.dragWindow(lo, hi, final),
-    'card-text': (id, text) => editing.setText(id, text),
-    'card-answer': (id, change) => editing.setAnswer(id, change),
+    'card-text': (id, text) => editing.setStep(id, { text }),
+    'card-answer': (id, change) => editing.setStep(id, change),
     'card-window': (id, lo, hi, visit) => editing.setWindow(id, lo, hi, visit),
     'card-label': (id, label) => editing.setLabel(id, label),
     'card-mark': (id, mark) => decisions.mark(id, mark),
@@ -237,11 +206,7 @@ async function writeNote({ decisions, state }, id) {
   if (!item || item.hidden) return
   const mine = item.marks.mine[id]
   const unsent = new dialogs.UnsentAnswer(state.me.initials, item, `note ${id}`)
-  const text = await dialogs.askText(
-    t('Note on step {numberOf}', { numberOf: state.numberOf(id) }),
-    mine?.note ?? '',
-    t('Save note'),
-    unsent,
-  )
+  const title = t('Note on step {numberOf}', { numberOf: state.numberOf(id) })
+  const text = await dialogs.askText(title, mine?.note ?? '', t('Save note'), unsent)
   if (text !== null && (await decisions.mark(id, mine?.mark ?? 'not supported', text))) unsent.forget()
 }

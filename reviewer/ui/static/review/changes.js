@@ -32,13 +32,10 @@ export function changeBetween(before, after, me) {
   }
   for (const text of known) changes.push(t('{person} took a decision back.', { person: nameOf(JSON.parse(text)[0]) }))
   const { round, state } = after.standing
-  const moved = state !== before.standing.state
-  if (!changes.length && !moved) return ''
-  if (moved)
-    changes.push(
-      round ? t('It is in {round} now.', { round: word(state) }) : t('It is {state} now.', { state: word(state) }),
-    )
-  return sentences(...changes)
+  const place = round
+    ? t('It is in {round} now.', { round: word(state) })
+    : t('It is {state} now.', { state: word(state) })
+  return sentences(...changes, state !== before.standing.state && place)
 }
 
 /** @param {Decision} decision */

@@ -108,7 +108,7 @@ export class Decisions {
     const show = (/** @type {Mark | null} */ shown) => {
       if (shown) mine[id] = shown
       else delete mine[id]
-      if (this.state.item === item) this.parts.view.showMarks(mine)
+      if (this.state.item === item) this.parts.view.refresh({ marks: mine })
     }
     show(mark === 'cleared' ? null : { mark, note: text })
     const key = newKey()

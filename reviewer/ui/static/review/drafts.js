@@ -2,7 +2,8 @@
 // until the server has it.
 
 import { lasting } from '../common/browser_storage.js'
-import { Refused, Unreachable, newKey, postRepeatable } from '../common/http.js'
+import { newKey, postRepeatable } from '../common/http.js'
+import { passes } from '../status/outbox.js'
 import { sameSteps } from '../trace/steps.js'
 
 const AFTER_TYPING = 400 // ms
@@ -24,13 +25,6 @@ const PREFIX = 'so-kept'
  * @property {string[]} sent digests of what was being sent
  */
 
-/**
- * @typedef {Object} DraftCallbacks
- * @property {(iso: string) => void} onSaved the server has the text
- * @property {(error: any) => void} onUnsaved it does not, yet
- * @property {(other: Autosave) => void} onOther the autosave replaced one that another page of this person had sent
- */
-
 export class Draft {
   #callbacks
   #copies
@@ -40,7 +34,8 @@ export class Draft {
   #redo = []
   /** @type {string | null} */
   #lastField = null
-  #closed = false
+  /** Whether nothing more is sent. */
+  closed = false
   #paused = false
   /** Whether the browser took the copy. */
   #copied = true
@@ -49,7 +44,11 @@ export class Draft {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer
 
-  /** @param {Item} item @param {LocalCopies} copies @param {DraftCallbacks} callbacks */
+  /**
+   * @param {Item} item @param {LocalCopies} copies
+   * @param {{onSaved: (iso: string) => void, onUnsaved: (error: any) => void, onOther: (other: Autosave) => void}}
+   *   callbacks the server has the text, or not yet; `other` of another page of this person was replaced
+   */
   constructor(item, copies, callbacks) {
     this.#callbacks = callbacks
     this.#copies = copies
@@ -66,10 +65,6 @@ export class Draft {
     this.sent = []
     /** @type {StoredText[]} texts found in the browser that are part of this one now */
     this.adopted = []
-  }
-
-  get closed() {
-    return this.#closed
   }
 
   get dirty() {
@@ -94,14 +89,10 @@ export class Draft {
   }
 
   /** Take back the last change; false where there is none. */
-  undo() {
-    return this.#exchange(this.#undo, this.#redo)
-  }
+  undo = () => this.#exchange(this.#undo, this.#redo)
 
   /** Make the change again that was taken back last; false where there is none. */
-  redo() {
-    return this.#exchange(this.#redo, this.#undo)
-  }
+  redo = () => this.#exchange(this.#redo, this.#undo)
 
   /** @param {Step[][]} from @param {Step[][]} to */
   #exchange(from, to) {
@@ -140,11 +131,8 @@ export class Draft {
    */
   takeOver(former, editable) {
     this.comment = former.comment
-    if (editable && (former.#undo.length || former.#redo.length)) {
-      this.steps = former.steps
-      this.#undo = former.#undo
-      this.#redo = former.#redo
-    }
+    if (editable && (former.#undo.length || former.#redo.length))
+      [this.steps, this.#undo, this.#redo] = [former.steps, former.#undo, former.#redo]
     const { after, sent, adopted } = former
     Object.assign(this, { after: after ?? this.after, sent, adopted })
     former.stop()
@@ -180,13 +168,13 @@ export class Draft {
   decided(steps, comment) {
     if (this.comment === comment) this.comment = ''
     if (this.steps === steps && !this.comment) this.close()
-    else if (!this.#closed) this.#save()
+    else if (!this.closed) this.#save()
   }
 
   /** Send what is not yet on the server; retried while the page is open. */
   async flush() {
     clearTimeout(this.#timer)
-    if (!this.pending || this.#closed || this.#paused) return
+    if (!this.pending || this.closed || this.#paused) return
     this.pending = false
     const unanswered = this.sent
     const body = { base: this.base, steps: this.steps, comment: this.comment, after: this.after }
@@ -199,18 +187,16 @@ export class Draft {
       if (replaced && !unanswered.includes(digest(asText(replaced.body)))) this.#callbacks.onOther(replaced)
     } catch (error) {
       this.pending = true
-      if (this.#closed) return
+      if (this.closed) return
       this.#callbacks.onUnsaved(error)
-      const passes = error instanceof Unreachable || (error instanceof Refused && error.temporary)
-      if (passes) this.#timer = setTimeout(() => this.flush(), RETRY_AFTER)
+      if (passes(error)) this.#timer = setTimeout(() => this.flush(), RETRY_AFTER)
     }
   }
 
   /** @param {string} at */
   #saved(at) {
-    if (this.#closed) return
-    this.after = at
-    this.sent = []
+    if (this.closed) return
+    Object.assign(this, { after: at, sent: [] })
     this.#forgetAdopted()
     if (!this.pending) this.#copies.drop(this.item)
     else this.#copy()
@@ -223,7 +209,7 @@ export class Draft {
 
   /** Send nothing more. */
   stop() {
-    this.#closed = true
+    this.closed = true
     clearTimeout(this.#timer)
   }
 
@@ -250,7 +236,7 @@ export function digest(text) {
   return `${(hash >>> 0).toString(36)}.${text.length}`
 }
 
-/** What an autosave holds, as text; the same for a text of this page and for one that the server returns. */
+/** What an autosave holds; the same for a text of this page and for one that the server returns. */
 export const asText = (/** @type {{steps?: Step[], comment?: string}} */ { steps, comment }) =>
   JSON.stringify([steps ?? [], comment ?? ''])
 
@@ -268,9 +254,7 @@ export class LocalCopies {
 
   /**
    * Store a copy; false where the browser has no room or forbids it.
-   * @param {Item} item
-   * @param {{steps: Step[], comment: string, after: string | null, sent: string[]}} text
-   * @param {string} page
+   * @param {Item} item @param {{steps: Step[], comment: string, after: string | null, sent: string[]}} text
    */
   keep(item, { steps, comment, after, sent }, page = this.#page) {
     const { id, version } = item
@@ -278,7 +262,7 @@ export class LocalCopies {
     return lasting.set(this.#name(id, version.id, page), JSON.stringify(copy))
   }
 
-  /** Remove this page's copy. @param {Item} item */
+  /** Remove the copy of this page. @param {Item} item */
   drop(item) {
     lasting.remove(this.#name(item.id, item.version.id, this.#page))
   }
@@ -290,16 +274,14 @@ export class LocalCopies {
    */
   find(item) {
     const prefix = `${PREFIX} ${this.initials} ${item.id} `
+    const { id, at } = item.version
     return lasting
       .names(prefix)
       .map((name) => {
         const base = Number(name.slice(prefix.length).split(' ')[0])
         return { ...lasting.read(name), name, raw: lasting.get(name), base }
       })
-      .filter((entry) => {
-        const { id, at } = item.version
-        return Array.isArray(entry.steps) && (entry.base === id ? entry.born === at : entry.born < at)
-      })
+      .filter(({ steps, base, born }) => Array.isArray(steps) && (base === id ? born === at : born < at))
       .sort((a, b) => (a.at < b.at ? 1 : -1))
   }
 

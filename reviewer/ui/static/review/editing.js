@@ -8,6 +8,13 @@ import { insertAfter, moveStep, newStepId, removeStep, replaceStep } from '../tr
 /** Windows are rounded to 0.1 Å: finer than any pixel here, and readable. @param {number} x */
 const round = (x) => Math.round(x * 10) / 10
 
+/** Keep a promise among others until it ends. @param {Set<Promise<void>>} all @param {Promise<void>} promise */
+function noted(all, promise) {
+  const running = promise.finally(() => all.delete(running))
+  all.add(running)
+  return running
+}
+
 const WIDEST_NEW_WINDOW = 400 // Å
 
 /**
@@ -20,16 +27,8 @@ function newWindow([lo, hi], stretch) {
   return [round(from / stretch), round(to / stretch)]
 }
 
-/** Hints depend on the spectrum and on the tool's arguments, whichever step has them. */
+/** Hints depend on spectrum and arguments, whichever step has them. */
 const hintKey = (/** @type {number} */ item, /** @type {Step} */ step) => `${item} ${JSON.stringify(step.arguments)}`
-
-/**
- * @typedef {Object} EditingOptions
- * @property {import('./state.js').ReviewState} state
- * @property {import('./item_view.js').ItemView} view
- * @property {import('./statements.js').Statements} statements
- * @property {import('../common/notices.js').Notices} notices
- */
 
 export class Editing {
   /** @type {Map<string, Record<string, any>>} arguments of the last tool call without an answer, by item and step */
@@ -41,7 +40,10 @@ export class Editing {
   /** @type {Map<string, Hint[] | undefined>} by `hintKey`; undefined while they are being measured */
   #hints = new Map()
 
-  /** @param {EditingOptions} options */
+  /**
+   * @param {{state: import('./state.js').ReviewState, view: import('./item_view.js').ItemView,
+   *   statements: import('./statements.js').Statements, notices: import('../common/notices.js').Notices}} parts
+   */
   constructor({ state, view, statements, notices }) {
     this.state = state
     this.statements = statements
@@ -54,13 +56,8 @@ export class Editing {
     state.on('checks', ({ hints }) => this.#setHints(hints))
   }
 
-  /** @param {string} id @param {string} text */
-  setText(id, text) {
-    this.state.changeSteps(replaceStep(this.state.steps, id, { text }), { field: id })
-  }
-
-  /** @param {string} id @param {Partial<Step>} change */
-  setAnswer(id, change) {
+  /** Take over what was typed in the card of a step. @param {string} id @param {Partial<Step>} change */
+  setStep(id, change) {
     this.state.changeSteps(replaceStep(this.state.steps, id, change), { field: id })
   }
 
@@ -74,23 +71,13 @@ export class Editing {
     if (this.state.editable) this.state.changeSteps(removeStep(this.state.steps, id))
   }
 
-  undo() {
-    return this.state.undoSteps()
-  }
-
-  redo() {
-    return this.state.redoSteps()
-  }
-
   /**
    * Write the windows and numbers in the texts of a step as the tool calls and the data are now; of a zoom in the
    * thoughts around it.
    * @param {string} id
    */
   updateNumbers(id) {
-    const update = this.#updateNumbers(id).finally(() => this.#updates.delete(update))
-    this.#updates.add(update)
-    return update
+    return noted(this.#updates, this.#updateNumbers(id))
   }
 
   /** @param {string} id */
@@ -129,7 +116,7 @@ export class Editing {
     const saved = new Map(item.trajectory.steps.map((step) => [step.id, hintKey(item.id, step)]))
     const zooms = this.state.steps.filter((step) => step.kind === 'zoom')
     current.hints = Object.fromEntries(zooms.map((step) => [step.id, this.#hints.get(hintKey(item.id, step))]))
-    this.view.showHints(current.hints)
+    this.view.refresh({ hints: current.hints })
     for (const step of zooms) {
       const key = hintKey(item.id, step)
       if (!this.#hints.has(key) && saved.get(step.id) !== key && step.picture) this.#measure(item.id, step, key)
@@ -165,27 +152,17 @@ export class Editing {
    * @param {string | null} [visit] windows typed in one visit of the card's fields are undone together
    */
   setWindow(id, lo, hi, visit = null) {
-    return this.#call(id, { wavelength_range: [round(lo), round(hi)] }, visit)
+    return noted(this.#running, this.#callTool(id, { wavelength_range: [round(lo), round(hi)] }, visit))
   }
 
   /** @param {string} id @param {string} label */
   setLabel(id, label) {
-    return this.#call(id, { label })
+    return noted(this.#running, this.#callTool(id, { label }, null))
   }
 
   /**
    * Call the tool with changed arguments of a step.
-   * @param {string} id @param {Record<string, any>} change @param {string | null} [group] of changes undone together
-   */
-  #call(id, change, group = null) {
-    const running = this.#callTool(id, change, group).finally(() => this.#running.delete(running))
-    this.#running.add(running)
-    return running
-  }
-
-  /**
-   * @param {string} id @param {Record<string, any>} change @param {string | null} group
-   * @returns {Promise<void>}
+   * @param {string} id @param {Record<string, any>} change @param {string | null} group of changes undone together
    */
   async #callTool(id, change, group) {
     const { state, view } = this
@@ -222,7 +199,7 @@ export class Editing {
     const step = this.state.step(this.view.selected)
     if (!step || step.kind !== 'zoom' || !this.state.editable) return
     if (final) this.setWindow(step.id, lo, hi)
-    else this.view.previewWindow(step.id, round(lo), round(hi))
+    else this.view.trace.previewWindow(step.id, round(lo), round(hi))
   }
 
   /** @param {string | null} after @param {'zoom' | 'think'} kind */
@@ -232,26 +209,21 @@ export class Editing {
     if (!current || !state.editable) return
     const { item, spectrum } = current
     const { originals, trajectory } = item
-    const id = newStepId(
-      state.steps,
-      originals.map((step) => step.id),
-    )
+    const taken = originals.map((step) => step.id)
+    const id = newStepId(state.steps, taken)
     if (kind === 'think') {
-      state.changeSteps(insertAfter(state.steps, after, { id, kind: 'think', text: '' }))
+      state.changeSteps(insertAfter(state.steps, after, { id, kind, text: '' }))
       view.select(id)
-      view.editStep(id)
+      view.trace.edit(id)
       return
     }
-    if (!spectrum) {
-      this.notices.toast(t('This item has no spectrum here, so no window can be drawn.'))
-      return
-    }
+    if (!spectrum) return this.notices.toast(t('This item has no spectrum here, so no window can be drawn.'))
     const { medium, redshift } = trajectory
     const z = spectrum.frame === 'observed' && redshift ? redshift : 0
-    const [lo, hi] = newWindow(view.visibleRange(), 1 + z)
+    const [lo, hi] = newWindow(view.spectrum.visibleRange(), 1 + z)
     const frame = z ? 'rest' : spectrum.frame
     const drawn = { frame, z, medium, observation: '', ok: true, picture: null }
-    const step = /** @type {Step} */ ({ id, kind: 'zoom', arguments: { wavelength_range: [lo, hi] }, ...drawn })
+    const step = { id, kind, arguments: { wavelength_range: [lo, hi] }, ...drawn }
     state.changeSteps(insertAfter(state.steps, after, step))
     view.select(id)
     await this.setWindow(id, lo, hi)

@@ -18,33 +18,23 @@ import { SpectrumView, drawPicture } from '../spectrum/view.js'
 import { Comparison } from '../trace/comparison.js'
 import { nearestZoom, pictureAt, windowOf, windowsOf } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
-import { Inspecting } from './inspection.js'
-import { inspectionButton, keepTried, ownRedshift } from './own_inspection.js'
+import { Inspecting, inspectionButton, keepTried, ownRedshift } from './inspection.js'
 import { beforeImport } from './dialogs.js'
 import { choicesOf, comparedItem, pictureURL } from './items.js'
 
-const nothingLeft = () =>
-  t(
-    'Every item under this filter is done, waits for another person, or is in a blind session of ' +
-      'yours. Press {key} to widen the filter, or add more in the Data tab.',
-    { key: Keys.of('filter') },
-  )
-
 const LEAST_SHOWN = 120 // Å in the window plot around a line that a text names
 
-/**
- * @typedef {Object} ItemViewOptions
- * @property {import('./state.js').ReviewState} state
- * @property {import('./statements.js').Statements} statements
- * @property {import('../common/notices.js').Notices} notices
- * @property {import('./state.js').Act} act
- */
+/** What the cards report: `onText` is the action "card-text". */
+const OF_CARDS = ['Text', 'Answer', 'Window', 'Label', 'Mark', 'Add', 'Move', 'Remove', 'Update', 'Comment']
 
 export class ItemView {
   /** The spectrum that is drawn: its hash, and whether its medium is assumed. */
   #drawn = ''
 
-  /** @param {ItemViewOptions} options */
+  /**
+   * @param {{state: import('./state.js').ReviewState, statements: import('./statements.js').Statements,
+   *   notices: import('../common/notices.js').Notices, act: import('./state.js').Act}} parts
+   */
   constructor({ state, statements, notices, act }) {
     this.state = state
     this.statements = statements
@@ -60,22 +50,15 @@ export class ItemView {
     this.pictureOnly = h('figure.so-agent', { hidden: true })
     this.spectrumPane = h('section.spectrum', { 'aria-label': t('Spectrum') })
     this.trace = new TraceView(this.tracePane, {
-      onText: (id, text) => act('card-text', id, text),
-      onAnswer: (id, change) => act('card-answer', id, change),
-      onWindow: (id, lo, hi, visit) => act('card-window', id, lo, hi, visit),
-      onLabel: (id, label) => act('card-label', id, label),
-      onMark: (id, mark) => act('card-mark', id, mark),
-      onAdd: (id, kind) => act('card-add', id, kind),
-      onMove: (id, by) => act('card-move', id, by),
-      onRemove: (id) => act('card-remove', id),
-      onUpdate: (id) => act('card-update', id),
-      onComment: (id) => act('card-comment', id),
+      ...Object.fromEntries(
+        OF_CARDS.map((name) => [`on${name}`, (...about) => act(`card-${name.toLowerCase()}`, ...about)]),
+      ),
       onNote: () => act('mark-note'),
       onHistory: () => act('history'),
       onSelect: (id) => this.select(id, { scroll: false }),
       onPicture: openPicture,
       onMistyped: (message) => notices.toast(message),
-      onPoint: (span) => this.#light(span),
+      onPoint: (span) => state.current?.spectrum && this.spectrum.highlight(span?.range ?? null),
       onSpan: (span) => this.#goTo(span),
       onShared: (id) => this.select(id),
     })
@@ -96,7 +79,7 @@ export class ItemView {
       },
       onOverlay: (kind) => this.aids.overlay(kind),
       measure: (lo, hi) => this.aids.measure(lo, hi),
-      picture: () => this.#picture(),
+      picture: () => this.#picture,
       buttons: [evidenceButton],
       menu: () => [
         menuButton(t('my inspection'), Keys.of('inspect'), { onClick: () => act('inspect') }),
@@ -127,10 +110,9 @@ export class ItemView {
     state.on('version', () => this.#show(true))
     state.on('steps', (change) => this.#stepsChanged(change))
     state.on('opening', () => this.drawHeader())
-    statements.addEventListener('change', () => this.#showSpans())
+    statements.addEventListener('change', () => this.refresh({ spans: statements.spans }))
   }
 
-  /** The selected step. */
   get selected() {
     return this.trace.selected
   }
@@ -143,10 +125,7 @@ export class ItemView {
   /** Draw the current item. @param {boolean} sameItem whether the view of the spectrum and the selection stay */
   #show(sameItem) {
     const { current } = this.state
-    if (!current) {
-      this.#showNothing()
-      return
-    }
+    if (!current) return this.#showNothing()
     if (!sameItem) {
       this.threads = {}
       this.comparison.forget()
@@ -154,34 +133,27 @@ export class ItemView {
     this.drawHeader()
     this.#drawVersionLine()
     this.#showTrace()
-    this.#showSpectrum(sameItem)
+    return this.#showSpectrum(sameItem)
   }
 
   #drawVersionLine() {
     const { reading } = this.state
     this.versionLine.hidden = !reading
-    if (!reading) return
-    fill(
-      this.versionLine,
-      h('span', t('Version {version} of {of}, to read only.', { version: reading.number, of: reading.of })),
-      h('button', { onClick: () => this.act('current-version') }, t('Show the current version')),
-    )
+    const shown = reading && t('Version {version} of {of}, to read only.', { version: reading.number, of: reading.of })
+    const button = h('button', { onClick: () => this.act('current-version') }, t('Show the current version'))
+    fill(this.versionLine, h('span', shown), button)
   }
 
-  /** Draw the header of the item again. */
   drawHeader() {
     const { current } = this.state
     if (!current) return
-    const { item, spectrum } = current
-    const toast = (/** @type {string} */ message) => this.notices.toast(message)
-    const buttons = [this.#othersButton(current.others), spectrum && inspectionButton(item, () => this.act('inspect'))]
+    const { item, spectrum, others } = current
     drawHeader(this.header, {
-      item,
-      spectrum,
-      buttons,
+      ...{ item, spectrum },
+      buttons: [this.#othersButton(others), spectrum && inspectionButton(item, () => this.act('inspect'))],
       onGuide: () => this.act('guide'),
       onMedium: (medium) => this.act('medium', medium),
-      toast,
+      toast: (message) => this.notices.toast(message),
     })
   }
 
@@ -199,7 +171,12 @@ export class ItemView {
     this.versionLine.hidden = true
     this.comparison.forget()
     fill(this.header, h('strong.name', mine ? t('Nothing waits for you') : t('No item fits this filter')))
-    fill(this.tracePane, h('p.empty', nothingLeft()))
+    const nothingLeft = t(
+      'Every item under this filter is done, waits for another person, or is in a blind session of ' +
+        'yours. Press {key} to widen the filter, or add more in the Data tab.',
+      { key: Keys.of('filter') },
+    )
+    fill(this.tracePane, h('p.empty', nothingLeft))
     this.aids.show(null)
     this.evidence.update()
   }
@@ -253,22 +230,11 @@ export class ItemView {
     const consequence = confirmed
       ? t('A person has changed or confirmed the answer since.')
       : t('Its answer is a default. It becomes training data only if a person changes the answer or confirms it.')
-    return h(
-      `div.note.cannot-tell${confirmed ? '' : '.open'}`,
-      { role: 'note' },
-      h(
-        'details',
-        h('summary', h('strong', t('The drafter cannot tell'))),
-        h('p', `${reason}.`),
-        h('p', consequence),
-        open &&
-          h(
-            'button',
-            { onClick: () => this.act('confirm-answer', answer.id) },
-            t('Confirm {verdict}: I can tell from the data', { verdict: answer.verdict }),
-          ),
-      ),
-    )
+    const onClick = () => this.act('confirm-answer', answer?.id)
+    const summary = h('summary', h('strong', t('The drafter cannot tell')))
+    const confirm = open && t('Confirm {verdict}: I can tell from the data', { verdict: answer.verdict })
+    const content = [h('p', `${reason}.`), h('p', consequence), confirm && h('button', { onClick }, confirm)]
+    return h(`div.note.cannot-tell${confirmed ? '' : '.open'}`, { role: 'note' }, h('details', summary, content))
   }
 
   /** @param {Item['marks']['others']} marks */
@@ -276,21 +242,14 @@ export class ItemView {
     const line = ({ person, step, mark, note }) =>
       t('{person} · step {number}: {mark}', { person, number: this.state.numberOf(step), mark: word(mark) }) +
       (note ? ` “${note}”` : '')
-    return h(
-      'details.note',
-      h('summary', t('Marks by others: {n}', { n: marks.length })),
-      h(
-        'ul',
-        marks.map((mark) => h('li', line(mark))),
-      ),
-    )
+    const summary = h('summary', t('Marks by others: {n}', { n: marks.length }))
+    return h('details.note', summary, h('ul', ...marks.map((mark) => h('li', line(mark)))))
   }
 
   #showSpectrum(sameItem) {
-    const { current, editable } = this.state
+    const { current, editable, me } = this.state
     const { steps } = this
-    if (!current) return
-    const { me } = this.state
+    if (!current) return undefined
     const { item, spectrum, atlas } = current
     // A person may have stated the medium: then it is another spectrum of the same item.
     const drawn = `${item.row.spectrum} ${spectrum?.meta.medium_assumed}`
@@ -304,15 +263,12 @@ export class ItemView {
       this.aids.show(spectrum && sha256 ? { sha256, task, spectrum, item: item.id, hidden: item.hidden } : null)
       this.evidence.update()
     }
-    const first = steps.find((step) => step.kind === 'zoom' && windowOf(step)) ?? steps[0]
-    if (spectrum === null) {
+    const selectFirst = () => {
+      const first = steps.find((step) => step.kind === 'zoom' && windowOf(step)) ?? steps[0]
       if (first) this.select(first.id, { scroll: false })
-      return
     }
-    if (sameSpectrum) {
-      this.#showWindows()
-      return
-    }
+    if (spectrum === null) return selectFirst()
+    if (sameSpectrum) return this.#showWindows()
     const before = windowsOf(originals)
     const moved = originals.length > 0 && JSON.stringify(before) !== JSON.stringify(windowsOf(trajectory.steps))
     this.spectrum.show({
@@ -328,7 +284,7 @@ export class ItemView {
       offers: Aids.offers(spectrum),
       editable,
     })
-    if (first) this.select(first.id, { scroll: false })
+    return selectFirst()
   }
 
   /** Who edited each step: saved edits, and this person's unsaved ones. */
@@ -339,17 +295,16 @@ export class ItemView {
     return { ...item?.edited_by, ...Object.fromEntries(mine.map((step) => [step.id, me.initials])) }
   }
 
-  /** Draw the steps as they are now. If the selected one is gone, select the one in its place. */
-  /** @param {{before: Step[], inCard: boolean}} change */
+  /**
+   * Draw the steps as they are now. If the selected one is gone, select the one in its place.
+   * @param {{before: Step[], inCard: boolean}} change
+   */
   #stepsChanged({ before, inCard }) {
     const { steps } = this.state
     const { selected, state: shown } = this.trace
     shown.editedBy = this.#editedBy()
-    if (inCard) {
-      shown.steps = steps
-      return
-    }
-    if (this.state.reading) return
+    if (inCard) shown.steps = steps
+    if (inCard || this.state.reading) return
     this.trace.setSteps(steps)
     // A step that is brought back is seen.
     const back = steps.length > before.length && steps.find(({ id }) => !before.some((step) => step.id === id))
@@ -397,29 +352,15 @@ export class ItemView {
     if (this.state.current?.spectrum) this.spectrum.prepareWindows(this.#windows(steps))
   }
 
-  /** @param {Record<string, Mark>} marks */
-  showMarks(marks) {
-    if (!this.state.reading) this.trace.refresh({ marks })
+  /** Show something else about the steps of the current version. @param {Record<string, any>} change */
+  refresh(change) {
+    if (!this.state.reading) this.trace.refresh(change)
   }
 
   /** @param {Record<string, StepThreads>} threads comments by step */
   showThreads(threads) {
     this.threads = threads
-    if (!this.state.reading) this.trace.refresh({ threads })
-  }
-
-  /** @param {Record<string, Hint[] | undefined>} hints */
-  showHints(hints) {
-    if (!this.state.reading) this.trace.refresh({ hints })
-  }
-
-  #showSpans() {
-    if (!this.state.reading) this.trace.refresh({ spans: this.statements.spans })
-  }
-
-  /** Light up the wavelengths of a part of a text. @param {Span | null} span */
-  #light(span) {
-    if (this.state.current?.spectrum) this.spectrum.highlight(span?.range ?? null)
+    this.refresh({ threads })
   }
 
   /** Show the wavelengths of a part of a text in the window plot. @param {Span} span */
@@ -435,9 +376,9 @@ export class ItemView {
     const { current, editable } = this.state
     const second = this.comparison.select(id, { scroll })
     if (second === null) this.trace.select(id, { scroll })
-    if (current?.spectrum === null) drawPicture(this.pictureOnly, this.#picture())
+    if (current?.spectrum === null) drawPicture(this.pictureOnly, this.#picture)
     if (!current?.spectrum) return
-    const shown = second ? second : nearestZoom(this.steps, id)
+    const shown = second || nearestZoom(this.steps, id)
     // A window of the second trace is not dragged.
     if (this.spectrum.item) this.spectrum.item.editable = editable && second === null && shown?.id === id
     if (shown && windowOf(shown)) this.spectrum.select(shown.id, { zoomTo, chosen: id })
@@ -460,7 +401,7 @@ export class ItemView {
   }
 
   /** What the agent saw at the selected step. */
-  #picture() {
+  get #picture() {
     const { pictureURL: of, overviewURL } = this.trace.state
     return of ? pictureAt(this.steps, this.trace.selected, of, overviewURL) : null
   }
@@ -495,25 +436,6 @@ export class ItemView {
     const z = item.trajectory.redshift ?? spectrum?.redshift ?? 0
     return spectrum ? shownFactor(spectrum, z, 'observed') : 1
   }
-
-  /** Put the cursor where a step is edited; false where it cannot be. @param {string} id */
-  editStep(id) {
-    return this.trace.edit(id)
-  }
-
-  /** @param {string} id @param {number} lo @param {number} hi */
-  previewWindow(id, lo, hi) {
-    this.trace.previewWindow(id, lo, hi)
-  }
-
-  /** Run a command of the spectrum; false for an unknown name. @param {string} name */
-  command(name) {
-    return this.spectrum.command(name)
-  }
-
-  visibleRange() {
-    return this.spectrum.visibleRange()
-  }
 }
 
 /** Who wrote the version shown. @param {Item} item */
@@ -530,15 +452,8 @@ function lastComment({ standing }) {
   return comment ? [h('p.note', `${person}: “${comment}”`)] : []
 }
 
-/**
- * What is to be changed in an item that was returned.
- * @param {{person: string, comment: string, at: string}} request
- */
-const requestBanner = ({ person, comment, at }) =>
-  h(
-    'p.note.request',
-    { role: 'note' },
-    h('strong', t('{person} returned this on {when}:', { person, when: dateAndTime(at) })),
-    ' ',
-    h('span', comment),
-  )
+/** What is to be changed in a returned item. @param {{person: string, comment: string, at: string}} request */
+function requestBanner({ person, comment, at }) {
+  const title = h('strong', t('{person} returned this on {when}:', { person, when: dateAndTime(at) }))
+  return h('p.note.request', { role: 'note' }, title, ' ', h('span', comment))
+}

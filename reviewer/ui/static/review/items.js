@@ -8,11 +8,7 @@ import { idle, pause } from '../common/idle.js'
 import { t } from '../common/language.js'
 import { prepare } from '../spectrum/scene.js'
 
-/**
- * Between two pictures fetched ahead, ms. The server draws each in 0.1 s, and a request that somebody waits for must
- * not queue behind them.
- */
-const BETWEEN_PICTURES = 60
+const BETWEEN_PICTURES = 60 // ms: the server draws each in 0.1 s, and no request that somebody waits for must queue
 
 /** A spectrum whose medium is no longer an assumption where a person has stated it for the item. */
 function asStated(spectrum, person) {
@@ -24,7 +20,6 @@ export class Items {
   #items = new Cache(40)
   #spectra = new Cache(24)
   #checks = new Cache(40)
-  #pictures = new Cache(40)
   #drops = 0 // an opening that was requested before a drop may be older than what was dropped
 
   /** @param {import('./state.js').ReviewState} state */
@@ -50,7 +45,7 @@ export class Items {
   load(id) {
     return this.#items.get(id, async () => {
       const { query } = this.state
-      return this.#withData(await getJSON(`/api/v1/item/${id}/opening?${query}`), query)
+      return this.#withData(await openingOf(id, query), query)
     })
   }
 
@@ -58,7 +53,7 @@ export class Items {
   async reload(id) {
     const { query } = this.state
     const drops = this.#drops
-    const opening = await getJSON(`/api/v1/item/${id}/opening?${query}`)
+    const opening = await openingOf(id, query)
     return drops === this.#drops ? this.admit(opening, query) : this.#withData(opening, query)
   }
 
@@ -111,7 +106,7 @@ export class Items {
   /**
    * Fetch what is likely to be opened soon, while the browser is idle: the items with their spectra, then checks, then
    * the pictures that will be shown, one at a time. Ends early when `signal` is aborted.
-   * @param {number[]} ids @param {(item: Item) => (string | null)[]} pictures @param {AbortSignal} signal
+   * @param {number[]} ids @param {(item: Item) => string[]} pictures @param {AbortSignal} signal
    */
   async prefetch(ids, pictures, signal) {
     try {
@@ -127,21 +122,21 @@ export class Items {
       for (const item of items) {
         await whenIdle(signal)
         if (!item.hidden) await this.checksOf(item)
-        for (const url of pictures(item)) if (url) await this.#prefetchPicture(url, signal)
+        for (const url of pictures(item)) {
+          await pause(BETWEEN_PICTURES)
+          await whenIdle(signal)
+          const image = Object.assign(new Image(), { src: url })
+          await image.decode().catch(() => {}) // where it is shown one sees what is wrong with it
+        }
       }
     } catch {
       // Another item was opened, or opening this one will report what is wrong.
     }
   }
-
-  /** Have the browser hold a picture, so that its card is complete when it is shown. */
-  async #prefetchPicture(/** @type {string} */ url, /** @type {AbortSignal} */ signal) {
-    if (this.#pictures.has(url)) return
-    await pause(BETWEEN_PICTURES)
-    await whenIdle(signal)
-    await this.#pictures.get(url, () => loadPicture(url, signal))
-  }
 }
+
+/** @param {number} id @param {string} query of the list @returns {Promise<Opening>} */
+const openingOf = (id, query) => getJSON(`/api/v1/item/${id}/opening?${query}`)
 
 /** Checks are those of a version of the item. @param {Item} item */
 const checksKey = ({ id, version }) => `${id}/${version.id}`
@@ -150,20 +145,6 @@ const checksKey = ({ id, version }) => `${id}/${version.id}`
 async function whenIdle(signal) {
   await idle()
   signal.throwIfAborted()
-}
-
-/** @param {string} url @param {AbortSignal} signal @returns {Promise<HTMLImageElement>} */
-function loadPicture(url, signal) {
-  return new Promise((resolve, reject) => {
-    const image = new Image()
-    image.onload = image.onerror = () => resolve(image) // its card shows what is wrong with it
-    const cancel = () => {
-      if (!image.complete) image.src = ''
-      reject(signal.reason)
-    }
-    signal.addEventListener('abort', cancel, { once: true })
-    image.src = url
-  })
 }
 
 /**
@@ -187,15 +168,10 @@ export function comparedItem({ item, spectrum }, steps = item.trajectory.steps) 
   const { id, row, task, trajectory, version } = item
   const name = `#${id}`
   return {
-    key: id,
-    name,
+    ...{ key: id, name, steps, question: task, meta: spectrum?.meta, href: `#item=${id}` },
     title: [name, row.drafter.name, version.number > 1 && `v${version.number}`].filter(Boolean).join(' · '),
-    steps,
-    question: task,
     pictureURL: (step) => pictureURL(trajectory, step.picture, step.arguments),
     overviewURL: pictureURL(trajectory, trajectory.overview, {}),
-    meta: spectrum?.meta,
-    href: `#item=${id}`,
   }
 }
 
@@ -205,10 +181,7 @@ export const choicesOf = (others) =>
     key: id,
     name: `#${id}`,
     facts: [
-      drafter.name,
-      task.title,
-      stateName(state),
-      t('version {version}', { version }),
+      ...[drafter.name, task.title, stateName(state), t('version {version}', { version })],
       answer ? t('answer {answer}', { answer }) : t('no answer'),
     ],
   }))
@@ -216,5 +189,5 @@ export const choicesOf = (others) =>
 /** @param {Trajectory} trajectory */
 export const picturesOf = (trajectory) =>
   trajectory.steps.flatMap((step) =>
-    step.kind === 'zoom' && step.picture ? [pictureURL(trajectory, step.picture, step.arguments)] : [],
+    step.kind === 'zoom' ? (pictureURL(trajectory, step.picture, step.arguments) ?? []) : [],
   )

@@ -46,12 +46,8 @@ export async function mountReview(root) {
   setPerson(me.initials)
   document.documentElement.classList.toggle('so-manages', me.rules.solo || me.roles.includes('coordinator'))
   const { handle, upkeep } = buildReview(root, me, keymap)
-  window.specO3 = {
-    ...window.specO3,
-    review: handle,
-    signInAgain: (/** @type {string} */ initials, /** @type {string} */ password) =>
-      upkeep.signInAgain(initials, password),
-  }
+  const signInAgain = (/** @type {[string, string]} */ ...who) => upkeep.signInAgain(...who)
+  window.specO3 = { ...window.specO3, review: handle, signInAgain }
   await upkeep.start()
 }
 
@@ -65,9 +61,7 @@ async function meOrSignIn() {
   }
 }
 
-/**
- * Messages of the Review tab. A server that does not answer is shown by the connection strip for as long as it lasts.
- */
+/** Messages of the Review tab. The connection strip shows a server that does not answer, as long as it lasts. */
 class ReviewNotices extends Notices {
   /** @param {any} error */
   error(error) {
@@ -132,79 +126,54 @@ function buildReview(root, me, keymap) {
   view.evidence.placeIn(root)
 
   const parts = { root, state, notices, topBar, view, queue, lease, recovery, navigation, bar, tour, isActive }
-  const handle = new ReviewHandle({ state, view, lease, queue, navigation, statements })
-  return { handle, upkeep: new Upkeep(parts) }
+  return { handle: handleOf({ state, view, lease, queue, navigation, statements }), upkeep: new Upkeep(parts) }
 }
+
+/**
+ * What other tabs, tests and benchmarks may use of the Review tab.
+ * @param {{state: ReviewState, view: ItemView, lease: Lease, queue: Queue, navigation: Navigation,
+ *   statements: Statements}} parts
+ */
+const handleOf = ({ state, view, lease, queue, navigation, statements }) => ({
+  ...{ spectrum: view.spectrum, queue, statements },
+  get current() {
+    return state.current
+  },
+  get drafting() {
+    return state.draft
+  },
+  get lease() {
+    return lease.held
+  },
+  open: (/** @type {number} */ id) => navigation.open(id),
+  /** Show the items of a filter, and open the first one. */
+  showFilter: (/** @type {Record<string, string>} */ filter) => navigation.showFilter(filter),
+})
 
 /**
  * The keys of the tabs that have none of their own.
  * @param {Keymap} keymap @param {(action: string) => boolean | void} act @param {(text: string) => void} hint
  */
 function keysOfOtherTabs({ groups }, act, hint) {
-  const ofPage = groups.map((group) => ({
-    ...group,
-    keys: group.keys.filter(({ action }) => /^(dark|keys)$/.test(action)),
-  }))
-  const press = (/** @type {string} */ action) => {
-    if (action === 'keys') openPanel(t('Keys'), keys.sheet())
-    else act(action)
-  }
-  const isInFront = () => !deskInFront() && !panelIsOpen()
-  const keys = new Keys({ groups: ofPage.filter((group) => group.keys.length) }, press, isInFront, hint)
+  const ofPage = groups
+    .map(({ title, keys }) => ({ title, keys: keys.filter(({ action }) => /^(dark|keys)$/.test(action)) }))
+    .filter(({ keys }) => keys.length)
+  const press = (/** @type {string} */ action) =>
+    action === 'keys' ? void openPanel(t('Keys'), other.sheet()) : act(action)
+  const other = new Keys({ groups: ofPage }, press, () => !deskInFront() && !panelIsOpen(), hint)
 }
 
 /** @param {ReviewState} state @param {Keys} keys @param {Actions} actions */
 function buildTopBar(state, keys, { act }) {
   /** An action of the tab in front; of Review where that tab has no keys. @param {string} action */
   const inFront = (action) => (Keys.inFront() ?? keys).act(action)
-  const help = {
-    onKeys: () => inFront('keys'),
-    onGuide: () => inFront('guide'),
-    onTour: () => {
-      openTab('review')
-      act('tour')
-    },
+  const onTour = () => {
+    openTab('review')
+    act('tour')
   }
+  const help = { onKeys: () => inFront('keys'), onGuide: () => inFront('guide'), onTour }
   const callbacks = { help, onDark: toggleTheme, onVerdictFirst: () => act('verdict-first') }
   const topBar = new TopBar(state.me, callbacks, state.verdictFirst)
   state.on('verdict-first', () => topBar.setVerdictFirst(state.verdictFirst))
   return topBar
-}
-
-/** What other tabs, tests and benchmarks may use of the Review tab. */
-class ReviewHandle {
-  #parts
-
-  /**
-   * @param {{state: ReviewState, view: ItemView, lease: Lease, queue: Queue, navigation: Navigation,
-   *   statements: Statements}} parts
-   */
-  constructor(parts) {
-    this.#parts = parts
-    this.spectrum = parts.view.spectrum
-    this.queue = parts.queue
-    this.statements = parts.statements
-  }
-
-  get current() {
-    return this.#parts.state.current
-  }
-
-  get drafting() {
-    return this.#parts.state.draft
-  }
-
-  get lease() {
-    return this.#parts.lease.held
-  }
-
-  /** @param {number} id */
-  open(id) {
-    return this.#parts.navigation.open(id)
-  }
-
-  /** Show the items of a filter, and open the first one. @param {Record<string, string>} filter */
-  showFilter(filter) {
-    return this.#parts.navigation.showFilter(filter)
-  }
 }

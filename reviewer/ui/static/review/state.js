@@ -11,13 +11,9 @@ const VERDICT_FIRST = 'so-verdict-first'
 const MOST_PICTURES = 20
 
 /**
- * @typedef {LoadedItem & {
- *   hints: Record<string, Hint[] | undefined>,
- *   place: Place | null,
- *   ahead: number[],
- *   others: OtherTrace[],
- * }} Current  `ahead`: the next items as far as known before the server has sent `place`; `others`: other traces of the
- *   spectrum, as far as known
+ * @typedef {LoadedItem & {hints: Record<string, Hint[] | undefined>, place: Place | null, ahead: number[],
+ *   others: OtherTrace[]}} Current  `ahead`: the next items as far as known before the server has sent `place`;
+ *   `others`: other traces of the spectrum, as far as known
  */
 
 /**
@@ -42,8 +38,7 @@ const MOST_PICTURES = 20
  */
 
 /**
- * What views call for what the person does; `Actions` carries it out. `about`: what it needs beside the item shown,
- * e.g. the id of a step. The result is false where the action leaves its key to the browser.
+ * What views call for what the person does, `about` e.g. a step; false where the action leaves its key to the browser.
  * @typedef {(action: string, ...about: any[]) => boolean | void} Act
  */
 
@@ -76,18 +71,12 @@ export class ReviewState extends EventTarget {
     this.pictures = new Map()
   }
 
-  /**
-   * @template {keyof StateEvents} Name
-   * @param {Name} name @param {(detail: StateEvents[Name]) => void} handler
-   */
+  /** @template {keyof StateEvents} Name @param {Name} name @param {(detail: StateEvents[Name]) => void} handler */
   on(name, handler) {
     this.addEventListener(name, (event) => handler(/** @type {CustomEvent} */ (event).detail))
   }
 
-  /**
-   * @template {keyof StateEvents} Name
-   * @param {Name} name @param {StateEvents[Name]} detail
-   */
+  /** @template {keyof StateEvents} Name @param {Name} name @param {StateEvents[Name]} detail */
   dispatch(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }))
   }
@@ -216,10 +205,9 @@ export class ReviewState extends EventTarget {
    */
   #noteRound(before, after) {
     const { round } = after.standing
-    const stays = before?.id === after.id
-    const undone = this.undone === after.id
+    const stays = before?.id === after.id && this.undone !== after.id
     this.undone = null
-    if (!stays || undone || after.hidden) this.newRound = ''
+    if (!stays || after.hidden) this.newRound = ''
     else if (before.standing.round !== round) this.newRound = round ?? ''
   }
 
@@ -240,32 +228,20 @@ export class ReviewState extends EventTarget {
     if (!draft || steps === draft.steps) return
     const before = draft.steps
     draft.change(steps, group)
-    this.#stepsChanged(before, field !== null)
+    this.dispatch('steps', { before, inCard: field !== null })
   }
 
-  /** Undo the last change of the steps; false where there is none. */
-  undoSteps() {
-    return this.#restoreSteps((draft) => draft.undo())
-  }
-
-  /** Make the change again that was undone last; false where there is none. */
-  redoSteps() {
-    return this.#restoreSteps((draft) => draft.redo())
-  }
-
-  /** @param {(draft: import('./drafts.js').Draft) => boolean} restore */
-  #restoreSteps(restore) {
+  /**
+   * Undo the last change of the steps, or make the change again that was undone last; false where there is none.
+   * @param {'undo' | 'redo'} what
+   */
+  restoreSteps(what) {
     const { draft } = this
     if (!draft || !this.editable) return false
     const before = draft.steps
-    if (!restore(draft)) return false
-    this.#stepsChanged(before, false)
+    if (!draft[what]()) return false
+    this.dispatch('steps', { before, inCard: false })
     return true
-  }
-
-  /** @param {Step[]} before @param {boolean} inCard */
-  #stepsChanged(before, inCard) {
-    this.dispatch('steps', { before, inCard })
   }
 
   /**

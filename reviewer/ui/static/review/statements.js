@@ -27,24 +27,20 @@ export class Statements extends EventTarget {
     this.disagreements = []
     state.on('steps', () => this.#later())
     state.on('item', ({ sameItem }) => this.#begin(sameItem))
-    state.on('checks', (checks) => this.#savedCompared(checks))
+    // The texts of the version shown were compared.
+    state.on('checks', ({ spans, disagreements }) => {
+      if (state.item && !state.dirty) this.#known(state.steps, spans, disagreements)
+    })
   }
 
-  /** An item was drawn. @param {boolean} sameItem whether what is known may still hold */
+  /** @param {boolean} sameItem whether what is known may still hold */
   #begin(sameItem) {
     if (!sameItem) {
       this.#compared = null
-      this.spans = {}
-      this.disagreements = []
+      Object.assign(this, { spans: {}, disagreements: [] })
     }
     clearTimeout(this.#timer)
     if (this.state.dirty) this.#later()
-  }
-
-  /** The texts of the version shown were compared. @param {Checks} checks */
-  #savedCompared({ spans, disagreements }) {
-    const { item, dirty, steps } = this.state
-    if (item && !dirty) this.#known(steps, spans, disagreements)
   }
 
   /** The disagreements of the text as it is now; null where they are not known yet. */

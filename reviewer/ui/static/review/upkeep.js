@@ -9,30 +9,20 @@ import { onTheme } from '../common/theme.js'
 import { aboutOf, outbox } from '../status/outbox.js'
 import { ConnectionStrip } from '../status/page_status.js'
 
-/**
- * @typedef {Object} UpkeepParts
- * @property {HTMLElement} root
- * @property {import('./state.js').ReviewState} state
- * @property {import('../common/notices.js').Notices} notices
- * @property {import('../status/page_status.js').TopBar} topBar
- * @property {import('./item_view.js').ItemView} view
- * @property {import('./queue.js').Queue} queue
- * @property {import('./lease.js').Lease} lease
- * @property {import('./recovery.js').Recovery} recovery
- * @property {import('./navigation.js').Navigation} navigation
- * @property {import('./decision_bar.js').DecisionBar} bar
- * @property {import('../help/tour.js').Tour} tour
- * @property {() => boolean} isActive whether the tab is in front and no dialog over it
- */
-
 export class Upkeep {
-  /** @param {UpkeepParts} parts */
+  /**
+   * @param {Pick<import('./actions.js').Parts, 'root' | 'state' | 'notices' | 'view' | 'queue' | 'lease' |
+   *   'navigation' | 'bar' | 'tour'> & {recovery: import('./recovery.js').Recovery,
+   *   topBar: import('../status/page_status.js').TopBar, isActive: () => boolean}} parts `isActive`: whether the tab
+   *   is in front and no dialog over it
+   */
   constructor(parts) {
     const { bar, lease, navigation, notices, queue, recovery, root, state, view } = parts
     this.parts = parts
+    const report = (/** @type {unknown} */ error) => notices.error(error)
     outbox.addEventListener('sent', (event) => {
       const { entry, body } = /** @type {CustomEvent} */ (event).detail
-      if (entry.restored) this.#sentLate(entry, body).catch((error) => notices.error(error))
+      if (entry.restored) this.#sentLate(entry, body).catch(report)
     })
     outbox.addEventListener('refused', (event) => {
       const { entry } = /** @type {CustomEvent} */ (event).detail
@@ -44,8 +34,8 @@ export class Upkeep {
     })
     onTheme((theme) => view.spectrum.setTheme(theme))
     followLinks({
-      onItem: (link) => navigation.follow(link).catch((error) => notices.error(error)),
-      onBatch: (batch) => navigation.showFilter({ batch }).catch((error) => notices.error(error)),
+      onItem: (link) => navigation.follow(link).catch(report),
+      onBatch: (batch) => navigation.showFilter({ batch }).catch(report),
     })
     new ConnectionStrip(state.me, () => this.#reconnected())
     whenBack(root, () => queue.refresh().catch(() => {})) // the connection strip shows that the server does not answer
@@ -62,9 +52,9 @@ export class Upkeep {
     try {
       await navigation.start()
       queue.check().catch(() => {}) // what waits in the other tabs
-      const leftOut = problems.length ? [t('Task files left out: {problems}', { problems: problems.join(' · ') })] : []
-      const warnings = [clock, backups, ...leftOut].filter(Boolean)
-      if (warnings.length) notices.show(warnings.join(' · '))
+      const leftOut = problems.length && t('Task files left out: {problems}', { problems: problems.join(' · ') })
+      const warnings = [clock, backups, leftOut].filter(Boolean).join(' · ')
+      if (warnings) notices.show(warnings)
       if (isActive() && state.current) tour.startOnce()
     } catch (error) {
       notices.error(error)

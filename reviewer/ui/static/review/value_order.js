@@ -3,8 +3,7 @@
 import { t } from '../common/language.js'
 import { newKey, postRepeatable } from '../common/http.js'
 
-/** A choice that nobody opened for so long is made again: others may have decided the item meanwhile. */
-const CHOICE_LASTS = 10 * 60_000 // ms
+const CHOICE_LASTS = 10 * 60_000 // ms until it is made again: others may have decided the item meanwhile
 
 /** What the order means, for the tooltip of its chip. */
 const MEANING = t(
@@ -15,10 +14,8 @@ const MEANING = t(
 )
 
 /**
- * @typedef {Object} Chosen
- * @property {number | null} id null: no item with P(YES) waits
- * @property {'random' | 'value' | null} arm null: not shown, because the answer of the item is hidden
- * @property {number | null} probability
+ * @typedef {{id: number | null, arm: 'random' | 'value' | null, probability: number | null}} Chosen  no `id`: no item
+ *   with P(YES) waits; no `arm`: not shown, because the answer of the item is hidden
  */
 
 export class ValueOrder {
@@ -52,9 +49,7 @@ export class ValueOrder {
     if (this.#opened.at(-1) !== id) this.#opened.push(id)
     if (!this.on) return
     const chosen = await this.#next?.chosen.catch(() => null)
-    const used = chosen?.id === id
-    if (used) this.#next = null
-    if (used) this.#shown = chosen
+    if (chosen?.id === id) [this.#next, this.#shown] = [null, chosen]
     else if (this.#shown?.id !== id) this.#shown = null
     this.queue.setHint(sentence(this.#shown))
   }
@@ -64,10 +59,7 @@ export class ValueOrder {
     if (this.#opened.at(-2) === id) this.#opened.pop()
   }
 
-  /**
-   * The item that comes after the one shown; it is chosen once, and kept until it is opened.
-   * @param {number | null} shown @returns {Promise<Chosen>}
-   */
+  /** The item after the one shown, chosen once. @param {number | null} shown @returns {Promise<Chosen>} */
   async next(shown) {
     const { query } = this.state
     const now = Date.now()
@@ -105,9 +97,6 @@ export class ValueOrder {
 function sentence(shown) {
   if (!shown?.probability) return MEANING
   const how = shown.arm === 'random' ? t('at random') : t('by its value')
-  return t('{MEANING} This item was chosen {how}; its probability was {toPrecision}.', {
-    MEANING,
-    how,
-    toPrecision: shown.probability.toPrecision(2),
-  })
+  const values = { MEANING, how, toPrecision: shown.probability.toPrecision(2) }
+  return t('{MEANING} This item was chosen {how}; its probability was {toPrecision}.', values)
 }

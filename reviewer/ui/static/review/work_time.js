@@ -4,10 +4,11 @@ const LONGEST_PAUSE = 120_000 // ms without mouse or keyboard; a longer pause do
 const INTERVAL = 1000 // ms; more frequent events are ignored
 const ACTIVITY = ['pointermove', 'pointerdown', 'keydown', 'wheel', 'scroll', 'input']
 
-/** @typedef {{opened: number, active: number}} Times ms: when it was opened, and the active time since */
-
 export class WorkTime {
-  /** @type {Map<number, Times>} by item; one that was left without a decision continues when it is opened again */
+  /**
+   * By item, in ms: when it was opened, and the active time since; one left without a decision continues later.
+   * @type {Map<number, {opened: number, active: number}>}
+   */
   #times = new Map()
   /** @type {number | null} */
   #item = null
@@ -59,10 +60,8 @@ export class WorkTime {
     const now = Date.now()
     if (this.#last !== null && now - this.#last < interval) return
     const times = this.#item === null ? undefined : this.#times.get(this.#item)
-    if (times && this.#last !== null) {
-      const since = now - this.#last
-      if (since > 0 && since <= LONGEST_PAUSE) times.active += since
-    }
+    const since = now - (this.#last ?? now)
+    if (times && since > 0 && since <= LONGEST_PAUSE) times.active += since
     this.#last = times && this.#isWatched() ? now : null
   }
 }
