@@ -167,29 +167,19 @@ const NORMALISED = { quantity: t('F / continuum'), text: t('Flux / pseudo-contin
 export function reading({ lines, spectrum, frame, drawn, scale, smoothed, bands, continuum }, { z }, at, reach) {
   const i = nearest(spectrum.wavelength, at)
   const frames = z === 0 ? [frame] : [frame, otherFrame(frame)]
-  const where = frames.map(
-    (each) => `${angstrom(spectrum.wavelength[i] * shownFactor(spectrum, z, each))} ${word(each)}`,
-  )
+  const shown = (each) => angstrom(spectrum.wavelength[i] * shownFactor(spectrum, z, each))
+  const where = frames.map((each) => `${shown(each)} ${word(each)}`)
   const spoilt = bands.filter(({ span }) => isWithin(at, span)).map(({ name }) => name)
   where.unshift(...lines.filter((line) => Math.abs(line.at - at) <= reach).map(({ name }) => name))
   if (!Number.isFinite(drawn.flux[i])) return [...where, t('no data'), ...spoilt].join(' · ')
   const [flux, sigma] = [drawn.flux[i] * scale, drawn.sigma[i] * scale]
   const values = { flux: significant(flux, 4), sigma: significant(sigma, 2) }
-  return [
-    ...where,
-    continuum
-      ? smoothed
-        ? t('smoothed flux / continuum {flux} ± {sigma}', values)
-        : t('flux / continuum {flux} ± {sigma}', values)
-      : smoothed
-        ? t('smoothed flux {flux} ± {sigma}', values)
-        : t('flux {flux} ± {sigma}', values),
-    `S/N ${significant(flux / sigma, 3)}`,
-    spectrum.mask[i] ? t('flagged by the survey') : '',
-    ...spoilt,
-  ]
-    .filter(Boolean)
-    .join(' · ')
+  const [asMeasured, asSmoothed] = continuum
+    ? [t('flux / continuum {flux} ± {sigma}', values), t('smoothed flux / continuum {flux} ± {sigma}', values)]
+    : [t('flux {flux} ± {sigma}', values), t('smoothed flux {flux} ± {sigma}', values)]
+  const about = [smoothed ? asSmoothed : asMeasured, `S/N ${significant(flux / sigma, 3)}`]
+  const flags = spectrum.mask[i] ? [t('flagged by the survey'), ...spoilt] : spoilt
+  return [...where, ...about, ...flags].join(' · ')
 }
 
 /** The tooltip of the mark of a pixel beyond the drawn range. */
