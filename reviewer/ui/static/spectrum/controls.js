@@ -154,7 +154,8 @@ export class Controls {
   render(state, item, { measuring, hasUnmeasured }) {
     const inVelocity = state.unit === 'km/s'
     this.unit.textContent = inVelocity ? 'cz' : 'z'
-    if (!this.typed) this.field.value = this.#shown(state)
+    this.state = state
+    if (!this.typed) this.field.value = this.#shown
     this.field.title = sentences(
       inVelocity ? `z ${redshift(state.z)}` : `cz ${velocity(state.z * C_KMS)}`,
       t(
@@ -162,7 +163,13 @@ export class Controls {
           'feature in a plot and name its line',
       ),
     )
-    this.#file(item, state)
+    const known = Number.isFinite(item.redshift)
+    this.back.hidden = state.z === (item.redshift ?? 0)
+    this.back.title = known
+      ? t("Back to the file's z = {z}", { z: redshift(item.redshift) })
+      : t('The file has no redshift; lines are drawn at z = 0 until you try another one')
+    this.field.placeholder = known ? '' : t('unknown')
+    this.field.classList.toggle('own', !this.back.hidden)
     this.smoothing.value = String(state.smoothing)
     this.smoothing.title = smoothingText(state.smoothing, item)
     this.list.value = state.lineList
@@ -186,7 +193,6 @@ export class Controls {
     if (item.editable === false)
       this.#name('brush', t('zoom in'), t('Drag across a plot (or hold Shift) to zoom into a range'))
     else this.#name('brush', t('set window'), t("Drag across a plot (or hold Shift) to set the selected step's window"))
-    this.state = state
   }
 
   #name(command, text, title = this.toggles[command].title) {
@@ -206,18 +212,9 @@ export class Controls {
     this.field.select()
   }
 
-  #file(item, state) {
-    const known = Number.isFinite(item.redshift)
-    this.back.hidden = state.z === (item.redshift ?? 0)
-    this.back.title = known
-      ? t("Back to the file's z = {z}", { z: redshift(item.redshift) })
-      : t('The file has no redshift; lines are drawn at z = 0 until you try another one')
-    this.field.placeholder = known ? '' : t('unknown')
-    this.field.classList.toggle('own', !this.back.hidden)
-  }
-
-  #shown(state) {
-    return state.unit === 'km/s' ? number(state.z * C_KMS, 1, { group: false }) : redshift(state.z)
+  get #shown() {
+    const { unit, z } = this.state
+    return unit === 'km/s' ? number(z * C_KMS, 1, { group: false }) : redshift(z)
   }
 
   #key(event) {
@@ -252,7 +249,7 @@ export class Controls {
   #leave() {
     this.typed = false
     this.field.setAttribute('aria-invalid', 'false')
-    this.field.value = this.#shown(this.state)
+    this.field.value = this.#shown
   }
 }
 

@@ -147,7 +147,7 @@ export function compose(item, state, { data, drawn, raw, faint, continuum, colou
       selected: window.id === selected,
     })),
     second: item.second.map((window) => placedWindow(window, spectrum)),
-    otherAxis: Math.abs(state.z) < LEAST_Z ? null : otherAxis(spectrum, state),
+    otherAxis: Math.abs(state.z) < LEAST_Z ? null : axisOf(spectrum, state.z, otherFrame(state.frame)),
     titles: {
       wavelength: wavelengthTitle(spectrum, frame),
       flux: continuum ? NORMALISED : fluxTitle(spectrum.fluxUnit, data.exponent),
@@ -208,10 +208,7 @@ function placedWindow(window, spectrum) {
   return { ...window, title, span: windowInData(window, spectrum) }
 }
 
-function otherAxis(spectrum, state) {
-  const frame = otherFrame(state.frame)
-  return { factor: shownFactor(spectrum, state.z, frame), label: `${word(frame)} (Å)` }
-}
+const axisOf = (spectrum, z, frame) => ({ factor: shownFactor(spectrum, z, frame), label: `${word(frame)} (Å)` })
 
 const BAND_KINDS = { 'sky line': 'sky', 'arm join': 'join' }
 const NARROW = 50 // Å: a single sky line; a wider sky band (OH) is drawn paler

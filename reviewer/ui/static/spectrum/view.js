@@ -233,16 +233,16 @@ export class SpectrumView {
       brushing: () => this.state.brush,
       measuring: () => this.width.on,
       width: (span, final) => this.width.drag(span, final),
-      select: (id) => id !== this.selected && this.on.onSelect(id),
+      select: (id) => id !== this.selected && this.on.onSelect(id), // a band or its number is clicked
       hover: (wavelength) => this.#hover(wavelength, panel),
-      name: (wavelength) => this.#nameLine(panel, wavelength),
+      name: (wavelength) => this.#nameLine(panel, wavelength), // right click
       window: (span, final) => this.#drag(span, final, panel),
       selected: () => this.scene?.windows.find((window) => window.selected) ?? null,
       nudge: (end, pixels) => this.#nudge(end, pixels),
       wheel: (wavelength, event) => this.#wheel(panel, wavelength, event),
       line: (index, point) => this.#nameTip(index, point, panel),
       zoomToLine: (index) => this.#zoomToLine(index),
-      zooming: (span, heights) => panel.showBrush(span, heights),
+      zooming: (span, heights) => panel.showBrush(span, heights), // between two heights, too, if they are given
       zoom: (span, heights) => this.#zoom(panel, span, heights),
       reset: () => this.#reset(panel),
       offScale: (pixel, point) => this.#showTip(offScaleText(this.scene, pixel), point, panel),
