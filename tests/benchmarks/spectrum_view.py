@@ -44,7 +44,7 @@ MEASURE = """async ({ name, rounds }) => {
     await timed('z', () => view.command('z', 0.001 * (i + 1)))
     const moved = item.windows.map((w) => (w.id === 's4' ? { ...w, hi: w.hi + i } : w))
     await timed('windows', () => view.update({ windows: moved }))
-    view.command('smooth0')
+    view.command('smooth', 0)
   }
   return times
 }"""

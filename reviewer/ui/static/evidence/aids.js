@@ -2,6 +2,7 @@
 // has measured. Everything is fetched on request and cached.
 
 import { Cache } from '../common/data.js'
+import { h } from '../common/dom.js'
 import { number, plusMinus, significant } from '../common/format.js'
 import { getJSON } from '../common/http.js'
 import { t } from '../common/language.js'
@@ -9,20 +10,15 @@ import { copyText } from '../common/panels.js'
 import { axisFrame, shownFactor } from '../spectrum/frames.js'
 
 /**
- * @typedef {Object} Subject  what is shown
- * @property {string} sha256 of the spectrum
- * @property {string} task
- * @property {Spectrum} spectrum
- * @property {number} [item] of the queue
- * @property {boolean} [hidden] whether its answer is hidden until the person has given a verdict
+ * What is shown; `hidden`: whether the answer of the item is hidden until the person has given a verdict.
+ * @typedef {{sha256: string, task: string, spectrum: Spectrum, item?: number, hidden?: boolean}} Subject
  */
 
 const answers = new Cache(60)
 
-/** @param {string} path @param {Record<string, string | number>} [query] @returns {Promise<any>} */
-function getKept(path, query = {}) {
-  const entries = Object.entries(query).map(([name, value]) => [name, String(value)])
-  const url = entries.length ? `${path}?${new URLSearchParams(entries)}` : path
+/** @param {string} path @param {Record<string, any>} [query] @returns {Promise<any>} */
+function getKept(path, query) {
+  const url = query ? `${path}?${new URLSearchParams(query)}` : path
   return answers.get(url, () => getJSON(url))
 }
 
@@ -81,16 +77,11 @@ export class Aids extends EventTarget {
     const { item, state } = this.view()
     const frame = axisFrame(item, state)
     const factor = shownFactor(subject.spectrum, state.z, frame)
-    const measured = await getKept('/api/v1/measure', {
-      spectrum: subject.sha256,
-      lo: lo * factor,
-      hi: hi * factor,
-      frame,
-      medium: subject.spectrum.medium,
-      z: state.z,
-    })
+    const span = [lo * factor, hi * factor]
+    const place = { lo: span[0], hi: span[1], frame, medium: subject.spectrum.medium, z: state.z }
+    const measured = await getKept('/api/v1/measure', { spectrum: subject.sha256, ...place })
     const continuum = measured.continuum?.map(([wavelength, flux]) => [wavelength / factor, flux])
-    return { ...measured, continuum, frame, span: [lo * factor, hi * factor] }
+    return { ...measured, continuum, frame, span }
   }
 
   /** @param {string} text */
@@ -132,10 +123,7 @@ export class Aids extends EventTarget {
     const { subject } = this
     const { matches, note } = await this.templates()
     if (subject !== this.subject) return
-    if (!matches.length) {
-      this.notices.toast(note)
-      return
-    }
+    if (!matches.length) return this.notices.toast(note)
     const at = matches.findIndex((match) => match.id === this.chosen)
     await this.choose(matches[at < 0 ? 0 : (at + by) % matches.length])
   }
@@ -173,6 +161,14 @@ export class Aids extends EventTarget {
   }
 }
 
+/** How the numbers of a pane are found, folded. @param {string} title @param {(string | undefined)[]} texts */
+export const about = (title, ...texts) =>
+  h(
+    'details.about',
+    h('summary', title),
+    texts.map((text) => text && h('p', text)),
+  )
+
 /** The velocity of a match: "−12 ± 5 km/s"; without an error χ² has no minimum in the range tried. */
 export const velocityText = ({ velocity, velocity_error: error }, unit = 'km/s') =>
   error === null ? t('no velocity') : plusMinus({ value: velocity, error, unit })
@@ -184,11 +180,7 @@ export const chi2Text = ({ reduced_chi2: chi2 }) =>
 function templateOverlay(template, match) {
   const { name, medium, wavelength, flux, multiplier, z, source, citation, licence } = template
   return {
-    kind: /** @type {const} */ ('template'),
-    name,
-    medium,
-    z,
-    wavelength,
+    ...{ kind: /** @type {const} */ ('template'), name, medium, z, wavelength },
     flux: flux.map((value, i) => value * multiplier[i]),
     note: [source, velocityText(match), `χ²ν ${chi2Text(match)}`].filter(Boolean).join(' · '),
     title: [citation, licence && t('licence: {licence}', { licence })].filter(Boolean).join('; '),

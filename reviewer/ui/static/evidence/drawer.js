@@ -10,7 +10,7 @@ import { t } from '../common/language.js'
 
 const SETTLE = 120 // ms that an item has to stay before its evidence is fetched: next may be held down
 
-/** @type {Record<string, {title: string, load: () => Promise<any>}>} each module exports `draw(aids, act)` */
+/** @type {Record<string, {title: string, load: () => Promise<any>}>} each module exports `draw(aids)` */
 const PANES = {
   lines: { title: t('Lines'), load: () => import('./lines.js') },
   loci: { title: t('Loci'), load: () => import('./loci.js') },
@@ -44,35 +44,21 @@ export class Evidence {
     this.pane = panes.includes(stored.pane) ? stored.pane : panes[0]
     /** @type {() => void} of the pane that is drawn */
     this.leave = () => {}
-    this.tabs = panes.map((name) =>
-      h(
-        'button.tab',
-        {
-          role: 'tab',
-          id: `so-${desk}-evidence-${name}`,
-          'data-pane': name,
-          'aria-controls': `so-${desk}-evidence`,
-          onclick: () => this.choose(name),
-          onkeydown: (event) => this.#key(event),
-        },
-        (PANES[name] ?? own[name]).title,
-      ),
-    )
-    this.body = h('div.pane', { id: `so-${desk}-evidence`, role: 'tabpanel', tabIndex: 0 })
-    const close = h(
-      'button.close',
-      { title: t('Close ({key})', { key: Keys.of('evidence') }), 'aria-label': t('Close the evidence') },
-      '×',
-    )
-    close.addEventListener('click', () => this.toggle())
-    this.root = h(
-      'aside.evidence',
-      { 'aria-label': t('Evidence') },
-      h('header', h('div.tabs', { role: 'tablist', 'aria-label': t('Evidence') }, this.tabs), close),
-      this.body,
-    )
+    const id = `so-${desk}-evidence`
+    this.tabs = panes.map((name) => {
+      const press = { onclick: () => this.choose(name), onkeydown: (event) => this.#key(event) }
+      const props = { role: 'tab', id: `${id}-${name}`, 'data-pane': name, 'aria-controls': id, ...press }
+      return h('button.tab', props, (PANES[name] ?? own[name]).title)
+    })
+    this.body = h('div.pane', { id, role: 'tabpanel', tabIndex: 0 })
+    const title = t('Close ({key})', { key: Keys.of('evidence') })
+    const onclick = () => this.toggle()
+    const close = h('button.close', { title, 'aria-label': t('Close the evidence'), onclick }, '×')
+    const label = { 'aria-label': t('Evidence') }
+    const header = h('header', h('div.tabs', { role: 'tablist', ...label }, this.tabs), close)
+    this.root = h('aside.evidence', label, header, this.body)
     this.button = button
-    button.addEventListener('click', () => this.toggle())
+    button.addEventListener('click', onclick)
     this.#drawTabs()
   }
 
@@ -113,7 +99,7 @@ export class Evidence {
   async update() {
     const ticket = ++this.#ticket
     if (!this.isOpen || !this.desk?.getClientRects().length) return
-    if (this.own[this.pane]) return void (await this.#draw(ticket))
+    if (this.own[this.pane]) return this.#draw(ticket)
     this.body.setAttribute('aria-busy', 'true')
     this.body.inert = true // what is shown belongs to the item before
     await painted()
@@ -136,26 +122,16 @@ export class Evidence {
   /** @param {number} ticket */
   async #draw(ticket) {
     const own = this.own[this.pane]
-    if (own) {
-      this.#put(own.draw() ?? h('p.muted', t('No item is shown.')))
-      return
-    }
-    if (!this.aids.subject) {
-      this.#put(h('p.muted', t('This item has no spectrum.')))
-      return
-    }
+    if (own) return this.#put(own.draw() ?? h('p.muted', t('No item is shown.')))
+    if (!this.aids.subject) return this.#put(h('p.muted', t('This item has no spectrum.')))
     let drawn
     try {
       const { draw } = await PANES[this.pane].load()
       drawn = await draw(this.aids)
     } catch (error) {
-      if (ticket === this.#ticket) this.#put(h('p.look', error.message))
-      return
+      drawn = { element: h('p.look', error.message) }
     }
-    if (ticket !== this.#ticket) {
-      drawn.leave?.()
-      return
-    }
+    if (ticket !== this.#ticket) return drawn.leave?.()
     this.#put(drawn.element)
     this.leave = drawn.leave ?? (() => {})
     drawn.placed?.()

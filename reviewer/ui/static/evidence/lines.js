@@ -4,6 +4,7 @@ import { h } from '../common/dom.js'
 import { copyable, mediumText, plusMinus, redshift } from '../common/format.js'
 import { t } from '../common/language.js'
 import { restInData } from '../spectrum/frames.js'
+import { about } from './aids.js'
 
 const REACH = 0.009 // of the wavelength (2700 km/s), shown on either side of a line
 
@@ -17,34 +18,21 @@ const COLUMNS = [
 /** @param {import('./aids.js').Aids} aids */
 export async function draw(aids) {
   const table = await aids.lines()
-  return { element: element(table, aids) }
-}
-
-function element(table, aids) {
   const { rows, velocity, z } = table
-  return h(
+  const columns = COLUMNS.map(([name, unit, title]) =>
+    h('th.number', { scope: 'col', title }, name, h('span.unit', unit)),
+  )
+  const head = h('thead', h('tr', h('th', { scope: 'col' }, t('line')), columns))
+  const label = { 'aria-label': t('Lines of the class') }
+  const lines = rows.map((row) => lineRows(row, z, aids))
+  const element = h(
     'div.lines',
     h('p.summary', circumstances(table)),
     velocity && h(`p.summary${velocity.agree ? '' : '.look'}`, velocity.text),
-    rows.length
-      ? h(
-          'table',
-          { 'aria-label': t('Lines of the class') },
-          h(
-            'thead',
-            h(
-              'tr',
-              h('th', { scope: 'col' }, t('line')),
-              COLUMNS.map(([name, unit, title]) =>
-                h('th', { scope: 'col', title, class: 'number' }, name, h('span.unit', unit)),
-              ),
-            ),
-          ),
-          rows.map((row) => lineRows(row, z, aids)),
-        )
-      : h('p.muted', t('No line of this class lies within the spectrum.')),
-    about(),
+    rows.length ? h('table', label, head, lines) : h('p.muted', t('No line of this class lies within the spectrum.')),
+    about(t('How these are measured'), ABOUT),
   )
+  return { element }
 }
 
 /** @param {any} table */
@@ -57,39 +45,22 @@ function circumstances({ z, z_known: known, medium, medium_assumed: assumed }) {
 /** One or two rows: at the file's redshift, and at zero if that is another one. */
 function lineRows(row, z, aids) {
   const both = z !== null && z !== 0 && aids.subject.spectrum.frame !== 'rest'
-  const kinds = both
-    ? [
-        [row.at_z, z, ''],
-        [row.at_zero, 0, 'z = 0'],
-      ]
-    : [[row.at_zero, 0, '']]
+  const values = { name: row.name, wavelength: row.rest.toFixed(2) }
+  const title = t('Show {name}, {wavelength} Å at rest, in the lower plot', values)
+  const button = h(`button.line${row.of_task ? '.own' : ''}`, { 'aria-keyshortcuts': 'Control+C', title }, row.name)
+  const name = [button, row.sky && h('span.sky', { title: row.sky }, t('sky'))]
+  const line = ({ certain, reason, ...measured }, at, kind, label) =>
+    h(
+      `tr${kind}${certain ? '' : '.uncertain'}`,
+      { 'data-z': String(at), title: certain ? null : reason },
+      h('th', { scope: 'row' }, label),
+      cells({ ...measured, reason }),
+    )
   return h(
     'tbody',
     { onclick: (event) => goTo(event, row, aids), onkeydown: (event) => copyRow(event, aids) },
-    kinds.map(([measured, at, label], k) =>
-      h(
-        `tr${k ? '.zero' : ''}${measured.certain ? '' : '.uncertain'}`,
-        { 'data-z': String(at), title: measured.certain ? null : measured.reason },
-        h(
-          'th',
-          { scope: 'row' },
-          label ||
-            h(
-              `button.line${row.of_task ? '.own' : ''}`,
-              {
-                'aria-keyshortcuts': 'Control+C',
-                title: t('Show {name}, {wavelength} Å at rest, in the lower plot', {
-                  name: row.name,
-                  wavelength: row.rest.toFixed(2),
-                }),
-              },
-              row.name,
-            ),
-          !k && row.sky && h('span.sky', { title: row.sky }, t('sky')),
-        ),
-        cells(measured),
-      ),
-    ),
+    both ? line(row.at_z, z, '', name) : line(row.at_zero, 0, '', name),
+    both && line(row.at_zero, 0, '.zero', 'z = 0'),
   )
 }
 
@@ -102,11 +73,8 @@ function cells({ centroid, velocity, fwhm, ew, reason }) {
   if (!centroid && !velocity && !fwhm)
     return [h('td.reason', { colSpan: ew ? 3 : 4 }, reason || t('not measured')), ew && value(ew, 'Å')]
   const row = [value(centroid, 'Å', { group: false }), value(velocity, 'km/s'), value(fwhm, 'km/s'), value(ew, 'Å')]
-  return row.concat(
-    reason
-      ? [h('td.doubt', { title: reason }, h('span', { 'aria-label': t('not certain: {reason}', { reason }) }, '?'))]
-      : [],
-  )
+  const doubt = h('span', { 'aria-label': t('not certain: {reason}', { reason }) }, '?')
+  return [row, reason && h('td.doubt', { title: reason }, doubt)]
 }
 
 /** A value with its error on a second line. */
@@ -131,17 +99,9 @@ function goTo(event, row, aids) {
   aids.view().goTo([at * (1 - REACH), at * (1 + REACH)])
 }
 
-const about = () =>
-  h(
-    'details.about',
-    h('summary', t('How these are measured')),
-    h(
-      'p',
-      t(
-        'A straight continuum through side bands, one Gaussian, errors from the inverse variances. Windows and side ' +
-          'bands are those of the class guide; a line without its own takes those of the nearest line of the same ' +
-          'ion. Equivalent widths are at rest, positive in absorption. “sky”: the line lies on a sky line, a ' +
-          'telluric band or an arm join. The mean velocity leaves such lines out.',
-      ),
-    ),
-  )
+const ABOUT = t(
+  'A straight continuum through side bands, one Gaussian, errors from the inverse variances. Windows and side ' +
+    'bands are those of the class guide; a line without its own takes those of the nearest line of the same ' +
+    'ion. Equivalent widths are at rest, positive in absorption. “sky”: the line lies on a sky line, a ' +
+    'telluric band or an arm join. The mean velocity leaves such lines out.',
+)

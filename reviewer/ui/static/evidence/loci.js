@@ -5,6 +5,7 @@ import { plusMinus } from '../common/format.js'
 import { t } from '../common/language.js'
 import { onTheme } from '../common/theme.js'
 import { quantile } from '../spectrum/math.js'
+import { about } from './aids.js'
 
 const HEIGHT = 250
 const LONGEST_TITLE = 32 // of an axis, in characters; a longer one has two lines
@@ -41,7 +42,7 @@ export async function draw(aids) {
     'div.loci',
     plots.length === 0 && h('p.muted', t('There are no such plots for this class.')),
     figures.map(({ plot, host }) => h('figure', h('figcaption', plot.title, here(plot)), host, key(plot))),
-    plots.length > 0 && about(),
+    plots.length > 0 && about(t('What is plotted'), ABOUT),
   )
   const paint = () => {
     for (const { plot, host } of figures) {
@@ -72,6 +73,8 @@ function here({ x, y, this: own, reason }) {
   return h('span.muted', t('this one: {x}, {y}', { x: of(x, own.x, own.x_error), y: of(y, own.y, own.y_error) }))
 }
 
+const MARKERS = { type: 'scatter', mode: 'markers' }
+
 function figure({ x, y, points, this: own }, host) {
   const style = getComputedStyle(host)
   const colour = (/** @type {string} */ name) => style.getPropertyValue(`--so-${name}`).trim()
@@ -80,79 +83,41 @@ function figure({ x, y, points, this: own }, host) {
     const [paint, symbol] = SYMBOLS[name] ?? OTHER
     const members = points.filter((point) => point.class === name)
     return {
-      type: 'scatter',
-      mode: 'markers',
-      name: plain(name),
-      x: members.map((point) => point.x),
-      y: members.map((point) => point.y),
+      ...{ ...MARKERS, name: plain(name), x: members.map((point) => point.x), y: members.map((point) => point.y) },
       text: members.map((point) => plain(`${point.name} · ${name}`)),
       hovertemplate: '%{text}<extra></extra>',
       marker: { size: 7, opacity: 0.8, color: paint, symbol },
     }
   })
-  const title = ({ name, unit }) => ({
-    text: inTwoLines(plain(unit ? `${name} (${unit})` : name)),
-    standoff: 6,
-    font: { size: 12 },
+  const axis = ({ name, unit }, values, value) => ({
+    ...{ gridcolor: colour('grid'), zerolinecolor: colour('frame'), linecolor: colour('frame') },
+    ...{ tickfont: { size: 11 }, nticks: 6, automargin: true },
+    title: { text: inTwoLines(plain(unit ? `${name} (${unit})` : name)), standoff: 6, font: { size: 12 } },
+    range: bulk(values, value),
   })
-  const axis = {
-    gridcolor: colour('grid'),
-    zerolinecolor: colour('frame'),
-    linecolor: colour('frame'),
-    tickfont: { size: 11 },
-    nticks: 6,
-    automargin: true,
-  }
+  const values = (which) => points.map((point) => point[which])
   return {
     traces: own ? [...traces, thisOne(own, colour)] : traces,
     layout: {
-      width: host.clientWidth,
-      height: HEIGHT,
-      margin: { l: 46, r: 8, t: 6, b: 40 },
-      showlegend: false,
-      paper_bgcolor: 'transparent',
-      plot_bgcolor: 'transparent',
+      ...{ width: host.clientWidth, height: HEIGHT, margin: { l: 46, r: 8, t: 6, b: 40 } },
+      ...{ showlegend: false, dragmode: 'zoom', paper_bgcolor: 'transparent', plot_bgcolor: 'transparent' },
       font: { family: colour('font'), size: 12, color: colour('text') },
       hoverlabel: { font: { size: 12 } },
-      dragmode: 'zoom',
-      xaxis: {
-        ...axis,
-        title: title(x),
-        range: bulk(
-          points.map((point) => point.x),
-          own?.x,
-        ),
-      },
-      yaxis: {
-        ...axis,
-        title: title(y),
-        range: bulk(
-          points.map((point) => point.y),
-          own?.y,
-        ),
-      },
+      xaxis: axis(x, values('x'), own?.x),
+      yaxis: axis(y, values('y'), own?.y),
     },
   }
 }
 
 function thisOne(own, colour) {
-  const bar = (/** @type {number} */ error) => ({
-    type: 'data',
-    array: [error],
-    visible: error > 0,
-    color: colour('strong'),
-    thickness: 1.5,
-  })
+  const color = colour('strong')
+  const bar = (error) => ({ type: 'data', array: [error], visible: error > 0, color, thickness: 1.5 })
   return {
-    type: 'scatter',
-    mode: 'markers',
-    name: t('this one'),
-    x: [own.x],
-    y: [own.y],
+    ...{ ...MARKERS, name: t('this one'), x: [own.x], y: [own.y] },
     error_x: bar(own.x_error),
     error_y: bar(own.y_error),
     hovertemplate: `${t('this spectrum')}<extra></extra>`,
-    marker: { size: 13, symbol: 'star', color: colour('look'), line: { width: 1, color: colour('strong') } },
+    marker: { size: 13, symbol: 'star', color: colour('look'), line: { width: 1, color } },
   }
 }
 
@@ -198,16 +163,8 @@ function inTwoLines(text) {
 /** Text that plotly does not read as markup. @param {string} text */
 const plain = (text) => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-const about = () =>
-  h(
-    'details.about',
-    h('summary', t('What is plotted')),
-    h(
-      'p',
-      t(
-        'Points: library spectra of known class, measured by the same program as this spectrum (star, with 1σ ' +
-          'errors). A spectrum far from every class is none of them, or its redshift is wrong. Drag to zoom; a ' +
-          'double click shows all points.',
-      ),
-    ),
-  )
+const ABOUT = t(
+  'Points: library spectra of known class, measured by the same program as this spectrum (star, with 1σ ' +
+    'errors). A spectrum far from every class is none of them, or its redshift is wrong. Drag to zoom; a ' +
+    'double click shows all points.',
+)

@@ -4,19 +4,15 @@ import { h } from '../common/dom.js'
 import { redshift } from '../common/format.js'
 import { t } from '../common/language.js'
 import { sparkline } from '../spectrum/sparklines.js'
-import { chi2Text, velocityText } from './aids.js'
+import { about, chi2Text, velocityText } from './aids.js'
 
 /** @param {import('./aids.js').Aids} aids */
 export async function draw(aids) {
   const ranked = await aids.templates()
   const rows = new Map()
   const radio = (match) => {
-    const input = h('input', {
-      type: 'radio',
-      name: `so-template-${aids.name}`,
-      value: match.id,
-      onchange: () => aids.choose(match).catch((error) => aids.notices.error(error)),
-    })
+    const onchange = () => aids.choose(match).catch((error) => aids.notices.error(error))
+    const input = h('input', { type: 'radio', name: `so-template-${aids.name}`, value: match.id, onchange })
     rows.set(match.id, input)
     return input
   }
@@ -28,7 +24,7 @@ export async function draw(aids) {
     ranked.matches.length === 0 && h('p.muted', ranked.note),
     list(t('Best matches'), ranked.matches, radio),
     others.length > 0 && list(t('Best of other classes'), others, radio),
-    about(ranked),
+    about(t('How they are ranked'), ABOUT, ranked.note),
   )
   const show = () => {
     for (const [id, input] of rows) input.checked = id === aids.chosen
@@ -52,36 +48,23 @@ function list(title, matches, radio) {
       h('span', { title: t('χ² per degree of freedom; smaller is better, 1 is a perfect fit') }, 'χ²ν'),
       h('span', { title: t('Radial velocity at which the template fits best') }, t('velocity, km/s')),
     ),
-    matches.map((match) =>
-      h(
+    matches.map((match) => {
+      const values = { percent: Math.round(100 * match.overlap), z: redshift(match.z) }
+      return h(
         'label.match',
-        {
-          title: t('covers {percent} % of the spectrum · z = {z}', {
-            percent: Math.round(100 * match.overlap),
-            z: redshift(match.z),
-          }),
-        },
+        { title: t('covers {percent} % of the spectrum · z = {z}', values) },
         radio(match),
         h('span', match.name, h('span.class', [match.class, match.subtype].filter(Boolean).join(' · '))),
         h('span.number', chi2Text(match)),
         h('span.number', velocityText(match, '')),
         sparkline(`template:${match.id}`),
-      ),
-    ),
+      )
+    }),
   )
 }
 
-const about = ({ note }) =>
-  h(
-    'details.about',
-    h('summary', t('How they are ranked')),
-    h(
-      'p',
-      t(
-        'Each template is shifted in velocity, multiplied by a smooth function of wavelength, and compared with the ' +
-          'data by χ². The library, its citation and its licence are in the tooltip of the legend above the plot. ' +
-          't draws the best one, T the next.',
-      ),
-    ),
-    note && h('p', note),
-  )
+const ABOUT = t(
+  'Each template is shifted in velocity, multiplied by a smooth function of wavelength, and compared with the ' +
+    'data by χ². The library, its citation and its licence are in the tooltip of the legend above the plot. ' +
+    't draws the best one, T the next.',
+)

@@ -1,6 +1,8 @@
 // The pseudo-continuum for display and the division by it. The numbers are those of agent.measure.running_continuum;
 // tests/reviewer/ui/test_page_arithmetic.py compares the two.
 
+import { extent } from './frames.js'
+
 const STRETCH = 150 // Å
 const ROUNDS = 5
 
@@ -29,14 +31,11 @@ export function runningContinuum({ wavelength, flux, ivar }, stretch = STRETCH) 
 
 /** The middle of each stretch with three or more pixels of data, and the level there. */
 function nodes(wavelength, flux, seen, stretch) {
-  const first = wavelength[0]
-  const last = wavelength[wavelength.length - 1]
+  const [first, last] = extent(wavelength)
   const count = Math.max(1, roundedToEven((last - first) / stretch))
   const step = (last - first) / count
   const edge = (/** @type {number} */ k) => (k === count ? last : k * step + first)
-  /** @type {number[]} */
   const centres = []
-  /** @type {number[]} */
   const levels = []
   for (let k = 0, from = 0; k < count; k += 1) {
     const [lo, hi] = [edge(k), edge(k + 1)]
@@ -69,11 +68,7 @@ function median(values) {
 }
 
 /** Rounded as Python rounds: a half to the even neighbour. @param {number} value */
-function roundedToEven(value) {
-  const low = Math.floor(value)
-  if (value - low !== 0.5) return Math.round(value)
-  return low % 2 ? low + 1 : low
-}
+const roundedToEven = (value) => (Math.abs(value % 2) === 0.5 ? Math.floor(value) : Math.round(value))
 
 const known = new WeakMap()
 

@@ -102,20 +102,12 @@ export class Controls {
     })
     const toFile = { onclick: () => act('z-file'), 'aria-label': t("Back to the file's redshift") }
     this.back = h('button.so-icon', toFile, '↺')
-    this.smoothing = this.#select(
-      'smooth',
-      'select.so-smoothing',
-      { 'aria-label': t('Smoothing') },
-      SMOOTHINGS,
-      (width) => t('smooth {width}', { width: widthText(width) }),
-    )
+    const smoothText = (width) => t('smooth {width}', { width: widthText(width) })
+    this.smoothing = this.#select('smooth', 'so-smoothing', { 'aria-label': t('Smoothing') }, SMOOTHINGS, smoothText)
     const about = { 'aria-label': t('Which lines'), title: t('Lines to draw') }
-    this.list = this.#select('linelist', 'select.so-list', about, LISTS, word)
+    this.list = this.#select('linelist', 'so-list', about, LISTS, word)
     const press = (command) => ({ 'data-command': command, onclick: () => act(command) })
-    const button = (command, text, key) => [
-      command,
-      h('button.so-button', press(command), text, key && [' ', cap(key)]),
-    ]
+    const button = (command, ...parts) => [command, h('button.so-button', press(command), parts)]
     const entry = (/** @type {string[]} */ [command, text, title]) => [
       command,
       menuButton(text, Keys.of(KEY_OF[command] ?? command), { ...press(command), title }),
@@ -124,7 +116,7 @@ export class Controls {
     this.toggles = Object.fromEntries([
       button('lines', t('lines')),
       button('error', t('error')),
-      button('agent', t('as the agent saw it'), Keys.of('agent')),
+      button('agent', t('as the agent saw it'), ' ', cap(Keys.of('agent'))),
       ...MENU.map(entry),
     ])
     const { agent, error, lines } = this.toggles
@@ -144,16 +136,13 @@ export class Controls {
   }
 
   /** A list that is left once a value is chosen: the next keys are the page's. */
-  #select(command, tag, props, values, textOf) {
+  #select(command, name, props, values, textOf) {
     const onchange = ({ target }) => {
       this.act(command, command === 'smooth' ? Number(target.value) : target.value)
       target.blur()
     }
-    return h(
-      tag,
-      { ...props, onchange },
-      values.map((value) => h('option', { value }, textOf(value))),
-    )
+    const options = values.map((value) => h('option', { value }, textOf(value)))
+    return h('select', { ...props, className: name, onchange }, options)
   }
 
   /**
@@ -165,7 +154,8 @@ export class Controls {
   render(state, item, { measuring, hasUnmeasured }) {
     const inVelocity = state.unit === 'km/s'
     this.unit.textContent = inVelocity ? 'cz' : 'z'
-    if (!this.typed) this.field.value = this.#shown(state)
+    this.state = state
+    if (!this.typed) this.field.value = this.#shown
     this.field.title = sentences(
       inVelocity ? `z ${redshift(state.z)}` : `cz ${velocity(state.z * C_KMS)}`,
       t(
@@ -173,7 +163,13 @@ export class Controls {
           'feature in a plot and name its line',
       ),
     )
-    this.#file(item, state)
+    const known = Number.isFinite(item.redshift)
+    this.back.hidden = state.z === (item.redshift ?? 0)
+    this.back.title = known
+      ? t("Back to the file's z = {z}", { z: redshift(item.redshift) })
+      : t('The file has no redshift; lines are drawn at z = 0 until you try another one')
+    this.field.placeholder = known ? '' : t('unknown')
+    this.field.classList.toggle('own', !this.back.hidden)
     this.smoothing.value = String(state.smoothing)
     this.smoothing.title = smoothingText(state.smoothing, item)
     this.list.value = state.lineList
@@ -186,19 +182,17 @@ export class Controls {
       if (typeof on === 'boolean') button.setAttribute('aria-pressed', String(on))
     }
     for (const [command, , , offer] of MENU) if (offer) this.toggles[command].hidden = !offers[offer]
-    const estimated = item.spectrum.errors === 'estimated'
-    this.#name(
-      'error',
-      estimated ? t('error (est.)') : t('error'),
-      estimated
-        ? t('±1σ. The file has no errors: estimated from the scatter between pixels')
-        : t('±1σ from the inverse variances of the file'),
-    )
+    if (item.spectrum.errors === 'estimated')
+      this.#name(
+        'error',
+        t('error (est.)'),
+        t('±1σ. The file has no errors: estimated from the scatter between pixels'),
+      )
+    else this.#name('error', t('error'), t('±1σ from the inverse variances of the file'))
     this.#name('frame', t('frame: {frame}', { frame: word(axisFrame(item, state)) }))
     if (item.editable === false)
       this.#name('brush', t('zoom in'), t('Drag across a plot (or hold Shift) to zoom into a range'))
     else this.#name('brush', t('set window'), t("Drag across a plot (or hold Shift) to set the selected step's window"))
-    this.state = state
   }
 
   #name(command, text, title = this.toggles[command].title) {
@@ -218,18 +212,9 @@ export class Controls {
     this.field.select()
   }
 
-  #file(item, state) {
-    const known = Number.isFinite(item.redshift)
-    this.back.hidden = state.z === (item.redshift ?? 0)
-    this.back.title = known
-      ? t("Back to the file's z = {z}", { z: redshift(item.redshift) })
-      : t('The file has no redshift; lines are drawn at z = 0 until you try another one')
-    this.field.placeholder = known ? '' : t('unknown')
-    this.field.classList.toggle('own', !this.back.hidden)
-  }
-
-  #shown(state) {
-    return state.unit === 'km/s' ? number(state.z * C_KMS, 1, { group: false }) : redshift(state.z)
+  get #shown() {
+    const { unit, z } = this.state
+    return unit === 'km/s' ? number(z * C_KMS, 1, { group: false }) : redshift(z)
   }
 
   #key(event) {
@@ -264,7 +249,7 @@ export class Controls {
   #leave() {
     this.typed = false
     this.field.setAttribute('aria-invalid', 'false')
-    this.field.value = this.#shown(this.state)
+    this.field.value = this.#shown
   }
 }
 

@@ -26,15 +26,10 @@ function windowFactor(window, spectrum) {
 }
 
 /** [lo, hi] of a window in the data's wavelengths. */
-export function windowInData(window, spectrum) {
-  const factor = windowFactor(window, spectrum)
-  return [window.lo * factor, window.hi * factor]
-}
+export const windowInData = (window, spectrum) =>
+  [window.lo, window.hi].map((edge) => edge * windowFactor(window, spectrum))
 
-/**
- * A rest wavelength in `medium` as a wavelength of the data, for a source at `z`. Air and vacuum are converted at the
- * observed wavelength.
- */
+/** A rest wavelength in `medium` as one of the data, for a source at `z`; media are converted as observed. */
 export function restInData(wavelength, medium, spectrum, z) {
   if (spectrum.frame === 'rest') return inMedium(wavelength, medium, spectrum.medium)
   return inMedium(inMedium(wavelength, medium, 'vacuum') * (1 + z), 'vacuum', spectrum.medium)

@@ -12,23 +12,8 @@ const CLICK = 4 // px that a pointer may move within a click
 
 /**
  * @param {import('./panel.js').Panel} panel
- * @param {any} act
- *   brushing()                     -> is brush mode on?
- *   measuring()                    -> is an equivalent width measured by dragging?
- *   width(span, final)             it is dragged; null: cancelled
- *   select(id)                     a band or number was clicked
- *   zooming(span, heights)         a part is dragged, between two heights too if they are given; null: not any more
- *   zoom(span, heights)            it is to be shown
- *   reset()                        double click
- *   hover(wavelength | null)       the pointer is over this wavelength of the data
- *   name(wavelength)               right click: which line is this?
- *   window(span, final)            the selected step's window is dragged; null: cancelled
- *   selected()                     -> the selected window, or null
- *   nudge(end, pixels)             arrow keys on an edge
- *   wheel(wavelength, event)
- *   line(index | null, point)      the pointer is on a line's name
- *   zoomToLine(index)              a line's name was clicked
- *   offScale(pixel | null, point)  the pointer is on the mark of a pixel beyond the drawn range
+ * @param {any} act what a gesture does, by name: see `#gestures` of view.js. Of a drag it gets [lo, hi] in wavelengths
+ *   of the data; null: it was cancelled
  * @param {AbortSignal} signal  takes the listeners away
  */
 export function attachGestures(panel, act, signal) {
@@ -169,7 +154,14 @@ export function attachGestures(panel, act, signal) {
     },
     { passive: false },
   )
-  for (const edge of panel.edges) edge.addEventListener('keydown', (event) => nudge(event, edge, act))
+  for (const edge of panel.edges)
+    edge.addEventListener('keydown', (event) => {
+      const direction = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+      if (!direction || event.ctrlKey || event.altKey || event.metaKey) return
+      event.preventDefault()
+      event.stopPropagation()
+      act.nudge(edge.dataset.end, direction * (event.shiftKey ? 10 : 1))
+    })
   panel.over.addEventListener('pointerover', (event) => {
     const { line, pixel } = event.target.closest('[data-line], [data-pixel]')?.dataset ?? {}
     if (pixel) act.offScale(Number(pixel), at(event))
@@ -184,14 +176,6 @@ export function attachGestures(panel, act, signal) {
 
 export const ordered = (a, b) => (a < b ? [a, b] : [b, a])
 
-function nudge(event, edge, act) {
-  const direction = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
-  if (!direction || event.ctrlKey || event.altKey || event.metaKey) return
-  event.preventDefault()
-  event.stopPropagation()
-  act.nudge(edge.dataset.end, direction * (event.shiftKey ? 10 : 1))
-}
-
 /** The narrowest band under a wavelength: a narrow window inside a wide one can still be clicked. */
 function narrowest(panel, wavelength) {
   return panel.scene.windows
@@ -203,10 +187,7 @@ const REACH = 8 // screen pixels around the pointer in which the feature is sear
 const HIGHEST = 8 // redshift
 
 export class Naming {
-  /**
-   * @param {HTMLElement} root  gets the menu
-   * @param {{onRedshift: (z: number) => void, onMark: (wavelength: number|null) => void}} on
-   */
+  /** @param {HTMLElement} root @param {{onRedshift: (z: number) => void, onMark: (at: number | null) => void}} on */
   constructor(root, on) {
     this.on = on
     this.title = h('div.so-naming-title')
@@ -232,13 +213,10 @@ export class Naming {
     const pixels = pixelsIn(spectrum.wavelength, [wavelength - reach, wavelength + reach])
     const peak = peakNear(spectrum.wavelength, panel.scene.drawn.flux, ...pixels)
     this.before = state.z
-    this.title.textContent = t('{wavelength} {frame} is', {
-      wavelength: angstrom(peak * shownFactor(spectrum, state.z, state.frame)),
-      frame: word(state.frame),
-    })
-    this.list.replaceChildren(
-      ...candidates(item, peak, state).map(({ name, z }) => h('option', { value: z }, `${name} · z ${redshift(z)}`)),
-    )
+    const shown = angstrom(peak * shownFactor(spectrum, state.z, state.frame))
+    this.title.textContent = t('{wavelength} {frame} is', { wavelength: shown, frame: word(state.frame) })
+    const option = ({ name, z }) => h('option', { value: z }, `${name} · z ${redshift(z)}`)
+    this.list.replaceChildren(...candidates(item, peak, state).map(option))
     this.list.selectedIndex = -1
     this.#place(panel, peak)
     this.on.onMark(peak)

@@ -54,10 +54,7 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
 /** Whether the file does not state the medium. */
 const mediumMayBeSet = ({ meta }) => Boolean(meta.medium_assumed || meta.medium_set_by)
 
-/**
- * The medium of the wavelengths where the file does not state it: the person who may edit the item can.
- * @param {any} spectrum @param {((medium: string) => void) | null} onMedium null where the person may not state it
- */
+/** The medium where the file does not say it. @param {any} spectrum @param {((name: any) => void) | null} onMedium */
 function mediumOf(spectrum, onMedium) {
   const { medium_assumed: assumed, medium_set_by: person } = spectrum.meta
   const text = mediumText(spectrum)

@@ -54,18 +54,12 @@ export function lineMarks(geometry, lines) {
     .map((line) => ({ line, x: round(geometry.x(line.at)), weight: (line.task ? 2 : 0) + (line.major ? 1 : 0) }))
   const seen = all.filter(({ line }) => line.seen)
   const widths = seen.map(({ line }) => textWidth(line.name) + 8)
-  const rows = placeFlags(
-    seen.map(({ x }) => x),
-    widths,
-    seen.map(({ weight }) => weight),
-    geometry.rows,
-  )
+  const [places, weights] = [seen.map(({ x }) => x), seen.map(({ weight }) => weight)]
+  const rows = placeFlags(places, widths, weights, geometry.rows)
   // A name that would leave the panel extends to the left of its line instead, where there is space for it.
   const leaves = seen.map(({ x }, i) => x + widths[i] - 8 > geometry.right + 10)
   const spans = seen.map(({ x }, i) => (leaves[i] ? [x - widths[i], x, x] : [x, x + widths[i], x]))
-  leaves.forEach((outside, i) => {
-    if (outside && rows[i] !== null) rows[i] = freeRow(rows, spans, i, geometry.rows)
-  })
+  for (const i of leaves.keys()) if (leaves[i] && rows[i] !== null) rows[i] = freeRow(rows, spans, i, geometry.rows)
   const foot = geometry.top + geometry.axisHeight + geometry.rows * FLAG_ROW - 1
   return svg(
     'g',
@@ -129,6 +123,5 @@ export function freeRow(rows, spans, i, count) {
       if (other === row) return from < hi && lo < to
       return other > row ? lo < leader && leader < hi : from < line && line < to
     })
-  const free = Array.from({ length: count }, (_, row) => row).find((row) => !meets(row))
-  return free ?? null
+  return Array.from({ length: count }, (_, row) => row).find((row) => !meets(row)) ?? null
 }

@@ -28,8 +28,7 @@ export function inMedium(wavelength, from, to) {
 
 /** The first index whose value is not below `value`; `array` increases. */
 export function lowerBound(array, value) {
-  let low = 0
-  let high = array.length
+  let [low, high] = [0, array.length]
   while (low < high) {
     const middle = (low + high) >> 1
     if (array[middle] < value) low = middle + 1
@@ -179,8 +178,7 @@ export function peakNear(wavelength, flux, from, to) {
   const middle = quantile(flux.subarray(from, to), 0.5)
   let best = from
   for (let i = from; i < to; i += 1) if (Math.abs(flux[i] - middle) > Math.abs(flux[best] - middle)) best = i
-  let weight = 0
-  let sum = 0
+  let [weight, sum] = [0, 0]
   for (let i = Math.max(from, best - 2); i < Math.min(to, best + 3); i += 1) {
     const excess = Math.abs(flux[i] - middle) || 0
     weight += excess

@@ -136,11 +136,8 @@ export class Panel {
     const { scene, geometry } = this
     if (!geometry) return
     const { bands, drawn, gaps, masked, otherAxis, scale, second, wavelength } = scene
-    this.under.replaceChildren(
-      hatching(geometry),
-      marks.skyBands(geometry, bands),
-      marks.gapMarks(geometry, gaps, masked),
-    )
+    const gapMarks = marks.gapMarks(geometry, gaps, masked)
+    this.under.replaceChildren(hatching(geometry), marks.skyBands(geometry, bands), gapMarks)
     this.showSky(null)
     this.over.replaceChildren(
       marks.frame(geometry),
@@ -207,10 +204,7 @@ export class Panel {
     if (!brush.hidden) this.#cover(brush, range, heights)
   }
 
-  /**
-   * Lay an element over wavelengths of the data, between two heights (px from the top).
-   * @param {HTMLElement} element @param {any} range @param {number[] | null} [heights]
-   */
+  /** Lay an element over wavelengths of the data. @param {any} range @param {number[] | null} [heights] px */
   #cover(element, range, heights) {
     const { bottom, left, right, top, x } = this.geometry
     const [from, to] = range.map((wavelength) => Math.max(left, Math.min(right, x(wavelength))))
@@ -265,11 +259,8 @@ export class Panel {
     return [low * scale, high * scale]
   }
 
-  /**
-   * A range of fluxes with the heights that names, axis and numbers take above and below the data.
-   * @param {number[]} range @param {number} height of the frame, px
-   */
-  #withMargins([low, high], height) {
+  /** A range of fluxes with the heights that names, axis and numbers take above and below the data. */
+  #withMargins(/** @type {number[]} */ [low, high], height) {
     const above = NAMES[this.name] + (this.name === 'step' ? OTHER_AXIS : 0)
     const perPixel = (high - low) / Math.max(height / 3, height - above - BELOW[this.name])
     return [low - BELOW[this.name] * perPixel, high + above * perPixel]

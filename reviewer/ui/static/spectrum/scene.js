@@ -147,7 +147,7 @@ export function compose(item, state, { data, drawn, raw, faint, continuum, colou
       selected: window.id === selected,
     })),
     second: item.second.map((window) => placedWindow(window, spectrum)),
-    otherAxis: Math.abs(state.z) < LEAST_Z ? null : otherAxis(spectrum, state),
+    otherAxis: Math.abs(state.z) < LEAST_Z ? null : axisOf(spectrum, state.z, otherFrame(state.frame)),
     titles: {
       wavelength: wavelengthTitle(spectrum, frame),
       flux: continuum ? NORMALISED : fluxTitle(spectrum.fluxUnit, data.exponent),
@@ -167,29 +167,19 @@ const NORMALISED = { quantity: t('F / continuum'), text: t('Flux / pseudo-contin
 export function reading({ lines, spectrum, frame, drawn, scale, smoothed, bands, continuum }, { z }, at, reach) {
   const i = nearest(spectrum.wavelength, at)
   const frames = z === 0 ? [frame] : [frame, otherFrame(frame)]
-  const where = frames.map(
-    (each) => `${angstrom(spectrum.wavelength[i] * shownFactor(spectrum, z, each))} ${word(each)}`,
-  )
+  const shown = (each) => angstrom(spectrum.wavelength[i] * shownFactor(spectrum, z, each))
+  const where = frames.map((each) => `${shown(each)} ${word(each)}`)
   const spoilt = bands.filter(({ span }) => isWithin(at, span)).map(({ name }) => name)
   where.unshift(...lines.filter((line) => Math.abs(line.at - at) <= reach).map(({ name }) => name))
   if (!Number.isFinite(drawn.flux[i])) return [...where, t('no data'), ...spoilt].join(' · ')
   const [flux, sigma] = [drawn.flux[i] * scale, drawn.sigma[i] * scale]
   const values = { flux: significant(flux, 4), sigma: significant(sigma, 2) }
-  return [
-    ...where,
-    continuum
-      ? smoothed
-        ? t('smoothed flux / continuum {flux} ± {sigma}', values)
-        : t('flux / continuum {flux} ± {sigma}', values)
-      : smoothed
-        ? t('smoothed flux {flux} ± {sigma}', values)
-        : t('flux {flux} ± {sigma}', values),
-    `S/N ${significant(flux / sigma, 3)}`,
-    spectrum.mask[i] ? t('flagged by the survey') : '',
-    ...spoilt,
-  ]
-    .filter(Boolean)
-    .join(' · ')
+  const [asMeasured, asSmoothed] = continuum
+    ? [t('flux / continuum {flux} ± {sigma}', values), t('smoothed flux / continuum {flux} ± {sigma}', values)]
+    : [t('flux {flux} ± {sigma}', values), t('smoothed flux {flux} ± {sigma}', values)]
+  const about = [smoothed ? asSmoothed : asMeasured, `S/N ${significant(flux / sigma, 3)}`]
+  const flags = spectrum.mask[i] ? [t('flagged by the survey'), ...spoilt] : spoilt
+  return [...where, ...about, ...flags].join(' · ')
 }
 
 /** The tooltip of the mark of a pixel beyond the drawn range. */
@@ -218,10 +208,7 @@ function placedWindow(window, spectrum) {
   return { ...window, title, span: windowInData(window, spectrum) }
 }
 
-function otherAxis(spectrum, state) {
-  const frame = otherFrame(state.frame)
-  return { factor: shownFactor(spectrum, state.z, frame), label: `${word(frame)} (Å)` }
-}
+const axisOf = (spectrum, z, frame) => ({ factor: shownFactor(spectrum, z, frame), label: `${word(frame)} (Å)` })
 
 const BAND_KINDS = { 'sky line': 'sky', 'arm join': 'join' }
 const NARROW = 50 // Å: a single sky line; a wider sky band (OH) is drawn paler

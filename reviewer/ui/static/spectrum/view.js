@@ -23,11 +23,13 @@ const CONTEXT = 0.03 // of a window's width, shown on either side of it in the l
 const TOGGLES = ['error', 'sky', 'agent', 'normalised', 'brush']
 const CURVES = ['template', 'template-next', 'model', 'exposures']
 
-/** @type {(...report: any[]) => void} */
-const IGNORE = () => {}
-
-/** @type {(lo: number, hi: number) => Promise<any>} */
-const noMeasure = () => Promise.reject(new Error(t('Equivalent widths cannot be measured here.')))
+const ignore = () => {}
+/** The options of a view that has none. @type {any} */
+const IGNORED = {
+  ...{ onWindow: ignore, onSelect: ignore, onState: ignore, onOverlay: ignore, copy: ignore },
+  ...{ picture: () => null, buttons: [], menu: () => [] },
+  measure: () => Promise.reject(new Error(t('Equivalent widths cannot be measured here.'))),
+}
 
 export class SpectrumView {
   /** @type {Set<Panel>} panels to be drawn */
@@ -47,26 +49,12 @@ export class SpectrumView {
    *   copy(text)                     a measured number is to be copied
    *   state                          an earlier value of onState, to start with
    */
-  constructor(
-    root,
-    {
-      onWindow = IGNORE,
-      onSelect = IGNORE,
-      onState = IGNORE,
-      onOverlay = IGNORE,
-      measure = noMeasure,
-      picture = () => /** @type {{url: string, title: string} | null} */ (null),
-      buttons = /** @type {HTMLElement[]} */ ([]),
-      menu = () => /** @type {HTMLElement[]} */ ([]),
-      copy = IGNORE,
-      state = {},
-    } = {},
-  ) {
+  constructor(root, options = {}) {
     this.plotly = window.Plotly
     if (!this.plotly) throw new Error('SpectrumView: window.Plotly is missing; load plotly.min.js first')
     this.root = root
-    this.on = { window: onWindow, select: onSelect, state: onState, overlay: onOverlay, picture }
-    this.state = { ...FIRST, ...state }
+    this.on = { ...IGNORED, ...options }
+    this.state = { ...FIRST, ...this.on.state }
     this.item = null // the item shown, see `show`
     this.selected = null // the step whose window is selected
     this.chosen = null // the step that the person chose
@@ -90,21 +78,15 @@ export class SpectrumView {
     this.picture = h('figure.so-agent', { hidden: true })
     this.width = new WidthTool({
       panels: () => [this.step, this.full],
-      measure,
-      copy,
+      measure: this.on.measure,
+      copy: this.on.copy,
       changed: () => this.#drawControls(),
       redraw: () => this.#drawWidth(),
     })
     root.classList.add('so-view')
     root.replaceChildren(bar, ...hosts, h('div.so-notes', this.legend, this.width.root), this.tip)
-    const { readout } = this
-    const hatch = () => this.full.hatch
-    this.controls = new Controls(bar, (name, argument) => this.command(name, argument), {
-      buttons,
-      menu,
-      readout,
-      hatch,
-    })
+    const parts = { ...this.on, readout: this.readout, hatch: () => this.full.hatch }
+    this.controls = new Controls(bar, (name, argument) => this.command(name, argument), parts)
     const [full, step] = ['full', 'step'].map(
       (name, at) => new Panel(hosts[at], name, this.plotly, (panel) => this.#paint(panel)),
     )
@@ -206,7 +188,7 @@ export class SpectrumView {
     /** @type {Record<string, () => unknown>} */
     const commands = {
       ...Object.fromEntries(TOGGLES.map((part) => [part, () => this.#set({ [part]: argument ?? !state[part] })])),
-      ...Object.fromEntries(CURVES.map((kind) => [kind, () => this.on.overlay(kind)])),
+      ...Object.fromEntries(CURVES.map((kind) => [kind, () => this.on.onOverlay(kind)])),
       'smooth+': () => this.#set({ smoothing: nextSmoothing(state.smoothing, 1) }),
       'smooth-': () => this.#set({ smoothing: nextSmoothing(state.smoothing, -1) }),
       smooth: () => this.#set({ smoothing: argument }),
@@ -251,16 +233,16 @@ export class SpectrumView {
       brushing: () => this.state.brush,
       measuring: () => this.width.on,
       width: (span, final) => this.width.drag(span, final),
-      select: (id) => id !== this.selected && this.on.select(id),
+      select: (id) => id !== this.selected && this.on.onSelect(id), // a band or its number is clicked
       hover: (wavelength) => this.#hover(wavelength, panel),
-      name: (wavelength) => this.#nameLine(panel, wavelength),
+      name: (wavelength) => this.#nameLine(panel, wavelength), // right click
       window: (span, final) => this.#drag(span, final, panel),
       selected: () => this.scene?.windows.find((window) => window.selected) ?? null,
       nudge: (end, pixels) => this.#nudge(end, pixels),
       wheel: (wavelength, event) => this.#wheel(panel, wavelength, event),
       line: (index, point) => this.#nameTip(index, point, panel),
       zoomToLine: (index) => this.#zoomToLine(index),
-      zooming: (span, heights) => panel.showBrush(span, heights),
+      zooming: (span, heights) => panel.showBrush(span, heights), // between two heights, too, if they are given
       zoom: (span, heights) => this.#zoom(panel, span, heights),
       reset: () => this.#reset(panel),
       offScale: (pixel, point) => this.#showTip(offScaleText(this.scene, pixel), point, panel),
@@ -279,7 +261,7 @@ export class SpectrumView {
       for (const panel of this.panels) panel.revision += 1
     this.#draw()
     const state = remembered(this.state, change)
-    if (state) this.on.state(state)
+    if (state) this.on.onState(state)
   }
 
   #toggleUnmeasured() {
@@ -478,7 +460,7 @@ export class SpectrumView {
     if (span === null) {
       this.dragged = null
       this.#drawWindows()
-      this.on.window(window.lo, window.hi, { final: false, id })
+      this.on.onWindow(window.lo, window.hi, { final: false, id })
     } else if (final) this.#settle()
     else {
       const { spectrum } = this.item
@@ -487,7 +469,7 @@ export class SpectrumView {
       this.#drawWindows()
       const values = { number: window.number, window: windowText(lo, hi), frame: word(window.frame) }
       this.readout.textContent = t('step {number}: {window} {frame}', values)
-      this.on.window(lo, hi, { final, id })
+      this.on.onWindow(lo, hi, { final, id })
     }
   }
 
@@ -498,7 +480,7 @@ export class SpectrumView {
     this.dragged = null
     this.state.brush = false
     this.#aim()
-    this.on.window(lo, hi, { final: true, id })
+    this.on.onWindow(lo, hi, { final: true, id })
   }
 
   /** Show a dragged range in the lower plot; used if there is no window to change. */

@@ -6,7 +6,7 @@ import { angstrom, copyable, number, plusMinus, significant } from '../common/fo
 import { t, word } from '../common/language.js'
 import { ordered } from './gestures.js'
 import { stand } from './marks.js'
-import { borders, nearest } from './math.js'
+import { borders, nearest, quantile } from './math.js'
 
 const SAMPLES = 32 // pieces of the drawn line, which is no straight one in the normalised view
 const EDGE = 2 // pixels on either side of an edge whose median is its level while it is dragged
@@ -152,9 +152,7 @@ export class WidthTool {
   /** The level of the data at an edge: the median of the pixels about it. */
   #level(wavelength) {
     const i = nearest(this.spectrum.wavelength, wavelength)
-    const near = Array.from(this.data.flux.slice(Math.max(0, i - EDGE), i + EDGE + 1)).filter(Number.isFinite)
-    near.sort((a, b) => a - b)
-    return near.length ? near[near.length >> 1] : NaN
+    return quantile(this.data.flux.slice(Math.max(0, i - EDGE), i + EDGE + 1), 0.5)
   }
 
   #startCursor() {
@@ -211,17 +209,16 @@ function resultTexts({ ew, flux, centroid, fwhm, continuum, reason, frame, span:
   const clickable = (measured, unit, text) =>
     measured && h('span.number', { onclick: () => copy(copyable(measured, unit)) }, text(plusMinus(measured)))
   const read = [
-    clickable(ew, 'Å', (value) => t('EW {value} Å (absorption > 0)', { value })),
+    clickable(ew, 'Å', (text) => t('EW {value} Å (absorption > 0)', { value: text })),
     clickable(centroid, 'Å', () => t('centroid {value} Å', { value: plusMinus(centroid, { group: false }) })),
-    clickable(fwhm, 'km/s', (value) => `FWHM ${value} km/s`),
+    clickable(fwhm, 'km/s', (text) => `FWHM ${text} km/s`),
     ew && t('continuum {value}', { value: significant(middle, 4) }),
     `${word(frame)}, ${word(medium)}`,
     missing,
   ].filter(Boolean)
-  const measured = (/** @type {any} */ quantity) =>
-    `${significant(quantity.value, 3)} ± ${significant(quantity.error, 2)} ${quantity.unit}`
+  const value = flux && `${significant(flux.value, 3)} ± ${significant(flux.error, 2)} ${flux.unit}`
   const range = `${number(lo, 1, { group: false })} – ${number(hi, 1, { group: false })} Å`
-  const more = [flux && t('flux {value}', { value: measured(flux) }), range]
+  const more = [flux && t('flux {value}', { value }), range]
   const whole = [...read, ...more].map((part) => part?.textContent ?? part).filter(Boolean)
   return { short: read.flatMap((part, k) => (k ? [' · ', part] : part)), whole: whole.join(' · ') }
 }

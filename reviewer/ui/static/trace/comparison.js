@@ -59,7 +59,7 @@ export class Comparison {
     this.pane = h('section', { 'aria-label': t('Second trace') })
     this.summary = h('div.differences', { role: 'status' })
     this.itemLink = h('a.open', { title: t('Open this item') }, t('Open'))
-    const close = h('button.close', { onClick: () => this.on.onClose() }, t('Close'))
+    const close = h('button.close', { onClick: options.onClose }, t('Close'))
     const row = h('div.side-row', this.heads[1], this.itemLink, close)
     this.root = h('div.steps.second', { hidden: true }, row, this.summary, this.pane)
     this.trace = new TraceView(this.pane, {
@@ -121,12 +121,11 @@ export class Comparison {
     if (!shown) return {}
     const pairs = spectrum ? sameWindows(windowsOf(first.steps), windowsOf(this.steps), spectrum) : []
     const [left, right] = first.name === shown.name ? ['L', 'R'] : [first.name, shown.name]
-    for (const [at, trace] of [first, shown].entries()) {
-      this.heads[at].title = trace.title
-      fill(this.heads[at], at ? t('R · {item}', { item: trace.title }) : t('L · {item}', { item: trace.title }))
-    }
+    const titles = [t('L · {item}', { item: first.title }), t('R · {item}', { item: shown.title })]
+    for (const [at, { title }] of [first, shown].entries())
+      Object.assign(this.heads[at], { title, textContent: titles[at] })
     this.itemLink.hidden = !shown.href
-    if (shown.href) this.itemLink.setAttribute('href', shown.href)
+    this.itemLink.href = shown.href ?? ''
     fill(this.summary, this.#differences(first, { left, right }, pairs.length))
     const same = (/** @type {StepWindow} */ other, /** @type {string} */ side, /** @type {string} */ trace) => ({
       id: other.id,
@@ -134,18 +133,12 @@ export class Comparison {
       title: t('The same window as step {number} of {trace}', { number: other.number, trace }),
     })
     const { selected } = this.trace
+    const { meta, overviewURL, pictureURL } = shown
     this.trace.show({
-      steps: this.steps,
-      originals: new Map(),
-      editedBy: {},
-      marks: {},
+      ...{ steps: this.steps, originals: new Map(), editedBy: {}, marks: {}, editable: false, markable: false },
+      ...{ meta, overviewURL, pictureURL },
       hints: Object.fromEntries(this.steps.map((step) => [step.id, []])),
-      pictureURL: shown.pictureURL,
-      overviewURL: shown.overviewURL,
       shared: Object.fromEntries(pairs.map(([a, b]) => [b.id, same(a, 'L', left)])),
-      editable: false,
-      markable: false,
-      meta: shown.meta,
     })
     this.trace.selected = selected
     return Object.fromEntries(pairs.map(([a, b]) => [a.id, same(b, 'R', right)]))
@@ -160,29 +153,15 @@ export class Comparison {
     const answers = { here: here ?? t('nothing'), there: second ?? t('nothing') }
     const anotherQuestion = first.question.key !== other.question.key
     const agree = !anotherQuestion && here === second
-    const endings = [
-      [left, first.ending],
-      [right, other.ending],
-    ].filter(([, ending]) => ending)
+    const differ = t('{first} answers {here}, {second} answers {there}.', { ...names, ...answers })
+    const windows = { ...names, both, left: onlyLeft, right: onlyRight }
     return [
       anotherQuestion &&
         h('p', t('{second} is about another question: {question}?', { ...names, question: other.question.title })),
-      agree
-        ? h('p', t('Both answer {here}.', answers))
-        : h(
-            `p${anotherQuestion ? '' : '.differ'}`,
-            t('{first} answers {here}, {second} answers {there}.', { ...names, ...answers }),
-          ),
-      endings.map(([name, ending]) => h('p.ended', `${name}: ${ending}`)),
-      h(
-        'p.muted',
-        t('Windows: {both} in both, {left} only in {first}, {right} only in {second}.', {
-          ...names,
-          both,
-          left: onlyLeft,
-          right: onlyRight,
-        }),
-      ),
+      agree ? h('p', t('Both answer {here}.', answers)) : h(`p${anotherQuestion ? '' : '.differ'}`, differ),
+      first.ending && h('p.ended', `${left}: ${first.ending}`),
+      other.ending && h('p.ended', `${right}: ${other.ending}`),
+      h('p.muted', t('Windows: {both} in both, {left} only in {first}, {right} only in {second}.', windows)),
     ]
   }
 
@@ -206,13 +185,10 @@ export class Comparison {
    */
   button({ label, title, key, choices }) {
     const button = (this.#button = h('button.guide.others', { title }, `${label} ▾`, key && [' ', cap(key)]))
-    const sheet = sheetOf(button, 'div.others-sheet', title, () => [
-      h('p', title),
-      h(
-        'ul',
-        choices().map((choice) => h('li', this.#choice(choice, sheet))),
-      ),
-    ])
+    const sheet = sheetOf(button, 'div.others-sheet', title, () => {
+      const entries = choices().map((choice) => h('li', this.#choice(choice, sheet)))
+      return [h('p', title), h('ul', entries)]
+    })
     return h('span.others', button, sheet)
   }
 
@@ -225,16 +201,12 @@ export class Comparison {
 
   /** @param {Choice} choice @param {HTMLElement} sheet */
   #choice({ key, name, facts }, sheet) {
-    const choose = () => {
+    const onClick = () => {
       sheet.hidePopover()
       this.on.onChoose(key)
     }
-    return h(
-      'button',
-      { 'aria-pressed': String(this.shown?.key === key), onClick: choose },
-      h('strong', name),
-      ` ${facts.join(' · ')}`,
-    )
+    const props = { 'aria-pressed': String(this.shown?.key === key), onClick }
+    return h('button', props, h('strong', name), ` ${facts.join(' · ')}`)
   }
 }
 
@@ -246,11 +218,10 @@ const verdictOf = (steps) => steps.find((step) => step.kind === 'answer')?.verdi
  * @param {StepWindow[]} first @param {StepWindow[]} second @param {Spectrum} spectrum
  * @returns {[StepWindow, StepWindow][]}
  */
-export function sameWindows(first, second, spectrum) {
+function sameWindows(first, second, spectrum) {
+  const partOf = (a, b) => sharedPart(windowInData(a, spectrum), windowInData(b, spectrum))
   const overlaps = first
-    .flatMap((a) =>
-      second.map((b) => ({ a, b, shared: sharedPart(windowInData(a, spectrum), windowInData(b, spectrum)) })),
-    )
+    .flatMap((a) => second.map((b) => ({ a, b, shared: partOf(a, b) })))
     .filter(({ shared }) => shared >= SAME)
     .sort((pair, other) => other.shared - pair.shared)
   const taken = new Set()

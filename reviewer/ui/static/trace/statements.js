@@ -41,8 +41,8 @@ export function marked(runs, spans, reachable, from = 0) {
     spans.forEach((span, number) => {
       const [start, end] = [Math.max(span.start, from), Math.min(span.end, to)]
       if (start >= end) return
-      pieces.push(text.slice(at - from, start - from))
-      pieces.push(tied(span, number, text.slice(start - from, end - from), reachable))
+      const words = text.slice(start - from, end - from)
+      pieces.push(text.slice(at - from, start - from), tied(span, number, words, reachable))
       at = end
     })
     pieces.push(text.slice(at - from))
@@ -81,18 +81,10 @@ export function folded(runs) {
   return { first, rest, at }
 }
 
-function tied(span, number, text, reachable) {
-  return h(
-    `span.tied.tied-${span.kind}.${span.status}`,
-    {
-      'data-span': String(number),
-      role: 'button',
-      tabIndex: reachable ? 0 : -1,
-      title: span.note,
-      'aria-label': span.note ? `${text}: ${span.note}` : text,
-    },
-    text,
-  )
+function tied({ kind, note, status }, number, text, reachable) {
+  const names = { title: note, 'aria-label': note ? `${text}: ${note}` : text }
+  const props = { 'data-span': String(number), role: 'button', tabIndex: reachable ? 0 : -1, ...names }
+  return h(`span.tied.tied-${kind}.${status}`, props, text)
 }
 
 /**

@@ -66,35 +66,21 @@ export function pictureAt(steps, id, pictureURL, overviewURL) {
 
 /** The windows of a trace as the spectrum draws them: numbered as their steps are, each in its own frame. */
 export const windowsOf = (steps) =>
-  steps
-    .map((step, index) => ({ step, number: index + 1 }))
-    .map(({ step, number }) => ({
-      step,
-      number,
-      window: /** @type {any} */ (step.kind === 'zoom' ? windowOf(step) : null),
-    }))
-    .filter(({ window }) => window !== null)
-    .map(({ step, number, window }) => ({
-      id: step.id,
-      number,
-      lo: window[0],
-      hi: window[1],
-      frame: step.frame,
-      z: step.z,
-      label: step.arguments.label ?? '',
-    }))
+  steps.flatMap((step, index) => {
+    const window = step.kind === 'zoom' && windowOf(step)
+    if (!window) return []
+    const { id, frame, z } = step
+    return [{ id, number: index + 1, lo: window[0], hi: window[1], frame, z, label: step.arguments.label ?? '' }]
+  })
 
 /**
  * The windows of one of two traces that are shown, named by its side: L3, R4.
  * @param {StepWindow[]} windows @param {string} side
  */
-export const windowsOfSide = (windows, side) =>
-  windows.map((window) => ({
-    ...window,
-    side,
-    noun: `${side} step`,
-    number: `${side === 'left' ? 'L' : 'R'}${window.number}`,
-  }))
+export const windowsOfSide = (windows, side) => {
+  const letter = side === 'left' ? 'L' : 'R'
+  return windows.map((window) => ({ ...window, side, noun: `${side} step`, number: `${letter}${window.number}` }))
+}
 
 /** The reasons why these steps cannot be submitted. The server checks again. */
 export function problems(steps) {
@@ -102,19 +88,16 @@ export function problems(steps) {
   if (steps.at(-1)?.kind !== 'answer') listed.push(t('the last step is not an answer'))
   let thought = false
   steps.forEach((step, index) => {
+    const number = index + 1
     if (step.kind === 'think') thought ||= step.text.trim() !== ''
     else {
-      const empty = steps[index - 1]?.kind === 'think' // or it would count as a thought
-      if (!thought)
-        listed.push(
-          empty
-            ? t('step {number} (Think) is empty', { number: index })
-            : t('step {number} has no thought before it', { number: index + 1 }),
-        )
+      // A think just before it is empty, or it would count as a thought.
+      if (!thought && steps[index - 1]?.kind === 'think')
+        listed.push(t('step {number} (Think) is empty', { number: index }))
+      else if (!thought) listed.push(t('step {number} has no thought before it', { number }))
       thought = false
     }
-    if (step.kind === 'zoom' && !step.ok)
-      listed.push(t('the tool refused the window of step {number}', { number: index + 1 }))
+    if (step.kind === 'zoom' && !step.ok) listed.push(t('the tool refused the window of step {number}', { number }))
     if (step.kind === 'answer' && !step.verdict) listed.push(t('the answer is neither YES nor NO'))
   })
   return listed
@@ -130,25 +113,21 @@ export function diffWords(before, after) {
   if (before === after) return [{ op: '=', text: after }]
   const a = words(before)
   const b = words(after)
-  if (a.length * b.length > 4e6)
-    return [
-      { op: '-', text: before },
-      { op: '+', text: after },
-    ]
-  const width = b.length + 1
-  const length = new Uint16Array((a.length + 1) * width)
-  for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) {
-      length[i * width + j] =
-        a[i] === b[j]
-          ? length[(i + 1) * width + j + 1] + 1
-          : Math.max(length[(i + 1) * width + j], length[i * width + j + 1])
-    }
-  }
   const runs = []
   const push = (op, text) => (runs.at(-1)?.op === op ? (runs.at(-1).text += text) : runs.push({ op, text }))
-  let i = 0
-  let j = 0
+  if (a.length * b.length > 4e6) {
+    push('-', before)
+    push('+', after)
+    return runs
+  }
+  const width = b.length + 1
+  const length = new Uint16Array((a.length + 1) * width)
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--) {
+      const [at, below] = [i * width + j, (i + 1) * width + j]
+      length[at] = a[i] === b[j] ? length[below + 1] + 1 : Math.max(length[below], length[at + 1])
+    }
+  let [i, j] = [0, 0]
   while (i < a.length || j < b.length) {
     if (i < a.length && j < b.length && a[i] === b[j]) {
       push('=', b[j])
@@ -172,9 +151,8 @@ export function stepText(step) {
 }
 
 /** A row of the differences; `number` is that of the step's card, `was` that in the earlier text. */
-function row(step, change, runs, number, was) {
-  const values = { kind: word(step.kind), number, was }
-  return { id: step.id, kind: step.kind, change, runs, title: rowTitle(change, values, was !== number) }
+function row({ id, kind }, change, runs, number, was) {
+  return { id, kind, change, runs, title: rowTitle(change, { kind: word(kind), number, was }, was !== number) }
 }
 
 /** @param {string} change @param {Record<string, string | number>} values @param {boolean} renumbered */
@@ -209,10 +187,7 @@ export function diffSteps(before, after) {
   before.forEach((step, at) => {
     if (ids.has(step.id)) return
     const gone = row(step, 'removed', [{ op: '-', text: stepText(step) }], at + 1, at + 1)
-    const previous = before
-      .slice(0, at)
-      .reverse()
-      .find((s) => ids.has(s.id))
+    const previous = before.slice(0, at).findLast((s) => ids.has(s.id))
     const place = previous ? rows.findIndex((r) => r.id === previous.id) + 1 : 0
     rows.splice(place, 0, gone)
   })

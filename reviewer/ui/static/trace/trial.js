@@ -34,21 +34,11 @@ const DEFINITIONS = {
  * The words and the tone of an edit: whether the policy wrote what the edited spectrum demands.
  * @param {TrialOutcome} outcome @returns {{text: string, tone: 'good' | 'bad'}}
  */
-export function chipOf({
-  edit,
-  subject,
-  claimed_after: claimed,
-  followed,
-  verdict_before: before,
-  verdict_after: after,
-}) {
+function chipOf({ edit, subject, claimed_after: claimed, followed, verdict_before: before, verdict_after: after }) {
   if (edit === 'placebo') {
-    const text = !followed
-      ? t('edit elsewhere: no change')
-      : before === after
-        ? t('edit elsewhere: the claim changed')
-        : t('edit elsewhere: the answer changed to {verdict}', { verdict: after ?? t('none') })
-    return { tone: followed ? 'bad' : 'good', text }
+    if (!followed) return { tone: 'good', text: t('edit elsewhere: no change') }
+    const changed = t('edit elsewhere: the answer changed to {verdict}', { verdict: after ?? t('none') })
+    return { tone: 'bad', text: before === after ? t('edit elsewhere: the claim changed') : changed }
   }
   const done = {
     remove: t('{subject} removed', { subject }),
@@ -56,14 +46,11 @@ export function chipOf({
     shift: t('{subject} shifted', { subject }),
     inject: t('{subject} added', { subject }),
   }[edit]
+  const [whenClaimed, whenNot] = followed
+    ? [t('the answer changed'), t('the claim was dropped')]
+    : [t('still claimed'), t('no change')]
   const result = {
-    remove: followed
-      ? claimed
-        ? t('the answer changed')
-        : t('the claim was dropped')
-      : claimed
-        ? t('still claimed')
-        : t('no change'),
+    remove: claimed ? whenClaimed : whenNot,
     flip: followed ? t('the text followed') : claimed ? t('still claimed as before') : t('no change'),
     shift: followed ? t('the text followed') : t('the text did not follow'),
     inject: followed ? t('the text followed') : t('not claimed'),
@@ -88,30 +75,22 @@ export function trialChips(step, { trial, tried, ...state }, onPicture) {
   const followed = outcomes.filter((outcome) => chipOf(outcome).tone === 'good')
   const chips = (/** @type {TrialOutcome[]} */ some) =>
     some.map((outcome) => h('li', chip(outcome, step, state, onPicture)))
+  const others = [
+    chips(outcomes.filter((outcome) => !followed.includes(outcome))),
+    skipped.map(({ reason }) => h('li.skipped', t('Not put on trial: {reason}', { reason }))),
+  ]
+  const summary = h('summary', tn('{n} edit followed', '{n} edits followed', followed.length))
   return [
-    h(
-      'ul.trials',
-      { 'aria-label': t('Evidence on trial') },
-      chips(outcomes.filter((outcome) => !followed.includes(outcome))),
-      skipped.map(({ reason }) => h('li.skipped', t('Not put on trial: {reason}', { reason }))),
-    ),
-    followed.length > 0 &&
-      h(
-        'details.followed',
-        h('summary', tn('{n} edit followed', '{n} edits followed', followed.length)),
-        h('ul.trials', chips(followed)),
-      ),
+    h('ul.trials', { 'aria-label': t('Evidence on trial') }, others),
+    followed.length > 0 && h('details.followed', summary, h('ul.trials', chips(followed))),
   ]
 }
 
 function chip(outcome, step, state, onPicture) {
   const { text, tone } = chipOf(outcome)
-  const button = h(
-    `button.trial.${tone}`,
-    { title: `${DEFINITIONS[outcome.edit]}\n${t('Click for the numbers and what the policy wrote.')}` },
-    h('span', { 'aria-hidden': 'true' }, tone === 'good' ? '✓ ' : '✗ '),
-    text,
-  )
+  const title = `${DEFINITIONS[outcome.edit]}\n${t('Click for the numbers and what the policy wrote.')}`
+  const sign = h('span', { 'aria-hidden': 'true' }, tone === 'good' ? '✓ ' : '✗ ')
+  const button = h(`button.trial.${tone}`, { title }, sign, text)
   return [button, sheetOf(button, 'div.trial-sheet', text, () => details(outcome, text, step, state, onPicture))]
 }
 
@@ -145,21 +124,13 @@ function explained(trial, drafter) {
     ]
   const { name: policy, kind } = trial.drafter
   const other = drafter && policy !== drafter ? t('Tried with another policy: {policy}.', { policy }) : ''
-  return [
-    title,
-    h('p', sentences(countsOf(trial), other, sampledOnce(trial))),
-    h(
-      'p',
-      sentences(
-        t(
-          'The spectrum was edited behind each zoom, and the policy continued from there. “Followed”: it no longer ' +
-            'claimed what was removed, or claimed what was added. A placebo edit is a change elsewhere, which should ' +
-            'change nothing. The buttons on the card of each zoom have the details.',
-        ),
-        t('Policy: {policy}; random seed {seed}.', { policy: policy || kind, seed: trial.seed ?? t('none') }),
-      ),
-    ),
-  ]
+  const about = t(
+    'The spectrum was edited behind each zoom, and the policy continued from there. “Followed”: it no longer ' +
+      'claimed what was removed, or claimed what was added. A placebo edit is a change elsewhere, which should ' +
+      'change nothing. The buttons on the card of each zoom have the details.',
+  )
+  const origin = t('Policy: {policy}; random seed {seed}.', { policy: policy || kind, seed: trial.seed ?? t('none') })
+  return [title, h('p', sentences(countsOf(trial), other, sampledOnce(trial))), h('p', sentences(about, origin))]
 }
 
 /** That the policy does not always write the same, or nothing. @param {Trial} trial */
@@ -175,28 +146,25 @@ export function countsOf({ passed, necessity, sufficiency, placebo, still_claims
     if (!reasons.length) return t('nothing could be tested.')
     return t('nothing could be tested: {reasons}.', { reasons: reasons.join('; ') })
   }
-  /** @param {Share} share */
-  const values = ({ k, n }) => ({ k, n })
+  const { n: placebos, k } = placebo
   const counts = [
     necessity.n > 0 &&
-      tn('{k} of {n} removal followed', '{k} of {n} removals followed', necessity.n, values(necessity)),
+      tn('{k} of {n} removal followed', '{k} of {n} removals followed', necessity.n, { k: necessity.k }),
     sufficiency.n > 0 &&
-      tn('{k} of {n} added feature followed', '{k} of {n} added features followed', sufficiency.n, values(sufficiency)),
-    placebo.n > 0 &&
+      tn('{k} of {n} added feature followed', '{k} of {n} added features followed', sufficiency.n, {
+        k: sufficiency.k,
+      }),
+    placebos > 0 &&
       tn(
         '{k} of {n} placebo edit changed the claim or the answer',
         '{k} of {n} placebo edits changed the claim or the answer',
-        placebo.n,
-        values(placebo),
+        placebos,
+        { k },
       ),
-    still.n > 0 &&
-      still.k > 0 &&
-      tn(
-        '{k} of {n} removed feature still claimed',
-        '{k} of {n} removed features still claimed',
-        still.n,
-        values(still),
-      ),
+    still.k > 0 &&
+      tn('{k} of {n} removed feature still claimed', '{k} of {n} removed features still claimed', still.n, {
+        k: still.k,
+      }),
   ].filter(Boolean)
   const all = t('{counts}.', { counts: counts.join(t(', ')) })
   return sentences(all, passed ? t('Passed.') : t('Not passed.'))

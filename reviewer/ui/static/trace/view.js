@@ -3,14 +3,15 @@
 
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h, part } from '../common/dom.js'
-import { Keys, isComposing } from '../common/keys.js'
+import { number as decimal } from '../common/format.js'
+import { Keys } from '../common/keys.js'
 import { languageTag, t, tn, TRACE, word } from '../common/language.js'
 import { closeOnChoice, menuButton, sheetOf } from '../common/popover.js'
 import { MARKS } from './shown.js'
 import { diffWords } from './steps.js'
 import { folded, marked, spanList, spansOf, staleIn, textOf } from './statements.js'
 import { trialBadge, trialDots } from './trial.js'
-import { drawZoom, hintList, openFields, showEdges, windowLine } from './zoom_card.js'
+import { drawZoom, hintList, leaveOnKey, openFields, showEdges, windowLine } from './zoom_card.js'
 
 /** What the number on an answer is. */
 const SCORE = t(
@@ -25,44 +26,33 @@ const LEAD = /^(?:In|Within|Across|Over) (?:the|this) (?:[^:]{0,70}?:|[^,:.]{0,6
 
 const UNFOLDED = 'so-unfolded' // whether long texts are shown whole
 
-/** A number with its sign and one decimal. */
-const signed = (value) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(1)}`
-
 /** @typedef {import('./shown.js').TraceState} TraceState */
 
 export class TraceView {
   /** @param {HTMLElement} root @param {import('./shown.js').TraceCallbacks} callbacks */
   constructor(root, callbacks) {
     this.root = root
-    this.root.classList.add('trace')
+    root.classList.add('trace')
     /** @type {any} */
-    this.on = callbacks
-    /** @type {Map<string | undefined, HTMLElement>} */
+    this.on = { onShared: callbacks.onSelect, ...callbacks }
+    /** @type {Map<string | null | undefined, HTMLElement>} */
     this.cards = new Map()
     /** @type {Map<string, HTMLElement>} by kind: cards of steps that are not complete yet */
     this.growing = new Map()
+    const nothing = { steps: [], marks: {}, hints: {}, editedBy: {}, originals: new Map() }
     /** @type {TraceState} */
-    this.state = {
-      steps: [],
-      marks: {},
-      hints: {},
-      editedBy: {},
-      originals: new Map(),
-      editable: false,
-      markable: false,
-    }
+    this.state = { ...nothing, editable: false, markable: false }
     /** @type {string | null} */
     this.selected = null
     if (callbacks.onPoint) this.#listenForSpans()
   }
 
   #listenForSpans() {
-    const point = (event, span) => {
-      if (this.#spanAt(event.target)) this.on.onPoint(span ?? null)
-    }
-    for (const name of ['mouseover', 'focusin'])
-      this.root.addEventListener(name, (event) => point(event, this.#spanAt(event.target)))
-    for (const name of ['mouseout', 'focusout']) this.root.addEventListener(name, (event) => point(event, null))
+    for (const name of ['mouseover', 'focusin', 'mouseout', 'focusout'])
+      this.root.addEventListener(name, ({ target, type }) => {
+        const span = this.#spanAt(target)
+        if (span) this.on.onPoint(['mouseover', 'focusin'].includes(type) ? span : null)
+      })
     this.root.addEventListener('click', (event) => this.#choose(event))
     this.root.addEventListener('keydown', (event) => {
       if (event.key === 'Enter' || event.key === ' ') this.#choose(event)
@@ -71,10 +61,9 @@ export class TraceView {
 
   /** The span that an element of a text or of a list shows. @returns {Span | null} */
   #spanAt(target) {
-    const shown = target instanceof Element && /** @type {HTMLElement | null} */ (target.closest('.tied'))
-    if (!shown) return null
-    const id = /** @type {HTMLElement | null} */ (shown.closest('.card'))?.dataset.step
-    return (id && this.state.spans?.[id]?.list[Number(shown.dataset.span)]) || null
+    const shown = target instanceof Element && target.closest('.tied')
+    const id = shown && shown.closest('.card')?.getAttribute('data-step')
+    return (id && this.state.spans?.[id]?.list[Number(shown.getAttribute('data-span'))]) || null
   }
 
   /** Go to a span's wavelengths, and show what is measured there under the text. */
@@ -97,19 +86,17 @@ export class TraceView {
     if (!state.steps.some(({ id }) => id === this.selected)) this.selected = null
     this.head = h('header.trace-head')
     this.#drawHead()
+    const faults = state.faults?.join('; ')
     fill(
       this.root,
       this.head,
-      state.faults?.length
-        ? h('p.note.look', t('Repaired while reading: {faults}', { faults: state.faults.join('; ') }))
-        : null,
+      faults && h('p.note.look', t('Repaired while reading: {faults}', { faults })),
       state.steps.map((step, index) => this.#card(step, index + 1)),
-      state.hidden
-        ? h('p.note', t('Names, thoughts, labels and the answer are hidden until you have given your verdict.'))
-        : null,
-      state.editable && !state.steps.length
-        ? h('button.tool', { onClick: () => this.on.onAdd(null, 'think') }, t('+ think'))
-        : null,
+      state.hidden &&
+        h('p.note', t('Names, thoughts, labels and the answer are hidden until you have given your verdict.')),
+      state.editable &&
+        !state.steps.length &&
+        h('button.tool', { onClick: () => this.on.onAdd(null, 'think') }, t('+ think')),
     )
     this.root.scrollTop = 0
     if (this.selected) this.select(this.selected, { scroll: false })
@@ -121,23 +108,14 @@ export class TraceView {
     const draft = [...originals.values()].find((step) => step.kind === 'answer')
     const count = tn('{n} step', '{n} steps', steps.length)
     const drafted = t('{count}, drafted: {verdict}', { count, verdict: draft?.verdict ?? t('none') })
+    const { onHistory } = this.on
+    const toHistory = { title: t('versions, decisions and votes'), onClick: onHistory }
     fill(
       /** @type {HTMLElement} */ (this.head),
-      h(
-        'span',
-        { title: by ?? drafter ?? '' },
-        [draft && !hidden ? drafted : count, version].filter(Boolean).join(' · '),
-      ),
+      h('span', { title: by ?? drafter ?? '' }, draft && !hidden ? drafted : count, version && ` · ${version}`),
       trialBadge(trial, drafter),
       h('span.spring'),
-      this.on.onHistory &&
-        h(
-          'button.link.history',
-          { title: t('versions, decisions and votes'), onClick: () => this.on.onHistory() },
-          t('history'),
-          ' ',
-          cap(Keys.of('history')),
-        ),
+      onHistory && h('button.link.history', toHistory, t('history'), ' ', cap(Keys.of('history'))),
     )
   }
 
@@ -185,79 +163,40 @@ export class TraceView {
   }
 
   /**
-   * Show other marks, hints, spans or windows in common, or another trial; cards, focus and scroll stay.
-   * @param {{marks?: Record<string, Mark>, hints?: Record<string, Hint[] | undefined>,
-   *   spans?: Record<string, import('./statements.js').SpansOfText>, trial?: Trial | null,
-   *   threads?: Record<string, StepThreads>, shared?: TraceState['shared']}} change
+   * Show other marks, hints, spans, comments or windows in common, or another trial; cards, focus and scroll stay.
+   * @param {Partial<TraceState>} change
    */
-  refresh({ marks, hints, spans, trial, threads, shared }) {
-    if (shared) this.#refreshShared(shared)
-    if (threads) this.#refreshThreads(threads)
-    if (spans) this.#refreshSpans(spans)
-    if (trial !== undefined) this.#refreshTrial(trial)
-    if (!marks && !hints) return
-    if (marks) this.state.marks = marks
-    if (hints) this.state.hints = hints
-    this.#eachCard((card, step) => {
-      this.#drawLine(card, step)
-      if (!card.querySelector('.body')) return
-      this.#drawTools(card, step)
-      this.#noteInto(card, step)
-      if (step.kind === 'zoom') fill(part(card, '.hints'), hintList(step, this.state))
-    })
-  }
-
-  /** @param {(card: HTMLElement, step: Step) => void} act */
-  #eachCard(act) {
+  refresh(change) {
+    Object.assign(this.state, change)
+    if ('trial' in change) this.#drawHead()
+    const tools = ['marks', 'hints', 'spans'].some((name) => name in change)
     for (const step of this.state.steps) {
       const card = this.cards.get(step.id)
-      if (card) act(card, step)
+      if (!card) continue
+      this.#drawLine(card, step)
+      if (!card.querySelector('.body')) continue
+      if (step.kind !== 'zoom') {
+        if ('spans' in change) this.#refreshText(card, step)
+      } else if ('trial' in change) drawZoom(card, step, this)
+      else if (tools) fill(part(card, '.hints'), hintList(step, this.state))
+      if (!tools) continue
+      this.#drawTools(card, step)
+      this.#noteInto(card, step)
     }
   }
 
-  #refreshShared(shared) {
-    this.state.shared = shared
-    this.#eachCard((card, step) => this.#drawLine(card, step))
-  }
-
-  #refreshSpans(spans) {
-    this.state.spans = spans
-    this.#eachCard((card, step) => {
-      this.#drawLine(card, step)
-      if (!card.querySelector('.body')) return
-      if (step.kind === 'zoom') fill(part(card, '.hints'), hintList(step, this.state))
-      else if (card.querySelector('textarea')) this.#listSpans(card, step)
-      else if (!card.querySelector('.text')?.contains(document.activeElement)) this.#fillText(card, step)
-      this.#drawTools(card, step)
-    })
-  }
-
-  /** @param {Record<string, StepThreads>} threads */
-  #refreshThreads(threads) {
-    this.state.threads = threads
-    this.#eachCard((card, step) => this.#drawLine(card, step))
+  #refreshText(card, step) {
+    if (card.querySelector('textarea')) this.#listSpans(card, step)
+    else if (!card.querySelector('.text')?.contains(document.activeElement)) this.#fillText(card, step)
   }
 
   /** The button that shows the comments about a step; one without comments has it in its menu. @param {Step} step */
-  #talk(step) {
-    const { comments = 0, fresh = 0 } = this.state.threads?.[step.id] ?? {}
-    if (!comments) return null
-    return h(
-      `button.comment.has${fresh ? '.new' : ''}`,
-      { title: t('comments about this step'), onClick: () => this.on.onComment(step.id) },
-      tn('{n} comment', '{n} comments', comments),
-      fresh > 0 && ` · ${tn('{n} new', '{n} new', fresh)}`,
-    )
-  }
-
-  /** @param {Trial | OtherTrial | null} trial */
-  #refreshTrial(trial) {
-    this.state.trial = trial
-    this.#drawHead()
-    this.#eachCard((card, step) => {
-      this.#drawLine(card, step)
-      if (step.kind === 'zoom' && card.querySelector('.body')) drawZoom(card, step, this)
-    })
+  #talk({ id }) {
+    const { comments = 0, fresh = 0 } = this.state.threads?.[id] ?? {}
+    const props = { title: t('comments about this step'), onClick: () => this.on.onComment(id) }
+    const count = tn('{n} comment', '{n} comments', comments)
+    const news = fresh > 0 && ` · ${tn('{n} new', '{n} new', fresh)}`
+    return comments > 0 && h(`button.comment.has${fresh ? '.new' : ''}`, props, count, news)
   }
 
   /** A text with its spans and its changes since the draft. */
@@ -275,20 +214,13 @@ export class TraceView {
     const open = lasting.get(UNFOLDED) === 'yes' || staleIn(spans).some(({ end }) => end > at)
     // Who wants to read one to its end wants to read all.
     const onClick = ({ currentTarget }) => lasting.set(UNFOLDED, currentTarget.parentElement.open ? 'no' : 'yes')
-    const words = rest
-      .map((run) => run.text)
-      .join('')
-      .split(/\s+/).length
+    const hiddenText = rest.map((run) => run.text).join('')
+    const words = hiddenText.split(/\s+/).length
+    const more = h('summary', { lang: languageTag, onClick }, tn('{n} more word', '{n} more words', words))
     fill(
       text,
       marked(first, spans, reachable),
-      rest.length > 0 &&
-        h(
-          'details.rest',
-          { open },
-          h('summary', { lang: languageTag, onClick }, tn('{n} more word', '{n} more words', words)),
-          h('span', marked(rest, spans, reachable, at)),
-        ),
+      rest.length > 0 && h('details.rest', { open }, more, h('span', marked(rest, spans, reachable, at))),
       empty && h('span.muted', { lang: languageTag }, t('Empty: press Enter to write.')),
     )
   }
@@ -304,17 +236,12 @@ export class TraceView {
     const stale = staleIn(spansOf(this.state.spans, step))
     const count = tn('{n} disagrees', '{n} disagree', stale.length)
     const can = this.state.editable && stale.some((span) => span.new !== null)
+    const onClick = () => this.on.onUpdate(step.id)
+    const props = { title: t('write the windows and numbers as they are now'), onClick }
     return h(
       'span.disagreements',
       stale.length > 0 && h('span.stale', { title: stale.map((span) => span.note).join('\n') }, count),
-      can &&
-        h(
-          'button.update',
-          { title: t('write the windows and numbers as they are now'), onClick: () => this.on.onUpdate(step.id) },
-          t('update numbers'),
-          ' ',
-          cap(Keys.of('update-numbers')),
-        ),
+      can && h('button.update', props, t('update numbers'), ' ', cap(Keys.of('update-numbers'))),
     )
   }
 
@@ -347,9 +274,9 @@ export class TraceView {
 
   /** @param {string | null} id */
   select(id, { scroll = true } = {}) {
-    const before = this.cards.get(this.selected ?? undefined)
+    const before = this.cards.get(this.selected)
     this.selected = id
-    const card = this.cards.get(id ?? undefined)
+    const card = this.cards.get(id)
     if (before && before !== card) this.#close(before)
     const step = this.state.steps.find((s) => s.id === id)
     if (!card || !step) return
@@ -365,9 +292,8 @@ export class TraceView {
     card.removeAttribute('aria-current')
     if (card.classList.contains('growing')) return
     // What is typed in a field counts when the field is left.
-    const { activeElement } = document
-    if (activeElement instanceof HTMLElement && card.querySelector('.body')?.contains(activeElement))
-      activeElement.blur()
+    const focused = /** @type {any} */ (document.activeElement)
+    if (card.querySelector('.body')?.contains(focused)) focused.blur()
     card.querySelector('.body')?.remove()
   }
 
@@ -389,24 +315,12 @@ export class TraceView {
   }
 
   #card(step, number) {
-    const kind = { think: 'think', zoom: 'zoom', answer: 'answer' }[step.kind]
-    const card = h(
-      `article.card.${kind}`,
-      {
-        'data-step': step.id,
-        tabIndex: -1,
-        'aria-label': `${word(kind)} ${number}`,
-        onMousedown: () => this.selected !== step.id && this.on.onSelect(step.id),
-        onFocusin: () => this.selected !== step.id && this.on.onSelect(step.id),
-      },
-      h(
-        'header',
-        { onDblclick: () => this.edit(step.id) },
-        h('span.number', String(number)),
-        h('span.brief', { lang: TRACE }),
-        h('span.about'),
-      ),
-    )
+    const { id, kind } = step
+    const choose = () => this.selected !== id && this.on.onSelect(id)
+    const props = { tabIndex: -1, 'aria-label': `${word(kind)} ${number}`, onMousedown: choose, onFocusin: choose }
+    const parts = [h('span.number', String(number)), h('span.brief', { lang: TRACE }), h('span.about')]
+    const header = h('header', { onDblclick: () => this.edit(id) }, parts)
+    const card = h(`article.card.${kind}`, { 'data-step': id, ...props }, header)
     this.cards.set(step.id, card)
     this.#drawLine(card, step)
     if (this.selected === step.id) {
@@ -427,35 +341,34 @@ export class TraceView {
 
   /** The line of a step: what it is, who edited it, and a dot for each thing that is known about it. */
   #drawLine(card, step) {
-    const { editedBy: by, hints, marks, shared, spans } = this.state
-    const edited = by[step.id]
+    const { editedBy, hints, marks, shared, spans } = this.state
+    const person = editedBy[step.id]
+    const stale = staleIn(spansOf(spans, step))
     const mark = marks[step.id]?.mark
     const same = shared?.[step.id]
-    const levels = [
-      ...(step.kind === 'zoom' ? (hints[step.id] ?? []).map(({ level }) => level) : []),
-      ...staleIn(spansOf(spans, step)).map(() => 'look'),
-    ]
+    const known = step.kind === 'zoom' ? (hints[step.id] ?? []) : []
+    const count = (/** @type {string} */ level) => known.filter((hint) => hint.level === level).length
+    const [agree, toCheck] = [count('ok'), count('look') + stale.length]
     part(card, '.brief').textContent = this.#brief(step)
-    card.classList.toggle('disagrees', staleIn(spansOf(spans, step)).length > 0)
+    card.classList.toggle('disagrees', stale.length > 0)
     fill(
       part(card, '.about'),
-      edited && h('span.edited', { title: editedBy(edited) }, edited),
+      person && h('span.edited', { title: t('edited by {person}', { person }) }, person),
       same && h('button.shared', { title: same.title, onClick: () => this.on.onShared(same.id) }, same.name),
       this.on.onComment && this.#talk(step),
       mark && h(`span.marked${isGood(mark) ? '.good' : ''}`, { title: word(mark) }, isGood(mark) ? '✓' : '✗'),
       trialDots(step, this.state),
-      ['ok', 'look'].map((level) => dots(level, levels.filter((other) => other === level).length)),
+      dots('ok', agree, tn('{n} agrees with the data', '{n} agree with the data', agree)),
+      dots('look', toCheck, tn('{n} to check', '{n} to check', toCheck)),
     )
   }
 
   /** Open a step as a card. */
   #open(card, step) {
-    const body = h('div.body')
+    const body = h('div.body', h('div.step-tools'))
     card.append(body)
-    if (step.kind === 'think') this.#textInto(body, step)
     if (step.kind === 'zoom') drawZoom(card, step, this)
-    if (step.kind === 'answer') this.#answerInto(body, step)
-    card.querySelector('.body')?.append(h('div.step-tools'))
+    else this.#textInto(body, step)
     this.#drawTools(card, step)
     this.#noteInto(card, step)
   }
@@ -463,11 +376,9 @@ export class TraceView {
   /** Under an open step: what disagrees, the marks, and the menu. */
   #drawTools(card, step) {
     const tools = card.querySelector('.step-tools')
-    if (!tools || tools.contains(document.activeElement)) {
-      for (const button of tools?.querySelectorAll('.mark') ?? []) this.#press(button, this.state.marks[step.id]?.mark)
-      return
-    }
-    fill(tools, this.#disagreements(step), h('span.marks', this.#marks(step)), this.#menu(step))
+    if (!tools?.contains(document.activeElement))
+      return void fill(tools, this.#disagreements(step), h('span.marks', this.#marks(step)), this.#menu(step))
+    for (const button of tools.querySelectorAll('.mark')) this.#press(button, this.state.marks[step.id]?.mark)
   }
 
   #press(button, mark) {
@@ -534,15 +445,11 @@ export class TraceView {
 
   #number = (/** @type {Step} */ step) => this.state.steps.findIndex(({ id }) => id === step.id) + 1
 
+  /** The text of a thought or an answer, with its verdict. */
   #textInto(body, step) {
-    fill(
-      body,
-      h('div.text', {
-        lang: TRACE,
-        title: this.state.editable ? t('double-click or press Enter to edit') : '',
-        onDblclick: () => this.edit(step.id),
-      }),
-    )
+    const title = this.state.editable && step.kind === 'think' ? t('double-click or press Enter to edit') : ''
+    const text = h('div.text', { lang: TRACE, title, onDblclick: () => this.edit(step.id) })
+    fill(body, step.kind === 'answer' && this.#verdict(step), text, body.querySelector('.step-tools'))
     this.#fillText(body, step)
   }
 
@@ -552,24 +459,14 @@ export class TraceView {
     if (open) return open.focus()
     const answer = step.kind === 'answer'
     const area = h('textarea', {
-      lang: TRACE,
-      value: answer ? step.explanation : step.text,
+      ...{ lang: TRACE, spellcheck: true, value: textOf(step) },
       'aria-label': answer ? t('Explanation') : t('Thought'),
-      spellcheck: true,
-      onInput: (event) => {
-        fitHeight(event.target)
-        if (answer) this.on.onAnswer(step.id, { explanation: event.target.value })
-        else this.on.onText(step.id, event.target.value)
+      onInput: () => {
+        fitHeight(area)
+        if (answer) this.on.onAnswer(step.id, { explanation: area.value })
+        else this.on.onText(step.id, area.value)
       },
-      onKeydown: (event) => {
-        if (isComposing(event)) return
-        if (event.key === 'Escape' || (event.key === 'Enter' && (event.ctrlKey || event.metaKey))) {
-          event.preventDefault()
-          event.stopPropagation()
-          event.target.blur()
-          card.focus()
-        }
-      },
+      onKeydown: (event) => leaveOnKey(event, card, event.ctrlKey || event.metaKey),
       onBlur: () => this.#closeText(card, step.id),
     })
     body.querySelector('.text')?.replaceWith(area, h('ul.tied-list', { 'aria-label': t('In this text') }))
@@ -581,66 +478,40 @@ export class TraceView {
 
   #closeText(card, id) {
     const step = this.state.steps.find((s) => s.id === id)
-    if (!step || !card.isConnected) return
     const body = card.querySelector('.body')
-    if (!body) return
-    const tools = body.querySelector('.step-tools')
-    if (step.kind === 'think') this.#textInto(body, step)
-    else this.#answerInto(body, step)
-    body.append(tools ?? '')
+    if (!step || !card.isConnected || !body) return
+    this.#textInto(body, step)
     this.#drawLine(card, step)
     this.#noteInto(card, step)
   }
 
-  #answerInto(body, step) {
-    const original = this.state.originals.get(step.id)
-    const verdict = this.state.editable
-      ? h(
-          'select.verdict',
-          {
-            'aria-label': t('Verdict'),
-            value: step.verdict ?? '',
-            onChange: (event) => this.on.onAnswer(step.id, { verdict: event.target.value || null }),
-          },
-          ['', 'YES', 'NO'].map((v) =>
-            h('option', { value: v, selected: v === (step.verdict ?? '') }, v || t('no verdict')),
-          ),
-        )
-      : h(`strong.verdict.${(step.verdict ?? 'none').toLowerCase()}`, step.verdict ?? t('no verdict'))
-    const changed =
-      original && original.verdict !== step.verdict ? [h('del', original.verdict ?? t('no verdict')), ' '] : []
-    fill(
-      body,
-      changed,
-      verdict,
-      ' ',
-      typeof step.score === 'number' &&
-        h('span.chip.score', { title: SCORE }, t('log odds {odds}', { odds: signed(step.score) })),
-      h('div.text', { lang: TRACE, onDblclick: () => this.edit(step.id) }),
+  #verdict({ id, score, verdict }) {
+    const none = t('no verdict')
+    const original = this.state.originals.get(id)
+    const options = ['', 'YES', 'NO'].map((value) =>
+      h('option', { value, selected: value === (verdict ?? '') }, value || none),
     )
-    this.#fillText(body, step)
+    const onChange = ({ target }) => this.on.onAnswer(id, { verdict: target.value || null })
+    const hasScore = typeof score === 'number'
+    const odds = decimal(score, 1, { sign: true })
+    return [
+      original && original.verdict !== verdict && [h('del', original.verdict ?? none), ' '],
+      this.state.editable
+        ? h('select.verdict', { 'aria-label': t('Verdict'), onChange }, options)
+        : h(`strong.verdict.${(verdict ?? 'none').toLowerCase()}`, verdict ?? none),
+      ' ',
+      hasScore && h('span.chip.score', { title: SCORE }, t('log odds {odds}', { odds })),
+    ]
   }
 }
 
 const isGood = (/** @type {string} */ mark) => MARKS.some((known) => known.mark === mark && known.good)
 
-/** Dots of a colour, at most three. @param {string} level @param {number} count */
-const dots = (level, count) =>
-  count > 0 &&
-  h(
-    'span.dots',
-    {
-      role: 'img',
-      'aria-label':
-        level === 'ok'
-          ? tn('{n} agrees with the data', '{n} agree with the data', count)
-          : tn('{n} to check', '{n} to check', count),
-    },
-    Array.from({ length: Math.min(3, count) }, () => h(`i.dot.${level}`)),
-  )
-
-/** @param {string} person initials */
-const editedBy = (person) => t('edited by {person}', { person })
+/** Dots of a colour, at most three. @param {string} level @param {number} count @param {string} label */
+const dots = (level, count, label) => {
+  const each = Array.from({ length: Math.min(3, count) }, () => h(`i.dot.${level}`))
+  return count > 0 && h('span.dots', { role: 'img', 'aria-label': label }, each)
+}
 
 /** Make a textarea as tall as its text. @param {HTMLTextAreaElement} area */
 function fitHeight(area) {

@@ -11,6 +11,7 @@ import { trialChips } from './trial.js'
 
 /** A wavelength in Å with at most two decimals. */
 const angstrom = (x) => String(Math.round(x * 100) / 100)
+const edges = (/** @type {number[]} */ range) => range.map(angstrom).join(' – ')
 
 /** Visits of the fields of windows: both edges typed, one after the other, are one visit. */
 let visits = 0
@@ -21,14 +22,13 @@ const shown = (/** @type {string} */ text) => ({ value: text, defaultValue: text
 /** A zoom in one line: its label and its window. @param {any} step */
 export function windowLine(step) {
   const window = windowOf(step)
-  const range = window ? window.map(angstrom).join(' – ') : (step.pending ?? t('no window'))
+  const range = window ? edges(window) : (step.pending ?? t('no window'))
   return [step.arguments?.label, range].filter(Boolean).join(' · ')
 }
 
 /**
  * Draw a zoom into its open card; a field that has the focus stays as it is, with what is typed in it.
- * @param {HTMLElement} card @param {any} step
- * @param {{state: any, on: any}} trace of the card: its state and callbacks
+ * @param {HTMLElement} card @param {any} step @param {{state: any, on: any}} trace of the card
  */
 export function drawZoom(card, step, trace) {
   const { state, on } = trace
@@ -43,19 +43,20 @@ export function drawZoom(card, step, trace) {
     `${word(step.frame)}, ${mediumText({ medium: step.medium, meta: state.meta })}`,
     state.meta?.medium_assumed && t('the file does not say whether air or vacuum'),
   ]
+  const original = state.originals.get(step.id)
   const typing = state.editable && body.querySelector('input') !== null
   const fresh = h(
     'div.body',
     h(
       'div.window',
       { title: frame ? frame.filter(Boolean).join('; ') : '', onDblclick: () => openFields(card, step, trace) },
-      typing ? windowFields(card, step, trace) : h('span.edges', window ? window.map(angstrom).join(' – ') : ''),
+      typing ? windowFields(card, step, trace) : h('span.edges', window && edges(window)),
       window && h('span.unit', 'Å'),
       step.frame === 'rest' && h('span.chip', t('rest frame')),
     ),
-    typing ? labelField(card, step, trace) : null,
+    typing && labelField(card, step, trace),
     failed && h(step.pending ? 'p.pending' : 'p.refused', failed),
-    before(step, state.originals.get(step.id)),
+    original && stepText(original) !== stepText(step) && h('p.was', h('del', stepText(original))),
     h('div.hints', hintList(step, state)),
     trialChips(step, state, on.onPicture),
     body.querySelector('.step-tools'),
@@ -84,15 +85,11 @@ function windowFields(card, step, trace) {
   const window = windowOf(step)
   const field = (name, at) =>
     h('input', {
-      name,
-      ...shown(window ? angstrom(window[at]) : ''),
-      inputMode: 'decimal',
-      autocomplete: 'off',
+      ...{ name, ...shown(window ? angstrom(window[at]) : ''), inputMode: 'decimal', autocomplete: 'off' },
       'aria-label': at ? t('Upper edge of the window, Å') : t('Lower edge of the window, Å'),
       title: t('type an edge, or drag it on the spectrum'),
-      onFocus: (event) => {
-        if (!(event.relatedTarget instanceof Node) || !event.target.parentElement.contains(event.relatedTarget))
-          visits += 1
+      onFocus: ({ target, relatedTarget }) => {
+        if (!relatedTarget || !target.parentElement.contains(relatedTarget)) visits += 1
       },
       onChange: () => windowTyped(card, step.id, trace),
       onKeydown: (event) => leaveOnKey(event, card),
@@ -107,31 +104,19 @@ function windowFields(card, step, trace) {
  */
 export function hintList(step, { steps, spans, hints: measured }) {
   if (step.pending) return []
-  const quoted = steps.flatMap((other, at) =>
-    staleIn(spansOf(spans, other))
-      .filter((span) => span.about === step.id)
-      .map((span) =>
-        h(
-          'li.look.disagrees',
-          t('Step {number} says {text}', { number: at + 1, text: textOf(other).slice(span.start, span.end) }),
-        ),
-      ),
-  )
+  const quoted = steps.flatMap((other, at) => {
+    const stale = staleIn(spansOf(spans, other)).filter(({ about }) => about === step.id)
+    const texts = stale.map(({ start, end }) => textOf(other).slice(start, end))
+    return texts.map((text) => h('li.look.disagrees', t('Step {number} says {text}', { number: at + 1, text })))
+  })
   const hints = measured[step.id]
   const items = (/** @type {Hint[]} */ some) =>
     some.map((hint) => h(`li.${hint.level}`, { title: hint.why }, hint.text))
   const folded = (hints ?? []).filter(({ level }) => level !== 'look')
   const agree = folded.filter(({ level }) => level === 'ok').length
+  const title = agree ? tn('{n} agrees with the data', '{n} agree with the data', agree) : t('measured here')
   return [
-    folded.length > 0 &&
-      h(
-        'details.agree',
-        h(
-          `summary${agree ? '.ok' : ''}`,
-          agree ? tn('{n} agrees with the data', '{n} agree with the data', agree) : t('measured here'),
-        ),
-        h('ul', items(folded)),
-      ),
+    folded.length > 0 && h('details.agree', h(`summary${agree ? '.ok' : ''}`, title), h('ul', items(folded))),
     h('ul', quoted, hints ? items(hints.filter(({ level }) => level === 'look')) : h('li.waiting', t('measuring …'))),
   ]
 }
@@ -140,13 +125,10 @@ export function hintList(step, { steps, spans, hints: measured }) {
 export function showEdges(card, lo, hi) {
   const text = card.querySelector('.edges')
   if (text) {
-    text.textContent = [lo, hi].map(angstrom).join(' – ')
+    text.textContent = edges([lo, hi])
     return
   }
-  for (const [name, value] of [
-    ['lo', lo],
-    ['hi', hi],
-  ]) {
+  for (const [name, value] of Object.entries({ lo, hi })) {
     const field = card.querySelector(`[name=${name}]`)
     Object.assign(field, shown(angstrom(value)))
     field.removeAttribute('aria-invalid')
@@ -155,20 +137,11 @@ export function showEdges(card, lo, hi) {
 
 function labelField(card, step, { on }) {
   return h('input.label', {
-    name: 'label',
-    ...shown(step.arguments?.label ?? ''),
-    placeholder: t('label'),
-    'aria-label': t('Label of the window'),
-    autocomplete: 'off',
+    ...{ name: 'label', ...shown(step.arguments?.label ?? ''), autocomplete: 'off' },
+    ...{ placeholder: t('label'), 'aria-label': t('Label of the window') },
     onChange: (event) => on.onLabel(step.id, event.target.value),
     onKeydown: (event) => leaveOnKey(event, card),
   })
-}
-
-/** The window and label of the first version, if they were different. */
-function before(step, original) {
-  if (!original || stepText(original) === stepText(step)) return null
-  return h('p.was', h('del', stepText(original)))
 }
 
 function windowTyped(card, id, { state, on }) {
@@ -177,19 +150,20 @@ function windowTyped(card, id, { state, on }) {
   const reversed = lo >= hi
   for (const field of fields) field.setAttribute('aria-invalid', String(reversed))
   // The edges are typed one after the other, so they may be in the wrong order meanwhile.
-  if (reversed)
-    return on.onMistyped(
-      t('The lower edge must be below the upper one: found {lo} – {hi} Å.', { lo: angstrom(lo), hi: angstrom(hi) }),
-    )
+  const values = { lo: angstrom(lo), hi: angstrom(hi) }
+  if (reversed) return on.onMistyped(t('The lower edge must be below the upper one: found {lo} – {hi} Å.', values))
   if (Number.isFinite(lo) && Number.isFinite(hi)) return on.onWindow(id, lo, hi, `window ${id} ${visits}`)
   on.onMistyped(t('A window edge is a wavelength in Å, e.g. 6562.8.'))
   const window = windowOf(state.steps.find((s) => s.id === id))
   if (window) showEdges(card, ...window)
 }
 
-/** Enter and Escape move the focus from a field to its card; the field's change event accepts what was typed. */
-function leaveOnKey(event, card) {
-  if ((event.key !== 'Escape' && event.key !== 'Enter') || isComposing(event)) return
+/**
+ * Enter and Escape move the focus from a field to its card; the field's change event accepts what was typed.
+ * @param {any} event @param {HTMLElement} card @param {boolean} onEnter whether Enter does
+ */
+export function leaveOnKey(event, card, onEnter = true) {
+  if (isComposing(event) || (event.key !== 'Escape' && !(event.key === 'Enter' && onEnter))) return
   event.preventDefault()
   event.stopPropagation()
   event.target.blur()
