@@ -56,7 +56,8 @@ export class SidePane {
   #open() {
     this.root.classList.add('queue-open')
     this.button.setAttribute('aria-expanded', 'true')
-    this.pane.querySelector('button, input, select, a[href], [tabindex="0"]')?.focus()
+    const places = [...this.pane.querySelectorAll('button, input, select, a[href], [tabindex="0"]')]
+    places.find((place) => place.checkVisibility())?.focus()
     this.pane.querySelector('.current')?.scrollIntoView({ block: 'nearest' })
   }
 
