@@ -90,7 +90,7 @@ def choose(page: Page, policy: str, task: str = "cv", samples: int = 1) -> None:
     page.get_by_label("Question").select_option(task)
     if samples > 1:
         page.get_by_label("Samples", exact=True).fill(str(samples))
-    page.locator(".so-live .item .name").click()
+    page.evaluate("document.activeElement.blur()")
 
 
 def let_each_event_be_drawn(page: Page) -> None:

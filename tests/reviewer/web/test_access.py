@@ -24,7 +24,7 @@ from reviewer import server
 from reviewer.store import QueueFilter, Store
 from reviewer.ui.languages import PageInLanguage
 from reviewer.web import settings
-from reviewer.web.access import DOCUMENTS, GRADIO, GRADIO_FOLDERS, JOIN, PUBLIC, PUBLIC_FOLDERS, STREAM
+from reviewer.web.access import DOCUMENTS, GRADIO, GRADIO_FOLDERS, PUBLIC, PUBLIC_FOLDERS
 from reviewer.web.auth import COOKIE
 from reviewer.web.language import without_language
 from reviewer.web.settings import ServerSettings
@@ -498,21 +498,3 @@ def test_the_manifest_and_its_icons_are_ours_and_open_without_a_session(browsers
         answer = browsers["no session"].get(urljoin("/manifest.json", address))
         assert (answer.status_code, answer.content[:4]) == (200, b"\x89PNG"), address
     assert browsers["no session"].get("/pwa_icon/100000").status_code == 404
-
-
-def test_the_answer_to_an_event_is_read_even_if_the_event_ends_the_session(tmp_path: Path) -> None:
-    """Setting the first password does: the page opens the stream of answers after it."""
-    with Store.open(tmp_path / "annotations.db") as alone:
-        app = server.build(alone, local=True)
-        browser = TestClient(app, base_url=HERE, follow_redirects=False, raise_server_exceptions=False)
-        assert browser.post("/sign-in", data={"initials": "AB"}).status_code == 303
-        assert browser.post(JOIN, json={"session_hash": "letin0000"}).status_code == 422
-        alone.accounts.set_password(None, "AB", PASSWORD)
-        assert browser.get("/config").status_code == 401
-        for page, expected in (("letin0000", 200), ("another00", 401), ("", 401)):
-            assert browser.get(STREAM, params={"session_hash": page}).status_code == expected
-        refused = browser.post(JOIN, json={"session_hash": "later0000"})
-        assert refused.status_code == 401
-        assert browser.get(STREAM, params={"session_hash": "later0000"}).status_code == 401
-        for body in (b"", b"[]", b"{", b'{"session_hash": 3}', b'{"session_hash": null}'):
-            assert browser.post(JOIN, content=body).status_code == 401
