@@ -113,7 +113,10 @@ HARMLESS = {
 
 def names_of(rows: list[tuple[str, str, str, str | None]], latin: bool) -> list[str | None]:
     """The first known name of each key press."""
-    presses = [{"key": key, "code": code, **{HELD[name]: True for name in held.split()}} for key, code, held, _ in rows]
+    free = dict.fromkeys(HELD.values(), False)
+    presses = [
+        {"key": key, "code": code, **free, **{HELD[name]: True for name in held.split()}} for key, code, held, _ in rows
+    ]
     program = f"""
       import {{ namesOf }} from {json.dumps((STATIC / "common" / "keys.js").as_uri())}
       const [presses, known, latin] = {json.dumps([presses, KNOWN, latin])}
