@@ -36,7 +36,6 @@ class DataPage {
   /** @type {Record<string, TaskText>} */
   #tasks = {}
 
-  /** @param {HTMLElement} root */
   constructor(root) {
     this.notices = new Notices()
     this.jobs = new Jobs({
@@ -87,16 +86,12 @@ class DataPage {
     await (files.some((file) => ROWS_OF_TRACES.test(file.name)) ? this.import(files) : this.add(files))
   }
 
-  /** @param {File[]} files */
   add = (files) => this.#start('draft', addSpectra({ files, ...this.#list, tasks: this.#tasks }))
 
-  /** @param {File[]} files */
   import = (files) => this.#start('import', importRows({ files, ...this.#list, tasks: this.#tasks }))
 
-  /** @param {string} [batch] */
   export = (batch) => this.#start('export', exportApproved(this.#tasks, this.#list.batches, batch))
 
-  /** @param {Job['kind']} kind @param {Promise<any>} dialog */
   async #start(kind, dialog) {
     try {
       const answer = await dialog
@@ -208,7 +203,6 @@ function tables() {
   return [h('h3', t('Tables')), lines, h('p.muted', about)]
 }
 
-/** @param {Report | null} report @param {Notices} notices */
 function backups(report, notices) {
   const place = h('div', report && reportOf(report))
   const make = async () => fill(place, reportOf(await postJSON('/api/v1/backups', {})))

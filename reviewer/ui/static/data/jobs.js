@@ -78,13 +78,11 @@ export class Jobs {
     this.on.onEnd(job)
   }
 
-  /** @param {string} path @param {any} body */
   async #act(path, body = {}) {
     await postJSON(`/api/v1/${path}`, body).catch((error) => this.on.onError(error))
     await this.watch()
   }
 
-  /** @param {string} kind */
   #drop(kind) {
     this.#known.delete(kind)
     this.#cards.get(kind)?.remove()
