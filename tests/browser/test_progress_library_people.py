@@ -107,6 +107,7 @@ def test_a_person_who_works_alone_starts_a_team_and_adds_a_person(store: Store, 
     expect(people.get_by_text("adding the second person sets the rules of a team")).to_be_visible()
     page.locator(".so-person > button").click()
     expect(page.locator("#so-person .who")).to_have_text("AB · auditor, coordinator, reviewer")
+    page.keyboard.press("Escape")
     people.get_by_role("button", name="Add a person").click()
     dialog.get_by_role("button", name="Generate a password").click()
     expect(dialog.get_by_text("Copy this password now")).to_be_visible()

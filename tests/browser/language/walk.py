@@ -22,7 +22,7 @@ DATA = (
     # Names of files and items, and of spectral lines.
     "td.filename, .so-name, span.whole, .evidence button.line",
     # Names and kinds of templates, from the catalogues that they are of.
-    ".evidence label.match > span:not(.number)",
+    ".evidence label.match > span:not(.number), .evidence .key li",
 )
 """Selectors of what is not translated, beside data in Greek."""
 
@@ -63,6 +63,10 @@ _COLLECT = """([data]) => {
       if (element.hasAttribute(name)) add(element, name, element.getAttribute(name))
     }
     if (element.matches('input:not([type=checkbox], [type=radio]), textarea')) add(element, 'value', element.value)
+    if (element.matches('tspan.line')) continue // a line of a title of an axis, which is read as a whole
+    if (element.querySelector(':scope > tspan.line')) {
+      add(element, 'text', [...element.children].map((line) => line.textContent).join(' '))
+    }
     const text = [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data).join(' ')
     if (text.trim()) add(element, 'text', text)
   }

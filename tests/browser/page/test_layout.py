@@ -135,6 +135,7 @@ def test_the_theme_is_that_of_the_system_until_the_person_chooses_one(desk: Page
         desk.wait_for_function("(query) => matchMedia(query).matches", arg=f"(prefers-color-scheme: {scheme})")
         frames(desk)
         assert desk.evaluate(themes) == ["light", False]
+    desk.keyboard.press("Escape")
     desk.evaluate("localStorage.removeItem('so-theme')")  # the page is that of all tests of this module
     desk.emulate_media(color_scheme="light")
 

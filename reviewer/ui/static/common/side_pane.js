@@ -59,7 +59,10 @@ export class SidePane {
   toggle() {
     if (this.isOpen) this.close()
     else if (this.isDrawer) this.#open()
-    else this.onColumn?.(this.root.classList.toggle('no-queue'))
+    else {
+      const hidden = this.root.classList.toggle('no-queue')
+      this.onColumn?.(hidden)
+    }
   }
 
   #open() {

@@ -4,7 +4,7 @@ import { fill, h } from '../common/dom.js'
 import { check, folded, group, line } from '../common/fields.js'
 import { number } from '../common/format.js'
 import { Refused, getJSON, postJSON } from '../common/http.js'
-import { sentences, t, word } from '../common/language.js'
+import { t, word } from '../common/language.js'
 import { Notices } from '../common/notices.js'
 import { button, mountPage, table } from '../common/page.js'
 import { openPanel } from '../common/panels.js'
@@ -127,11 +127,13 @@ class PeoplePage {
   #add() {
     if (!this.#me.has_password) return this.#ownPassword()
     const { team } = this.#answer
+    const n = this.#answer.shortest_password
+    const first = t('{n} characters or more. They can change it here.', { n })
     const fields = [
       line('initials', t('Initials'), { required: true, maxLength: 4 }),
       line('name', t('Full name'), { required: true, maxLength: 100 }),
       this.#roles(['reviewer']),
-      passwordFields(this.#me, t('First password'), sentences(this.least, t('They can change it here.'))),
+      passwordFields(this.#me, t('First password'), first),
       team && check('team', 'yes', team, '', true),
     ]
     return openForm(this.#me, t('Add a person'), fields, t('Add'), (data) => {

@@ -323,13 +323,8 @@ export class Queue {
     const tone = disagree ? 'amber' : (STATE_TONES[row.state] ?? 'blue')
     return h(
       `div.row${row.id === this.current ? '.current' : ''}`,
-      {
-        'data-item': row.id,
-        'aria-label': about, // the column shows the round only where it differs
-        title: about,
-        onClick: () => this.act('open', row.id),
-      },
-      h('span.spark', sparkline(row.spectrum)),
+      { 'data-item': row.id, title: about, onClick: () => this.act('open', row.id) },
+      h('span.spark', { role: 'img', 'aria-label': row.name }, sparkline(row.spectrum)),
       h(
         `span.round${tone === 'amber' ? '.amber' : ''}`,
         { 'data-state': disagree ? '' : row.state },
