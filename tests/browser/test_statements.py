@@ -55,12 +55,13 @@ def test_a_draft_of_the_baseline_agrees_with_its_tool_calls_and_names_what_can_b
         assert revising.locator(".trace .tied-number.ok").count() > 0
         expect(revising.locator(".trace .tied.stale")).to_have_count(0)
         assert revising.locator(".card.selected .text").evaluate(shown) == text
-    first, second, *_ = (number for number, text in enumerate(texts) if len(text) > LONG)
-    revising.locator(".card.think .number").nth(first).click()
+    long = next(number for number, text in enumerate(texts) if len(text) > LONG)
+    revising.locator(".card.think .number").nth(long).click()
     rest = revising.locator(".card.selected .rest")
     assert rest.evaluate("(rest) => rest.open") is False
     rest.locator("summary").click()
-    revising.locator(".card.think .number").nth(second).click()
+    for number in (long - 1, long):
+        revising.locator(".card.think .number").nth(number).click()
     assert revising.locator(".card.selected .rest").evaluate("(rest) => rest.open"), "who wants to read one, reads all"
     revising.evaluate("localStorage.removeItem('so-unfolded')")
 

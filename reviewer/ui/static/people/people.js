@@ -18,6 +18,7 @@ export const mountPeople = (root) => mountPage(root, (place) => new PeoplePage(p
 class PeoplePage {
   #me = /** @type {Person} */ ({})
   #answer = /** @type {People} */ ({})
+  #answers = '' // what is drawn
 
   constructor(root) {
     root.classList.add('so-page')
@@ -32,8 +33,11 @@ class PeoplePage {
     this.notices.clear()
     try {
       const text = await dialog?.()
-      ;[this.#me, this.#answer] = await Promise.all([getJSON('/api/v1/me'), getJSON('/api/v1/people')])
-      this.#draw()
+      const answers = await Promise.all([getJSON('/api/v1/me'), getJSON('/api/v1/people')])
+      const drawn = this.#answers
+      this.#answers = JSON.stringify(answers)
+      ;[this.#me, this.#answer] = answers
+      if (this.#answers !== drawn) this.#draw() // a button that is replaced while it is pressed gets no click
       if (text) this.notices.show(text, { tone: 'good' })
     } catch (error) {
       this.notices.error(error)
