@@ -10,7 +10,7 @@ import { borders, nearest, niceTicks } from './math.js'
 import { centresIn, overviewRange, wholeRange } from './ranges.js'
 import { paths } from './scene.js'
 
-const LEFT = 58
+const LEFT = 68 // the title of the flux axis, and "15 000" beside it
 const RIGHT = 14 // at least: half of the last wavelength's label extends beyond the axis
 const DIGIT = 7.5 // the width of a digit of a wavelength's label
 const TOP = 7 // half of the uppermost label of the flux axis
