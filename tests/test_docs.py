@@ -83,7 +83,7 @@ def test_each_key_has_one_action_and_a_description_and_the_guide_names_no_other(
     for key in keys:
         action = key["action"].removesuffix("-stay")
         known = f"'{action}'" in acts or re.search(rf"^ +{action}[:,]", acts, re.MULTILINE)
-        assert known or action.startswith("decide-"), action
+        assert known or action.startswith(("decide-", "digit-")), action
     text = (ROOT / "docs" / guide).read_text(encoding="utf-8")
     named = set(re.findall(r"`([A-Za-z0-9?/]|Esc|Enter|Del|Ctrl [A-Z])`", text))
     assert named <= {k.get("show", k["key"]) for k in keys}

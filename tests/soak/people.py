@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import httpx
 
@@ -281,10 +280,6 @@ EVERY = 1.0
 """Seconds between two changes; one event of the page takes about half a second."""
 
 
-class NotCompleted(Exception):
-    """An event that the server did not complete."""
-
-
 class Coordinator:
     """One coordinator, at work until ``stop`` is set.
 
@@ -295,13 +290,10 @@ class Coordinator:
         self.client = client
         self.rows = rows
         self.rng = rng
-        self.events: dict[str, int] = {}
         self.done = 0
         self.rule = 0
 
     async def work(self, stop: asyncio.Event) -> None:
-        page = (await self.client.get("page", "/config")).json()
-        self.events = {event["api_name"]: event["id"] for event in page["dependencies"]}
         while not stop.is_set():
             changes = (self._rules, self._person, self._import, self._backup)
             change = self.rng.choices(changes, (9, 2, 8, 1))[0]
@@ -312,71 +304,68 @@ class Coordinator:
         self.rule = (self.rule + self.rng.randint(1, len(RULES) - 1)) % len(RULES)
         names = ("auditors", "votes", "approve_at", "reject_at")
         rules = dict(zip(names, RULES[self.rule], strict=True))
-        await self._send_until_answered("rules", "save_rules", [False, *RULES[self.rule]], rules)
+        await self._send_until_answered("rules", "rules", {"solo": False, **rules}, rules)
 
     async def _person(self) -> None:
         letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
         self.done += 1
         initials = "Z" + "".join(letters[self.done // 26**place % 26] for place in (2, 1, 0))
-        fields = [initials, f"Newcomer {self.done}", ["reviewer"], PASSWORD, False]
-        await self._send_until_answered("person", "add_person", fields, {"initials": initials})
+        body = {"initials": initials, "name": f"Newcomer {self.done}", "roles": ["reviewer"], "password": PASSWORD}
+        await self._send_until_answered("person", "people", body, {"initials": initials})
 
     async def _import(self) -> None:
         self.done += 1
         names = [f"imported-{self.done}-{number}" for number in range(self.rng.randint(1, 4))]
         rows = [_named(self.rng.choice(self.rows), name) for name in names]
         lines = "\n".join(json.dumps(row) for row in rows)
-        await self._send_until_answered("import", "import_files", lines, {"names": names})
+        await self._send_until_answered("import", "imports", {"lines": lines}, {"names": names})
 
     async def _backup(self) -> None:
-        await self._send_until_answered("backup", "create_backup", [], {})
+        await self._send_until_answered("backup", "backups", {}, {})
 
-    async def _send_until_answered(self, kind: str, event: str, fields: Any, what: Json) -> None:
-        """Send the form until the server reports the result."""
+    async def _send_until_answered(self, kind: str, path: str, body: Json, what: Json) -> None:
+        """Send it until the server reports the result."""
         number = self.client.journal.begin(kind, what)
         while True:
             self.client.journal.sent(number)
             begun = time.perf_counter()
             try:
-                data = [await self._uploaded(fields), "imported", False, "import"] if kind == "import" else fields
-                output = await self._event(event, data)
-            except (httpx.TransportError, NotCompleted):
-                await self.client.get("me", "/api/v1/me")
-                continue
-            if kind == "import" and not any(words in output for words in ("new item", "Nothing new")):
+                answer = await self._imported(body["lines"]) if kind == "import" else await self._post(path, body)
+            except httpx.TransportError:
+                answer = None
+            if answer is None:
                 # It goes on in the background, or what a killed server was doing has to be resumed: the same file
                 # again adds what is missing.
+                await self.client.get("me", "/api/v1/me")
                 await asyncio.sleep(0.5)
                 continue
             # After a lost answer the server says that the initials are taken: the person was added.
-            if 'role="alert"' in output and not (kind == "person" and "is taken" in output):
-                self.client.journal.fault(f"{kind} was refused: {output[:300]}")
-            self.client.journal.answered(number, {"said": output[:300]}, 1000 * (time.perf_counter() - begun))
+            if answer.status_code != 200 and not (kind == "person" and "is taken" in answer.text):
+                self.client.journal.fault(f"{kind} was refused: {answer.text[:300]}")
+            self.client.journal.answered(number, {"said": answer.text[:300]}, 1000 * (time.perf_counter() - begun))
             return
 
-    async def _uploaded(self, lines: str) -> list[Json]:
+    async def _post(self, path: str, body: Json) -> httpx.Response | None:
+        """None: the server is ending."""
+        answer = await self.client.http.post(f"/api/v1/{path}", json=body)
+        return None if answer.status_code >= 500 else answer
+
+    async def _imported(self, lines: str) -> httpx.Response | None:
+        """Import rows as the page does; the last answer, None if the import did not come to its end."""
         files = {"files": ("rows.jsonl", lines.encode(), "application/octet-stream")}
-        answer = await self.client.http.post("/gradio_api/upload", files=files)
-        answer.raise_for_status()
-        (path,) = answer.json()
-        return [{"path": path, "orig_name": "rows.jsonl", "meta": {"_type": "gradio.FileData"}}]
-
-    async def _event(self, name: str, data: list[Any]) -> str:
-        """Run one event as the page does; return the lines it puts on the page.
-
-        :raises NotCompleted: the server went away before the event was completed
-        """
-        http, page = self.client.http, self.rng.randbytes(8).hex()
-        sent = {"data": data, "fn_index": self.events[name], "session_hash": page}
-        joined = await http.post("/gradio_api/queue/join", json=sent)
-        if joined.status_code != 200:
-            raise NotCompleted(joined.text)
-        async with http.stream("GET", "/gradio_api/queue/data", params={"session_hash": page}) as stream:
-            async for line in stream.aiter_lines():
-                message = json.loads(line.removeprefix("data:")) if line.startswith("data:") else {}
-                if message.get("msg") == "process_completed":
-                    return "\n".join(value for value in message["output"]["data"] if isinstance(value, str))
-        raise NotCompleted(name)
+        uploaded = await self.client.http.post("/gradio_api/upload", files=files)
+        if uploaded.status_code != 200:
+            return None
+        answer = await self._post("imports", {"files": uploaded.json(), "batch": "imported", "same_spectrum": "import"})
+        while answer is not None and answer.status_code == 200:
+            job = next((job for job in answer.json()["jobs"] if job["kind"] == "import"), None)
+            if job is None or job["can_resume"]:
+                return None
+            if not job["running"]:
+                return answer
+            await asyncio.sleep(0.2)
+            answer = await self.client.http.get("/api/v1/jobs", params={"import": job["imports"]})
+        return answer
 
 
 def _named(row: Json, name: str) -> Json:

@@ -210,7 +210,7 @@ def test_sentences_have_the_right_article_and_deny_twice_with_either():
     one, two = (replace(f, presence=0.1, points=p) for f, p in zip(found.measured, (-2.0, 1.0), strict=False))
     text = rule.explanation(replace(found, findings=(one, two)))
     assert re.search(r"^No Hα emission \(.*\); but no Hβ emission \(.*\) either\. By the scorecard", text)
-    assert ", would count against it below −3 Å; it is not (" in confuser_of_a_cv()
+    assert ", would count against it below −3 Å; it is not." in confuser_of_a_cv()
 
 
 @pytest.mark.parametrize(("exponent", "text"), [(-1.34, "λ⁻¹·³"), (0.0, "λ⁰·⁰"), (-0.04, "λ⁰·⁰"), (12.0, "λ¹²·⁰")])

@@ -191,6 +191,7 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "accounts.deactivate": (lambda s: s.accounts.deactivate("CO", "ZO"), "deactivated"),
     "accounts.reactivate": (lambda s: s.accounts.reactivate("CO", "OL"), "reactivated"),
     "accounts.sign_in": (signed_in, "signed in"),
+    "accounts.prove": (lambda s: s.accounts.prove("ZO", PASSWORD, "10.0.0.1"), None),
     "accounts.sign_out": (lambda s: s.accounts.sign_out(signed_in(s)), "signed out"),
     "settings.set_rules": (lambda s: s.settings.set_rules("CO", Rules(votes=3)), "rules set"),
     "settings.set": (lambda s: s.settings.set("CO", "name", {"a": 1}), "setting set"),

@@ -133,8 +133,7 @@ def test_a_store_that_fails_while_a_sender_is_looked_up_is_answered_in_words(
 @pytest.mark.parametrize(
     "path",
     ["/api/v1/zoom", "/api/v1/no/such/route", "/sign-in", "/sign-out"]
-    + [path for path, methods in GRADIO.items() if "POST" in methods and path != bodies.UPLOAD]
-    + ["/zh/gradio_api/queue/join"],
+    + [path for path, methods in GRADIO.items() if "POST" in methods and path != bodies.UPLOAD],
 )
 def test_a_body_that_is_too_long_is_refused_soon_and_in_words(
     team: tuple[Store, FastAPI], path: str, length: int | None
@@ -143,7 +142,7 @@ def test_a_body_that_is_too_long_is_refused_soon_and_in_words(
     sender = Sender(app)
     answer = sender.post(path, {"cookie": f"{COOKIE}={store.accounts.sign_in('CO', PASSWORD).token}"}, length)
     assert sender.status == 413
-    assert path.startswith("/zh") or "expected at most" in answer["error"]
+    assert "expected at most" in answer["error"]
     largest = bodies.LARGEST_FORM if path.startswith("/sign-") else bodies.LARGEST
     assert sender.taken <= largest // len(CHUNK) + 1
     assert length is None or sender.taken == 0

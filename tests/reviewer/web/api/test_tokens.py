@@ -127,7 +127,7 @@ def test_tokens_open_the_api_only(app: FastAPI, store: Store) -> None:
         without = TestClient(app, base_url=HERE, follow_redirects=False).request(method, path)
         assert with_token.status_code == without.status_code, f"{method} {path}"
     assert leader.get("/").status_code == 303
-    assert leader.post("/gradio_api/queue/join", json={}).status_code == 401
+    assert leader.post("/gradio_api/upload").status_code == 401
 
 
 def test_tokens_cannot_make_or_revoke_tokens(app: FastAPI, store: Store) -> None:
