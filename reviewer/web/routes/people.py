@@ -88,7 +88,7 @@ class Activity(Sent):
 
 
 class NewPassword(Sent):
-    """A new password. ``present``: the one until now, which whoever changes their own has to give."""
+    """A new password. ``present``: the one until now, needed to change one's own."""
 
     password: Password
     present: Password = ""

@@ -1,4 +1,4 @@
-"""What somebody looks for who opens the page for the first time: how many clicks, and all in sight, without scrolling.
+"""The tasks of a newcomer: each in few clicks, and everything that is clicked in sight without scrolling.
 
 The tasks are those that two people tried on an earlier page, where seven of them were not found.
 """

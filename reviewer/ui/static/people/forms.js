@@ -45,7 +45,7 @@ export function passwordLine(name, label, placeholder = '', autocomplete = 'new-
   return h('label.field', label, h('input', props))
 }
 
-/** A password for somebody else: typed, or generated and shown once. */
+/** A password for another person: typed, or generated and shown once. */
 export function passwordFields(me, label, placeholder) {
   const field = passwordLine('password', label, placeholder)
   const input = /** @type {HTMLInputElement} */ (part(field, 'input'))

@@ -8,7 +8,7 @@ import { idle, pause } from '../common/idle.js'
 import { t } from '../common/language.js'
 import { prepare } from '../spectrum/scene.js'
 
-const BETWEEN_PICTURES = 60 // ms: the server draws each in 0.1 s, and no request that somebody waits for must queue
+const BETWEEN_PICTURES = 60 // ms: the server draws each in 0.1 s, and no request that a person waits for must queue
 
 /** A spectrum whose medium is no longer an assumption where a person has stated it for the item. */
 function asStated(spectrum, person) {

@@ -124,7 +124,7 @@ def test_everybody_sets_their_own_password_and_coordinators_those_of_others(team
     assert "is reviewer" in refused(reviewer.post("people/AU/password", json={"password": "Paschen break"}))
     own = {"password": "Paschen break", "present": PASSWORD}
     assert "8" in refused(reviewer.post("people/RE/password", json=own | {"password": "short"}), 422)
-    # Whoever finds a page open cannot take the account over.
+    # A person who finds a page open cannot take the account over.
     for wrong in ({"password": "Paschen break"}, own | {"present": "another password"}):
         assert "The present password does not match" in refused(reviewer.post("people/RE/password", json=wrong))
     assert team.accounts.sign_in("RE", PASSWORD).person == "RE"
