@@ -60,15 +60,31 @@ def _with_file_name_in_picture(draft: Draft) -> Draft:
 
 
 def needles(db: Path) -> Iterator[tuple[str, bytes]]:
-    """Byte strings that must not be sent: plain, percent-encoded, and in base64 at all three alignments."""
+    """Byte strings that must not be sent: plain, percent-encoded, and in base64 at all three alignments.
+
+    Each has seven characters or more: a shorter one occurs by chance in a random token or in a picture's bytes.
+    """
     with Store.open(db) as store:
         items = [store.items.get(number) for number in range(1, 9)]
-    words = {ZETA, OMEGA, "zq-", "ZQ-CLASS", "2031-07-13", "7788990", "4455667788990", "123.456789"}
+    words = {
+        ZETA,
+        OMEGA,
+        "zq-observe",
+        "zq-endpoint",
+        "zq-session",
+        "zq_header",
+        "ZQ-CLASS",
+        "2031-07-13",
+        "7788990",
+        "4455667788990",
+        "123.456789",
+    }
     words |= {"-12.345678", str(SETTINGS["endpoint"])}
     for item in items:
         trajectory = item.version.trajectory
         pictures = {trajectory.overview, *(zoom.picture for zoom in trajectory.zooms)}
         words |= {str(item.row.spectrum_sha256), *(p for p in pictures if p), item.row.name}
+    assert min(map(len, words)) >= 7
     for word in words:
         yield word, word.encode()
         yield word, quote(word, safe="").encode()
