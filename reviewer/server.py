@@ -245,7 +245,7 @@ def serve(settings: ServerSettings) -> None:
 
 
 def _prepare(store: Store, address: str | None, login: ProxyLogin | None = None) -> None:
-    """Require somebody who can sign in if others can reach ``address``; fill an empty database with the demo."""
+    """Require a person who can sign in if others can reach ``address``; fill an empty database with the demo."""
     active = [person for person in store.accounts.people() if person.active]
     if login is not None and login.only:
         known = store.logins.of_people()

@@ -114,7 +114,7 @@ class Runs:
         return run
 
     def all_of(self, owner: str) -> list[Run]:
-        """Somebody's runs, oldest first."""
+        """A person's runs, oldest first."""
         with self._lock:
             return [run for run in self._runs.values() if run.owner == owner]
 

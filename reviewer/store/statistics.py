@@ -297,7 +297,7 @@ SELECT (SELECT max(id) FROM decisions), (SELECT max(id) FROM verdicts), (SELECT 
 
 
 class SharedDecision(NamedTuple):
-    """A decision in force on a version that somebody else decided on in the same round."""
+    """A decision in force on a version that another person decided on in the same round."""
 
     round: Round
     task: str

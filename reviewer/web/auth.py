@@ -99,7 +99,7 @@ def start_alone(store: Store, initials: str) -> Person:
     single-user mode, which every export records. Rules that were set before are left as they are.
 
     :raises PersonError: the initials cannot be used
-    :raises NotAllowed: somebody here has a password
+    :raises NotAllowed: a person of this database has a password
     """
     first = not store.accounts.people()
     person = store.accounts.work_alone(clean_initials(initials))

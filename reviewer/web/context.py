@@ -55,7 +55,7 @@ class TokenNotAccepted(NobodySignedIn):
     """A request with a token that opens nothing."""
 
 
-class SomebodyElse(Refusal):
+class OtherPerson(Refusal):
     """A request from a page of one person, while another person has signed in in the same browser."""
 
     kind = "other_person"
@@ -145,7 +145,7 @@ def signed_in(request: Request) -> Person:
     :raises NobodySignedIn: there is no session, or the token opens nothing
     :raises TooManyWrongTokens: the address sent too many tokens that do not exist
     :raises NotAllowed: the token is to read only
-    :raises SomebodyElse: the page belongs to another person; its request would be done in the wrong name
+    :raises OtherPerson: the page belongs to another person; its request would be done in the wrong name
     """
     person, token = sender_of(request)
     route = getattr(request.scope.get("route"), "path", "")
@@ -153,7 +153,7 @@ def signed_in(request: Request) -> Person:
         raise NotAllowed(tr("The token “{name}” may only read; this request changes something.", name=token.name))
     opened_by = unquote(request.headers.get(PAGE_OF, person.initials))
     if opened_by != person.initials:
-        raise SomebodyElse(
+        raise OtherPerson(
             tr(
                 "This page belongs to {opened_by:.10}, but {initials} has signed in since. Nothing more is "
                 "sent from it; text of {opened_by:.10} is kept for {opened_by:.10}.",

@@ -82,7 +82,7 @@ def export_job(exporting: Exporting) -> Job | None:
 
 
 def draft_job(drafting: Drafting) -> Job | None:
-    """Return the last draft run since the server was started, unless somebody has closed its result."""
+    """Return the last draft run since the server was started, unless its result was closed."""
     status = drafting.status
     if status is None:
         return None

@@ -26,11 +26,11 @@ export class Unreachable extends Error {
   }
 }
 
-/** "changed" after each request, with `detail.state`: "connected", "unreachable", "signed-out" or "somebody-else". */
+/** "changed" after each request, with `detail.state`: "connected", "unreachable", "signed-out" or "other-person". */
 export const connection = new EventTarget()
 
 /** @type {Record<string, string>} by kind of refusal */
-const CONNECTION_STATES = { signed_out: 'signed-out', other_person: 'somebody-else' }
+const CONNECTION_STATES = { signed_out: 'signed-out', other_person: 'other-person' }
 const TIMEOUT = 20_000 // ms, for requests that are repeated; the network does not report a pulled cable
 const PROXY_ERRORS = [502, 503, 504] // of a proxy with no server behind it
 

@@ -44,7 +44,7 @@ export class Jobs {
     try {
       const { jobs } = await getJSON(`/api/v1/jobs?${this.#imports.map((job) => `import=${job}`).join('&')}`)
       for (const job of jobs) this.#show(job)
-      // Somebody closed its result.
+      // Its result was closed.
       for (const kind of this.#known.keys()) if (!jobs.some((job) => job.kind === kind)) this.#drop(kind)
     } catch (error) {
       this.on.onError(error)

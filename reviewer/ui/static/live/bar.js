@@ -6,7 +6,7 @@ import { getJSON } from '../common/http.js'
 import { t, tn, withParts } from '../common/language.js'
 import { sheetOf } from '../common/popover.js'
 
-const FIRST_QUESTION = 'cv' // until somebody chooses another
+const FIRST_QUESTION = 'cv' // until another is chosen
 
 /** A button with its sheet. @param {HTMLButtonElement} button @param {string} label @param {() => any} content */
 const withSheet = (button, label, content) => h('span.menu', button, sheetOf(button, 'div.sheet', label, content))

@@ -160,7 +160,7 @@ export class Recovery {
   }
 
   /**
-   * Let the person choose between their text and a later version by somebody else.
+   * Let the person choose between their text and a later version by another person.
    * @param {{message: string, base: number, mine: Step[], theirs: Step[], whose: string}} conflict
    *   `base`: the version that `mine` was written on, under which it is kept
    */
