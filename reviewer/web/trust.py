@@ -11,7 +11,6 @@ from agent.tasks import Task
 from reviewer.store import Store
 from reviewer.trust.labels import SOURCES
 from reviewer.web.models import trust as answers
-from reviewer.web.visibility import VisibleItems
 
 if TYPE_CHECKING:
     from agent.trust.certify import Requirements
@@ -165,7 +164,7 @@ def skill_of(scored: ScoredList) -> answers.Skills:
     )
 
 
-def suspects_of(store: Store, visible: VisibleItems, suspects: Sequence[tuple[Suspect, Case]]) -> answers.LabelSuspects:
+def suspects_of(store: Store, suspects: Sequence[tuple[Suspect, Case]]) -> answers.LabelSuspects:
     """Return the first of the suspects that may be listed.
 
     The label and P(YES) of a spectrum with an open item, of any policy or class, stay hidden: they would influence
@@ -177,7 +176,7 @@ def suspects_of(store: Store, visible: VisibleItems, suspects: Sequence[tuple[Su
             break
         item = case.items[0]
         rows = store.queue.rows_of_spectrum(case.spectrum_sha256)
-        if any(row.item_id in visible.items or row.state not in _CLOSED for row in rows):
+        if any(row.state not in _CLOSED for row in rows):
             continue
         row = next(row for row in rows if row.item_id == item)
         items.append(
@@ -195,17 +194,15 @@ def suspects_of(store: Store, visible: VisibleItems, suspects: Sequence[tuple[Su
     hidden = ""
     if left and len(items) == _MOST_SUSPECTS:
         hidden = trn(
-            "{n} is not listed: the list ends after {most}, or an item of the spectrum is still open, or hidden from "
-            "you.",
-            "{n} are not listed: the list ends after {most}, or an item of the spectrum is still open, or hidden from "
-            "you.",
+            "{n} is not listed: the list ends after {most}, or an item of the spectrum is still open.",
+            "{n} are not listed: the list ends after {most}, or an item of the spectrum is still open.",
             left,
             most=_MOST_SUSPECTS,
         )
     elif left:
         hidden = trn(
-            "{n} is not listed: an item of the spectrum is still open, or hidden from you.",
-            "{n} are not listed: an item of the spectrum is still open, or hidden from you.",
+            "{n} is not listed: an item of the spectrum is still open.",
+            "{n} are not listed: an item of the spectrum is still open.",
             left,
         )
     reason = tr("No label disagrees strongly with P(YES).")

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/api/v1/progress/trust")
 
 _SCORING = deferred("You score in a blind session. This section is shown again once the session is closed.")
+_HOW = deferred("A coordinator calculates it on the server with spec-o3 certify.")
 _CACHED = 30  # lists and thresholds that are kept
 
 
@@ -74,6 +75,25 @@ def _cache(request: Request) -> TrustCache:
 
 
 CacheDep = Annotated[TrustCache, Depends(_cache)]
+
+
+def _scored(context: ContextDep, visible: VisibleDep, cache: CacheDep, task: str, policy: str) -> ScoredList:
+    """Return the scored cases of a policy.
+
+    :raises NotAllowed: the person scores in an open blind session: an answer would tell which policies there are
+    :raises NotFound: there are no such cases
+    """
+    if visible.items:
+        raise NotAllowed(tr(_SCORING))
+    scored = cache.scored(context.store, task, policy)
+    if scored is None:
+        raise NotFound(
+            tr("No item of {policy!r:.60} has a P(YES) for {task!r:.20}. {how}", policy=policy, task=task, how=tr(_HOW))
+        )
+    return scored
+
+
+ScoredDep = Annotated["ScoredList", Depends(_scored)]
 
 
 def _require_coordinator(person: PersonDep, context: ContextDep) -> None:
@@ -123,9 +143,9 @@ def trust(
 
 @router.get("/thresholds")
 def thresholds(
-    person: PersonDep,
     context: ContextDep,
     cache: CacheDep,
+    scored: ScoredDep,
     task: str,
     policy: str,
     alpha_yes: Annotated[float, Query(gt=0, lt=1)] = 0.05,
@@ -133,26 +153,22 @@ def thresholds(
     delta: Annotated[float, Query(gt=0, lt=1)] = 0.05,
 ) -> answers.Thresholds:
     """The thresholds for these limits, or what is missing for them."""
-    scored_spectra = _require_scored(cache, context.store, task, policy)
     limits = (alpha_yes, alpha_no, delta)
     calculated: dict[str, Any] = cache.get(
-        context.store, (task, policy, limits), lambda: thresholds_of(scored_spectra, _requirements(*limits))
+        context.store, (task, policy, limits), lambda: thresholds_of(scored, _requirements(*limits))
     )
     return answers.Thresholds.model_validate(calculated)
 
 
 @router.get("/suspects")
 def label_errors(
-    person: PersonDep, context: ContextDep, visible: VisibleDep, cache: CacheDep, task: str, policy: str
+    context: ContextDep, cache: CacheDep, scored: ScoredDep, task: str, policy: str
 ) -> answers.LabelSuspects:
-    """The labels that may be wrong, on decided items that the person may see."""
+    """The labels that may be wrong, on decided items."""
     from reviewer.trust import figures
 
-    scored_spectra = _require_scored(cache, context.store, task, policy)
-    suspects = cache.get(
-        context.store, ("suspects", task, policy), lambda: figures.suspects_of(scored_spectra.calibration)
-    )
-    return suspects_of(context.store, visible, suspects)
+    suspects = cache.get(context.store, ("suspects", task, policy), lambda: figures.suspects_of(scored.calibration))
+    return suspects_of(context.store, suspects)
 
 
 @router.get(
@@ -162,9 +178,8 @@ def label_errors(
 )
 def certificate(
     context: ContextDep,
-    cache: CacheDep,
+    scored: ScoredDep,
     task: str,
-    policy: str,
     alpha_yes: Annotated[float, Query(gt=0, lt=1)] = 0.05,
     alpha_no: Annotated[float, Query(gt=0, lt=1)] = 0.05,
     delta: Annotated[float, Query(gt=0, lt=1)] = 0.05,
@@ -176,7 +191,6 @@ def certificate(
     from reviewer.trust.certificates import certificate_of
     from reviewer.trust.figures import sides_of
 
-    scored = _require_scored(cache, context.store, task, policy)
     requirements = _requirements(alpha_yes, alpha_no, delta)
     sides = sides_of(scored, requirements)
     if all(side.threshold is None for side in sides):
@@ -195,19 +209,6 @@ def _requirements(alpha_yes: float, alpha_no: float, delta: float) -> Requiremen
     from agent.trust.certify import Requirements
 
     return Requirements(yes=alpha_yes, no=alpha_no, delta=delta, method="anytime")
-
-
-def _require_scored(cache: TrustCache, store: Store, task: str, policy: str) -> ScoredList:
-    """Return the scored cases. :raises NotFound: there are none"""
-    scored = cache.scored(store, task, policy)
-    if scored is None:
-        raise NotFound(
-            tr("No item of {policy!r:.60} has a P(YES) for {task!r:.20}. {how}", policy=policy, task=task, how=tr(_HOW))
-        )
-    return scored
-
-
-_HOW = deferred("A coordinator calculates it on the server with spec-o3 certify.")
 
 
 def _first_scored(store: Store, tasks: list[str]) -> str:

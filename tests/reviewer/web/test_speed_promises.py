@@ -33,6 +33,7 @@ from reviewer.store.sqlite import database
 from reviewer.ui import page as whole_page
 from reviewer.web.routes.assets import PLOTLY_URL
 from tests.reviewer.web.conftest import a_trace
+from tests.support.cli import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
 FEW, MANY = 12, 400
@@ -316,7 +317,7 @@ def test_starting_the_app_imports_nothing_heavy(tmp_path: Path) -> None:
         store.items.add_all(drafts(simulate("cv", "LAMOST", 20.0, 1), 1))
     modules = imported(
         "import app, uvicorn; uvicorn.run = lambda *_, **__: None; "
-        f"assert app.main(['--no-browser', '--db', {str(db)!r}]) == 0"
+        f"assert app.main(['--no-browser', '--port', '{free_port()}', '--db', {str(db)!r}]) == 0"
     )
     assert "reviewer.server" in modules
     assert {"gradio", "reviewer.ui.page"} <= modules

@@ -186,13 +186,14 @@ def test_a_label_that_may_be_wrong_is_listed_once_every_item_of_its_spectrum_is_
     assert (reopened["items"], reopened["total"] >= 1) == ([], True)
     decide(store, "BB", other.item_id, "reject", reason="bad_data")
     assert [suspect["item"] for suspect in suspects(client)["items"]] == [item]
-    # Not for a person who scores it blind.
+    # Neither these nor any other figures of a policy are for a person who scores blind.
     hidden, real = frozenset([item]), store.blind.scoring.hidden_items
     monkeypatch.setattr(store.blind.scoring, "hidden_items", lambda person: hidden if person == "RE" else real(person))
     assert [suspect["item"] for suspect in suspects(client)["items"]] == [item]
-    scorer = suspects(client_of(store, "RE"))
-    assert scorer["items"] == []
-    assert "spec-999999" not in json.dumps(scorer)
+    for path in ("suspects", "thresholds"):
+        for policy in (POLICY, "no such policy"):
+            refused = client_of(store, "RE").get(f"{TRUST}/{path}", params=WHICH | {"policy": policy})
+            assert (refused.status_code, "You score in a blind session" in refused.json()["error"]) == (403, True)
 
 
 def test_the_figures_are_kept_until_the_next_entry_of_the_log(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
