@@ -142,10 +142,12 @@ def test_the_tour_begins_at_the_queues_button_where_the_queue_is_a_drawer_and_en
     desk.set_viewport_size({"width": 390, "height": 844})
     desk.locator(".so-help .help").click()
     desk.get_by_role("menuitem", name="Tour").click()
-    ring, button = (desk.locator(where) for where in (".so-tour-ring", ".so-review .open-queue"))
+    expect(desk.locator(".so-review .open-queue")).to_be_visible()
     desk.wait_for_function(
-        """([ring, button]) => Math.abs(ring.getBoundingClientRect().x + 4 - button.getBoundingClientRect().x) < 2""",
-        arg=[ring.element_handle(), button.element_handle()],
+        """() => {
+          const [ring, button] = ['.so-tour-ring', '.so-review .open-queue'].map((at) => document.querySelector(at))
+          return ring && Math.abs(ring.getBoundingClientRect().x + 4 - button.getBoundingClientRect().x) < 2
+        }"""
     )
     desk.get_by_role("tab", name="Progress").click()
     expect(desk.locator(".so-tour")).to_have_count(0)

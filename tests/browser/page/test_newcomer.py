@@ -22,7 +22,7 @@ from agent.tasks import load
 from reviewer.drafting import demo
 from reviewer.store import Draft, QueueFilter, Store
 from tests.browser.support.live_app import write_csv
-from tests.browser.support.review_app import PASSWORD, drag, serving_here, settled
+from tests.browser.support.review_app import PASSWORD, comes_true, drag, serving_here, settled
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
 
 pytestmark = pytest.mark.browser
@@ -44,7 +44,7 @@ class Newcomer:
           const { x, y, width, height } = e.getBoundingClientRect()
           return e.contains(document.elementFromPoint(x + width / 2, y + height / 2))
         }"""
-        self.page.wait_for_function(reached, arg=what.element_handle())
+        comes_true(what, reached)
         return what
 
     def clicks_on(self, what: Locator) -> None:
@@ -123,7 +123,7 @@ def enlarge_the_picture_of_the_agent(new: Newcomer) -> None:
     picture = new.page.locator(".so-review .so-agent img")
     new.sees(picture)
     large = "(e) => e.naturalWidth > 0 && e.clientWidth > 0.4 * innerWidth"
-    new.page.wait_for_function(large, arg=picture.element_handle())
+    comes_true(picture, large)
 
 
 def zoom_and_back(new: Newcomer) -> None:

@@ -230,6 +230,15 @@ def frames(page: Page) -> None:
     )
 
 
+def comes_true(what: Locator, function: str) -> None:
+    """Wait until a function of the element returns true. A handle would stay at an element that is drawn anew."""
+    for _ in range(1200):
+        if what.evaluate(function):
+            return
+        what.page.wait_for_timeout(50)
+    raise AssertionError(f"within a minute never true of {what}: {function}")
+
+
 def run_timers(page: Page, milliseconds: int) -> None:
     """Wait until the page has run the timers that it has set for this time at most: they run in order."""
     page.evaluate("(time) => new Promise((done) => setTimeout(done, time))", milliseconds)

@@ -35,6 +35,8 @@ class DataPage {
   #seen = new Set()
   /** @type {Record<string, TaskText>} */
   #tasks = {}
+  /** What the page shows, as text. */
+  #answers = ''
 
   constructor(root) {
     this.notices = new Notices()
@@ -64,18 +66,27 @@ class DataPage {
   async refresh() {
     try {
       const paths = ['me', 'batches', 'exports'].map((name) => getJSON(`/api/v1/${name}`))
-      const [{ tasks }, list, { exports }] = await Promise.all(paths)
-      this.#list = list
-      this.#tasks = tasks
-      this.buttons.hidden = !list.may_manage
-      this.#drawBatches(list)
-      this.#drawExports(exports)
-      fill(this.others, list.may_manage && [tables(), backups(list.backups, this.notices)])
+      const answers = await Promise.all(paths)
+      const drawn = this.#answers
+      this.#answers = JSON.stringify(answers)
+      if (this.#answers !== drawn) this.#draw(answers) // a button that is replaced while it is pressed gets no click
+      this.#drawRunning()
+      const [, list] = answers
       if (list.may_manage) await this.jobs.watch()
       else this.notices.show(t('Only coordinators can import and export. Past exports are listed here.'))
     } catch (error) {
       this.notices.error(error)
     }
+  }
+
+  /** @param {any[]} answers */
+  #draw([{ tasks }, list, { exports }]) {
+    this.#list = list
+    this.#tasks = tasks
+    this.buttons.hidden = !list.may_manage
+    this.#drawBatches(list)
+    this.#drawExports(exports)
+    fill(this.others, list.may_manage && [tables(), backups(list.backups, this.notices)])
   }
 
   /** Files were dropped on the page: those of traces are imported, others drafted. */
@@ -128,7 +139,6 @@ class DataPage {
       h('div.controls', this.#actions(batch, manages)),
     ])
     fill(this.batches, table(titles, rows, t('No items yet: add spectra, or import trajectories.')))
-    this.#drawRunning()
   }
 
   /** @param {BatchListed} batch @param {boolean} manages */
