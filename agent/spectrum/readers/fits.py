@@ -48,6 +48,10 @@ class Header:
     def __getitem__(self, key: str) -> Value:
         return _card_value(self._cards.get(key, ""))
 
+    def keys(self, pattern: re.Pattern[str]) -> list[str]:
+        """Return the keywords that match a pattern as a whole, in the order of the header."""
+        return [key for key in self._cards if pattern.fullmatch(key)]
+
     def text(self, key: str) -> str:
         """Return the value as text without padding, "" if it is missing or cannot be parsed."""
         value = self[key]
