@@ -107,8 +107,8 @@ def _targets(where: Path, name: str, stream: BinaryIO, size: int) -> Targets:
     if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
         return json_text.targets(name, raw)
     if votable.recognises(raw[:2000]):
-        return Targets.single(name, lambda: votable.read(name, raw))
-    return Targets.single(name, lambda: text.read(name, raw))
+        return votable.targets(name, raw)
+    return text.targets(name, raw)
 
 
 def _fits_targets(where: Path, fits: FitsFile) -> Targets:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from agent.language import deferred
 from agent.lines.air_vacuum import SHORTEST_AIR_WAVELENGTH
 from agent.spectrum.readers import units
-from agent.spectrum.readers.pixels import ivar_from_sigma
+from agent.spectrum.readers.pixels import finite_number, ivar_from_sigma, usable_redshift
 from agent.spectrum.readers.producers import COLUMNS, ERRORS, ErrorKind, Mask, Producer, Role, plain
 from agent.spectrum.record import FloatArray, Medium, Scalar, SpectrumError
 
@@ -48,10 +48,9 @@ def roles(names: Sequence[str], by: Producer | None = None) -> Roles | None:
     """Return which of the columns ``names`` are wavelength, flux and errors; None without wavelength or flux."""
     named: dict[str, str] = {}
     for name in names:
-        base, unit = _parted(plain(name))
         named.setdefault(plain(name), name)
-        if unit:
-            named.setdefault(base, name)
+    for name in names:
+        named.setdefault(_parted(plain(name))[0], name)
     own = {} if by is None else by.roles
 
     def first(role: str, taken: Iterable[str] = ()) -> str | None:
@@ -126,7 +125,7 @@ def pixels(
         kind, factor = units.of_errors(which.error_kind, error_unit, flux_unit)
         if kind is None:
             not_used.append(f"column {which.errors} ({error_unit})")
-        elif not (np.isfinite(values) & (values > 0)).any():
+        elif not (np.isfinite(values) & (values > 0)).any() and not (by and by.errors):
             not_used.append(f"column {which.errors} (no positive number)")
         else:
             ivar = ivar_from_errors(values * factor, kind)
@@ -231,5 +230,33 @@ def _mediums(statements: Iterable[Statement]) -> Iterator[tuple[Medium, str]]:
         words = re.sub(r"[^a-z]+", " ", text.lower())
         if re.search(r"vac", words):
             yield "vacuum", source
-        elif re.search(r"\b(in)?air|air\b|\batmos|\bawav", words):
+        elif re.search(r"\b(in)?air(?!mass)|(wave|wavelength|lam|lambda|wl)air\b|\bobs atmos|\bawav", words):
             yield "air", source
+
+
+REDSHIFTS = ("redshift", "z")
+POSITIONS = {"ra": ("ra", "raj2000", "ra_icrs"), "dec": ("dec", "dej2000", "de_icrs")}
+IDENTIFIERS = ("object_id", "objectid", "source_id", "targetid", "specid", "obsid", "id", "object")
+ABOUT = frozenset((*REDSHIFTS, *IDENTIFIERS, *POSITIONS["ra"], *POSITIONS["dec"]))
+"""Names of columns that say something of a whole spectrum, in lower case."""
+
+
+def about(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the fields ``ids``, ``ra``, ``dec`` and ``redshift`` of a ``Spectrum``, and the names that they come from.
+
+    :param values: single values by name, of which those in ``ABOUT`` are used
+    """
+    known = {key.lower(): (key, value) for key, value in values.items() if key.lower() in ABOUT}
+    used: list[str] = []
+
+    def first(names: Iterable[str]) -> float | None:
+        for key, value in (known[name] for name in names if name in known):
+            number = finite_number(value)
+            if number is not None:
+                used.append(key)
+                return number
+        return None
+
+    ids = {key: str(known[key][1]).strip() for key in IDENTIFIERS if key in known and known[key][1] not in (None, "")}
+    fields = {"redshift": usable_redshift(first(REDSHIFTS)), **{key: first(names) for key, names in POSITIONS.items()}}
+    return fields | {"ids": ids}, [*used, *(known[key][0] for key in ids)]
