@@ -121,7 +121,8 @@ def _form(text: str) -> str:
         return "ascii.ecsv"
     if "\nByte-by-byte Description" in start or start.startswith("Byte-by-byte Description"):
         return "ascii.mrt" if start.startswith("Title:") else "ascii.cds"
-    return "ascii.ipac" if start.startswith(("\\", "|")) else ""
+    is_ipac = start.startswith("\\ ") or (start.startswith("|") and not text.rstrip().endswith("|"))
+    return "ascii.ipac" if is_ipac else ""
 
 
 # ---- by astropy
@@ -191,6 +192,10 @@ def _taken_apart(name: str, text: str, is_ecsv: bool) -> _Text:
     comments = [line for line in numbered.values() if _COMMENT.match(line)]
     numbered = {number: line for number, line in numbered.items() if not _COMMENT.match(line)}
     rows = list(numbered.values())
+    if rows and rows[0].startswith("|"):
+        # Fixed-width tables with bars, also Markdown's, with a line of hyphens.
+        numbered = {number: row for number, row in numbered.items() if re.search(r"\w", row)}
+        rows = [row.strip().strip("|") for row in numbered.values()]
     if not rows:
         raise SpectrumError(name, deferred("no line of data"), _EXPECTED)
     if _SNID.fullmatch(rows[0]):
