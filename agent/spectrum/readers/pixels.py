@@ -43,9 +43,9 @@ def spectrum(
 ) -> Spectrum:
     """Build a ``Spectrum`` from one file's arrays (n,); ``fields`` are passed to it unchanged.
 
-    - Descending wavelengths are reversed; pixels whose wavelength is 0, negative or no number are left out; pixels of one
-      wavelength are averaged; where two orders overlap each is cut in the middle. ``meta`` counts them. Other unsorted
-      wavelengths are refused, by ``Spectrum``.
+    - Descending wavelengths are reversed; pixels whose wavelength is 0, negative or no number are left out; pixels of
+      one wavelength are averaged; where two orders overlap each is cut in the middle. ``meta`` counts them. Other
+      unsorted wavelengths are refused, by ``Spectrum``.
     - A pixel whose flux is NaN or infinite gets ivar 0, and as flux the straight line between its neighbours. A
       picture then looks as if the pixel were left out, as in the published tool.
     - An ivar that is NaN, infinite or negative is 0: no data.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -110,9 +111,11 @@ def _by_wcs(fits: FitsFile, header: Header, pixels: int, unit: str, not_used: tu
     if unit:
         cards["CUNIT1"] = units.known(unit)
     try:
-        wcs = WCS(cards)
-        values = wcs.wcs_pix2world(np.arange(pixels, dtype=np.float64)[:, None], 0)[:, 0]
-        wavelength = np.asarray((values * wcs.wcs.cunit[0]).to_value(AA, spectral()), np.float64)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            wcs = WCS(cards)
+            values = wcs.wcs_pix2world(np.arange(pixels, dtype=np.float64)[:, None], 0)[:, 0]
+            wavelength = np.asarray((values * wcs.wcs.cunit[0]).to_value(AA, spectral()), np.float64)
     except Exception as error:
         # wcslib and the parsers of units raise kinds of their own.
         reason = " ".join(str(error).split())
@@ -128,7 +131,7 @@ _MEDIUM_CARDS = ("AIRORVAC", "AIRVAC", "VACORAIR", "MEDIUM", "WAVE_MED", "METADA
 
 
 def statements(header: Header) -> Iterator[Statement]:
-    """Yield what a header says about the medium: VACUUM, AIRORVAC and similar, or CTYPE1 WAVE (vacuum) or AWAV (air)."""
+    """Yield what a header says of the medium: VACUUM, AIRORVAC and similar, or CTYPE1 WAVE (vacuum) or AWAV (air)."""
     stated = header["VACUUM"]
     if stated is not None:
         yes = stated is True or str(stated).strip().upper() in ("T", "TRUE", "1", "YES")
@@ -136,7 +139,7 @@ def statements(header: Header) -> Iterator[Statement]:
     for key in _MEDIUM_CARDS:
         if key in header and (text := header.text(key)):
             # linetools: {"airvac": "vac"}
-            yield f"{key} = {text:.40}", re.sub(r"airvac", "", text, flags=re.IGNORECASE)
+            yield f"{key} = {text}" if len(text) < 30 else key, re.sub(r"airvac", "", text, flags=re.IGNORECASE)
     kind = header.text("CTYPE1").upper()
     if re.match(r"WAVE(-|$)", kind):
         yield f"CTYPE1 = {kind}", "vacuum"
