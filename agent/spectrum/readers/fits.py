@@ -90,7 +90,7 @@ class Header:
 def _card_value(card: str) -> Value:
     quoted = _STRING.match(card)
     if quoted:
-        return quoted[1].replace("''", "'").rstrip()
+        return _in_utf8(quoted[1].replace("''", "'")).rstrip()
     bare = card.split("/", 1)[0].strip()
     if bare in ("T", "F"):
         return bare == "T"
@@ -102,6 +102,14 @@ def _card_value(card: str) -> Value:
         return float(bare.replace("D", "E").replace("d", "e"))
     except ValueError:
         return None
+
+
+def _in_utf8(text: str) -> str:
+    """Return a text of a card with its letters beyond ASCII, which FITS does not allow and many programs write."""
+    try:
+        return text if text.isascii() else text.encode("latin-1").decode()
+    except UnicodeError:
+        return text
 
 
 BLOCK = 2880

@@ -1,7 +1,8 @@
 """Spectra as FITS images: with the axis in the header (MILES, STELIB, IRAF, MUSE), an HDU (linetools) or a row.
 
 - The flux is the primary image, or the HDU named FLUX, DATA, SCI or similar; errors, masks and wavelengths are HDUs
-  with such names (``producers``) and its shape. A second HDU without a name is its errors if it agrees with the scatter.
+  with such names (``producers``) and its shape. A second HDU without a name is its errors if they agree with the
+  scatter.
 - Several rows with IRAF's APNUM cards are apertures, one target each; the band that BANDID calls "sigma" is the error.
 - Two to four rows that begin with increasing wavelengths are wavelength, flux and error (pyspeckit, SpeXtool); several
   such images are orders, one target each.
@@ -30,7 +31,7 @@ from agent.spectrum.record import FloatArray, Medium, Scalar, Spectrum
 
 _LIBRARIES = ("RRTYPE", "EIGEN0")  # cards of redrock's and SDSS's basis vectors
 _ROWS = (2, 3, 4)
-_AGREES = 3.0
+_AGREES = 2.0
 """Factor within which errors agree with the scatter of the flux."""
 
 
@@ -49,7 +50,8 @@ def _flux(fits: FitsFile) -> Hdu | None:
 
 def _role(hdu: Hdu) -> str:
     """Return what an HDU holds by its name, "" if it is not one of the known names."""
-    names = {**{role: IMAGES[role] for role in ("wavelength", "log10", "mask")}, **ERRORS}
+    names: dict[str, str] = {role: pattern for role, pattern in IMAGES.items() if role != "flux"}
+    names.update(ERRORS)
     return next((role for role, pattern in names.items() if re.fullmatch(pattern, plain(hdu.name))), "")
 
 
@@ -187,7 +189,7 @@ def _ivar(fits: FitsFile, flux: Hdu, bands: Array, aperture: int, told: _Account
 
 def _kind_by_scatter(flux: FloatArray, values: FloatArray) -> ErrorKind | None:
     """Return what errors (n,) of unknown kind are: the kind that agrees best with the scatter of the flux (n,), within
-    a factor of three; None if none does, or if they are not errors.
+    a factor of two; None if none does, or if they are not errors.
     """
     usable = np.isfinite(flux) & np.isfinite(values) & (values > 0)
     if usable.sum() < 0.5 * usable.size or (values[np.isfinite(values)] < 0).any():

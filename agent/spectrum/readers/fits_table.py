@@ -178,9 +178,8 @@ def _fields(
     scale = header.number("FSCALE") or 1.0
     unit = _UNITS.get(pixels["flux_unit"].upper(), pixels["flux_unit"])
     fields: dict[str, Any] = {"flux_unit": unit if scale == 1.0 else f"{scale:g} {unit}"}
-    fields["ra"], fields["dec"] = next(
-        (found for h in (primary, header) if None not in (found := positions.of_header(h))), (None, None)
-    )
+    known = (place for h in (primary, header) if None not in (place := positions.of_header(h)))
+    fields["ra"], fields["dec"] = next(known, (None, None))
     label = next((text for h in (primary, header) for key in _NAMES if (text := h.text(key))), "")
     if label:
         fields["ids"] = {"object": label}

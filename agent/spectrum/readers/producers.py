@@ -257,7 +257,7 @@ ERRORS: Mapping[ErrorKind, str] = {
     "variance": _OF_FLUX % r"var(?:iances?)?|stat",
 }
 
-IMAGES: Mapping[Role | str, str] = {
+IMAGES: Mapping[str, str] = {
     "flux": r"flux|data|sci|spec(trum)?|primary",
     "wavelength": r"wave(length)?s?|lam(bda)?",
     "log10": r"log_?(lam(bda)?|wave)",
@@ -267,9 +267,9 @@ IMAGES: Mapping[Role | str, str] = {
 
 UNITS: Mapping[str, str] = {
     **dict.fromkeys(("a", "aa", "å", "ang", "angstroem", "ångström", "ångstrom", "ångstroms", "0.1 nm"), "Angstrom"),
-    **dict.fromkeys(("nanometre", "nano-meter", "nanom", "nmeter"), "nm"),
-    **dict.fromkeys(("micron", "micrometre", "mu", "um", "µm", "microm", "mum", "umeter"), "um"),
-    **dict.fromkeys(("metre", "meters"), "m"),
+    **dict.fromkeys(("nanometer", "nanometre", "nano-meter", "nanom", "nmeter"), "nm"),
+    **dict.fromkeys(("micron", "micrometer", "micrometre", "mu", "um", "µm", "microm", "mum", "umeter"), "um"),
+    **dict.fromkeys(("metre", "meter"), "m"),
     **dict.fromkeys(("cm-1", "1/cm", "cm^-1", "kayser", "cm**-1"), "1 / cm"),
 }
 """Spellings of units of wavelength that astropy does not know, in lower case without a plural s."""

@@ -60,14 +60,13 @@ def axis(fits: FitsFile, header: Header, pixels: int, aperture: int = 0) -> Axis
     :raises SpectrumError: the header states no wavelength axis, or one that cannot be computed
     """
     if "system=multispec" in header.text("WAT0_001").replace(" ", ""):
-        start, step, log = _multispec(fits, header, aperture)
-        return Axis(_values(fits, start, step, log, pixels, "Angstrom"), "WAT2")
+        return Axis(_values(fits, *_multispec(fits, header, aperture), pixels, "Angstrom"), "WAT2")
     kind = header.text("CTYPE1").upper()
     value, at = header.number("CRVAL1"), header.number("CRPIX1")
     step, cards, not_used = _step(header)
-    if value is None and (log_step := header.number("COEFF1")) and header.number("COEFF0") is not None:
-        start = float(header.number("COEFF0") or 0.0)
-        return Axis(_values(fits, start, log_step, True, pixels, ""), "COEFF0, COEFF1")
+    log_start, log_step = header.number("COEFF0"), header.number("COEFF1")
+    if value is None and log_start is not None and log_step is not None:
+        return Axis(_values(fits, log_start, log_step, True, pixels, ""), "COEFF0, COEFF1")
     if value is None or not step or kind.startswith(_NOT_WAVELENGTH):
         actual = deferred("an image whose first axis is {value}", value=kind or "without CRVAL1 and CDELT1")
         raise fits.refusal(actual, deferred("a wavelength axis"))
@@ -108,9 +107,9 @@ def _by_wcs(fits: FitsFile, header: Header, pixels: int, unit: str, not_used: tu
     for key in (*_WCS, *header.keys(re.compile(r"P[VS]1_\d+"))):
         if key in header and header[key] is not None:
             cards[key] = header[key]
-    if unit:
-        cards["CUNIT1"] = units.known(unit)
     try:
+        if unit:
+            cards["CUNIT1"] = units.parsed(units.known(unit)).to_string("fits")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             wcs = WCS(cards)

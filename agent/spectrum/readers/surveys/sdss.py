@@ -128,8 +128,11 @@ def _read_image(fits: FitsFile) -> Spectrum:
         snr={b: v for b in "gri" if (v := header.number(f"SN_{b.upper()}")) is not None and v > 0},
         catalogue_class=header.text("SPEC_TYPE"),
         meta={
-            "read_as": "SDSS spSpec", "axis_from": "COEFF0, COEFF1", "errors_from": "row 3 (sigma)",
-            "mask_from": f"row 4 ({BITS})", "object": header.text("OBJECT") or header.text("NAME"),
+            "read_as": "SDSS spSpec",
+            "axis_from": "COEFF0, COEFF1",
+            "errors_from": "row 3 (sigma)",
+            "mask_from": f"row 4 ({BITS})",
+            "object": header.text("OBJECT") or header.text("NAME"),
             **vacuum(header),
             **(velocity_frame(header) if observed else {}),
         },
