@@ -16,7 +16,7 @@ from agent.language import deferred
 from agent.spectrum.readers import fits_image, fits_table, json_text, other, own, parquet, text, votable
 from agent.spectrum.readers.files import FORMATS, uncompressed
 from agent.spectrum.readers.fits import FitsFile
-from agent.spectrum.readers.producers import producer
+from agent.spectrum.readers.producers import refused
 from agent.spectrum.readers.surveys import desi, lamost, marz, mwm, plate, sdss
 from agent.spectrum.readers.targets import Targets
 from agent.spectrum.record import Spectrum, SpectrumError
@@ -113,9 +113,8 @@ def _targets(where: Path, name: str, stream: BinaryIO, size: int) -> Targets:
 
 
 def _fits_targets(where: Path, fits: FitsFile) -> Targets:
-    by = producer((fits[0].header.text,))
-    if by is not None and by.refused:
-        raise fits.refusal(by.refused, deferred("one spectrum, or a file of spectra"))
+    if (what := refused(fits[0].header.text)) is not None:
+        raise fits.refusal(what, deferred("one spectrum, or a file of spectra"))
     for recognises, targets in _FITS_READERS:
         if recognises(fits):
             found = targets(fits)

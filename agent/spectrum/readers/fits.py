@@ -57,7 +57,8 @@ class Header:
         return key in self._cards
 
     def __getitem__(self, key: str) -> Value:
-        return _card_value(self._cards.get(key, ""))
+        card = self._cards.get(key)
+        return None if card is None else _card_value(card)
 
     def keys(self, pattern: re.Pattern[str]) -> list[str]:
         """Return the keywords that match a pattern as a whole, in the order of the header."""
@@ -90,7 +91,8 @@ class Header:
 def _card_value(card: str) -> Value:
     quoted = _STRING.match(card)
     if quoted:
-        return _in_utf8(quoted[1].replace("''", "'")).rstrip()
+        text = quoted[1].replace("''", "'")
+        return (text if text.isascii() else _in_utf8(text)).rstrip()
     bare = card.split("/", 1)[0].strip()
     if bare in ("T", "F"):
         return bare == "T"
@@ -107,7 +109,7 @@ def _card_value(card: str) -> Value:
 def _in_utf8(text: str) -> str:
     """Return a text of a card with its letters beyond ASCII, which FITS does not allow and many programs write."""
     try:
-        return text if text.isascii() else text.encode("latin-1").decode()
+        return text.encode("latin-1").decode()
     except UnicodeError:
         return text
 
@@ -120,6 +122,7 @@ MAX_BYTES = 256 * 2**20
 
 _IMAGE_TYPES = {8: ">u1", 16: ">i2", 32: ">i4", 64: ">i8", -32: ">f4", -64: ">f8"}
 _TABLE_TYPES = {"L": "S1", "B": ">u1", "I": ">i2", "J": ">i4", "K": ">i8", "E": ">f4", "D": ">f8"}
+_WHOLE = ("B", "I", "J", "K")
 _WIDTHS = {"L": 1, "B": 1, "A": 1, "I": 2, "J": 4, "K": 8, "E": 4, "D": 8, "C": 8, "M": 16, "P": 8, "Q": 16}
 _FORMAT = re.compile(r"\s*(\d*)([LXBIJKAEDCMPQ])", re.IGNORECASE)
 _ASCII_FORMAT = re.compile(r"\s*([AIFED])\d", re.IGNORECASE)
@@ -262,8 +265,8 @@ class Hdu:
             scale, zero = self.header.number(f"TSCAL{n}"), self.header.number(f"TZERO{n}") or 0.0
             scale = 1.0 if scale is None else scale
             unit = self.header.text(f"TUNIT{n}")
-            null = self.header[f"TNULL{n}"]
-            null = null if code in ("B", "I", "J", "K") and isinstance(null, int) else None
+            null = self.header[f"TNULL{n}"] if code in _WHOLE and f"TNULL{n}" in self.header else None
+            null = null if isinstance(null, int) else None
             columns.setdefault(name.upper(), Column(name, code, repeat, offset, unit, scale, zero, null))
             offset += 0 if is_ascii else (repeat + 7) // 8 if code == "X" else repeat * _WIDTHS[code]
         if offset > self.shape[1]:

@@ -209,6 +209,17 @@ def producer(
     return next((one for one in PRODUCERS if made(one)), None)
 
 
+def refused(card: Callable[[str], str]) -> str | None:
+    """Return what a file is that holds no spectrum that could be inspected; None for any other file.
+
+    :param card: returns the value of a card of the primary header as text
+    """
+    for one in PRODUCERS:
+        if one.refused and all(_states(card(key), value) for key, value in one.cards.items()):
+            return one.refused
+    return None
+
+
 def _states(text: str, wanted: str) -> bool:
     return bool(text) and re.search(wanted, text, re.IGNORECASE) is not None
 
