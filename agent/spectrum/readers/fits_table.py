@@ -160,6 +160,10 @@ def _pixels(fits: FitsFile, name: str, table: _Table, row: int | None) -> tuple[
         return table.hdu.header.text(key) or fits[0].header.text(key)
 
     values = {column: _cells(table.hdu, column, row) for column in table.which.columns}
+    if row is not None and "DELTAW" in table.hdu.columns and table.hdu.column(table.which.wavelength).ndim == 1:
+        # IUE's low dispersion: the first wavelength and the step (NEWSIPS manual, "MXLO").
+        start, step = (float(table.hdu.column(key)[row]) for key in (table.which.wavelength, "DELTAW"))
+        values[table.which.wavelength] = start + step * np.arange(values[table.which.flux].size)
     stated = {column.name: column.unit for column in table.hdu.columns.values()}
     return columns.pixels(name, table.which, values, stated, table.by, card)
 

@@ -269,7 +269,7 @@ ERRORS: Mapping[ErrorKind, str] = {
 }
 
 IMAGES: Mapping[str, str] = {
-    "flux": r"flux|data|sci|spec(trum)?|primary",
+    "flux": r"flux(_?data)?|data|sci|spec(trum)?",
     "wavelength": r"wave(length)?s?|lam(bda)?",
     "log10": r"log_?(lam(bda)?|wave)",
     "mask": r"mask|dq|and_?mask|flags?|qual(ity)?",

@@ -251,6 +251,13 @@ def test_several_tables_are_several_targets(tmp_path):
     assert all("not_used" not in spectrum.meta for spectrum in found)
 
 
+def test_a_row_with_its_first_wavelength_and_step(tmp_path):
+    rows = {"WAVELENGTH": [1050.0, 1851.0], "DELTAW": [1.5, 2.5], "FLUX": [FLUX, 2 * FLUX], "SIGMA": [SIGMA, SIGMA]}
+    found = list(read_all(file(tmp_path / "swp1.mxlo", primary(TELESCOP="IUE"), table("MELO", **rows))))
+    np.testing.assert_array_equal(found[1].wavelength, 1851.0 + 2.5 * np.arange(N))
+    assert [spectrum.name for spectrum in found] == ["swp1.mxlo#0", "swp1.mxlo#1"]
+
+
 def test_both_halves_of_a_deep2_spectrum_are_one(tmp_path):
     halves = [table(f"{kind}-{arm}", SPEC=[FLUX], LAMBDA=[W + at], IVAR=[SIGMA**-2])
               for kind in ("Bxspf", "Horne") for arm, at in (("B", 0.0), ("R", 1600.0))]  # fmt: skip
