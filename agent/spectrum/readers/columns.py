@@ -191,9 +191,10 @@ def masked(
         return None, f"not 0 for {int(bad.sum())} of {bad.size} pixels"
     if rule.good:
         return bad, "0 = bad"
-    if bits < 0:
-        return bad, "not 0 = bad" if bits == -1 else "some bits = bad"
-    return bad, "bits " + ", ".join(str(n) for n in range(bits.bit_length()) if bits >> n & 1) + " = bad"
+    if bits == -1:
+        return bad, "not 0 = bad"
+    named = [str(n) for n in range(bits.bit_length() + (bits < 0)) if bits >> n & 1]
+    return bad, f"bits {', '.join(named)}{' and higher' if bits < 0 else ''} = bad"
 
 
 def _numbers(name: str, table: Mapping[str, Any], column: str) -> FloatArray:

@@ -43,9 +43,9 @@ def spectrum(
 ) -> Spectrum:
     """Build a ``Spectrum`` from one file's arrays (n,); ``fields`` are passed to it unchanged.
 
-    - Descending wavelengths are reversed; pixels whose wavelength is 0, negative or no number are left out; pixels of one
-      wavelength are averaged; where two orders overlap each is cut in the middle. ``meta`` counts them. Other unsorted
-      wavelengths are refused, by ``Spectrum``.
+    - Descending wavelengths are reversed; pixels whose wavelength is 0, negative or no number are left out; pixels of
+      one wavelength are averaged; where two orders overlap each is cut in the middle. ``meta`` counts them. Other
+      unsorted wavelengths are refused, by ``Spectrum``.
     - A pixel whose flux is NaN or infinite gets ivar 0, and as flux the straight line between its neighbours. A
       picture then looks as if the pixel were left out, as in the published tool.
     - An ivar that is NaN, infinite or negative is 0: no data.
@@ -73,9 +73,9 @@ def spectrum(
         raise SpectrumError(
             name, f"{flux.size} pixels", deferred("a spectrum of at least {min_pixels} pixels", min_pixels=MIN_PIXELS)
         )
-    arrays = {"flux": flux, "ivar": ivar, "mask": mask, "model": _usable(model, flux.shape)}
-    wavelength, arrays, counts = _on_one_axis(name, wavelength, arrays)
-    flux, ivar, mask, model = (arrays[key] for key in ("flux", "ivar", "mask", "model"))
+    arrays: Arrays = {"ivar": ivar, "mask": mask, "model": _usable(model, flux.shape)}
+    wavelength, flux, arrays, counts = _on_one_axis(name, wavelength, flux, arrays)
+    ivar, mask, model = (arrays[key] for key in ("ivar", "mask", "model"))
     fields["meta"] = {**fields.get("meta", {}), **counts}
     flux = _plausible(name, wavelength, flux, ivar)
     seen = np.isfinite(flux)
@@ -111,7 +111,9 @@ def _usable(model: Array | None, shape: tuple[int, ...]) -> Array | None:
 Arrays = dict[str, Array | None]
 
 
-def _on_one_axis(name: str, wavelength: FloatArray, arrays: Arrays) -> tuple[FloatArray, Arrays, dict[str, Scalar]]:
+def _on_one_axis(
+    name: str, wavelength: FloatArray, flux: FloatArray, arrays: Arrays
+) -> tuple[FloatArray, FloatArray, Arrays, dict[str, Scalar]]:
     """Return ascending wavelengths, the arrays on them, and how many pixels were left out or averaged, and why."""
     counts: dict[str, Scalar] = {}
     with np.errstate(invalid="ignore"):
@@ -121,29 +123,29 @@ def _on_one_axis(name: str, wavelength: FloatArray, arrays: Arrays) -> tuple[Flo
         if known.sum() < MIN_PIXELS:
             found = deferred("wavelengths in {n} of {size} pixels", n=int(known.sum()), size=known.size)
             raise SpectrumError(name, found, deferred("at least {min_pixels}", min_pixels=MIN_PIXELS))
-        wavelength, arrays = wavelength[known], _at(arrays, known)
+        wavelength, flux, arrays = wavelength[known], flux[known], _at(arrays, known)
     steps = np.diff(wavelength)
     if (steps < 0).sum() > (steps > 0).sum():
         back = slice(None, None, -1)
-        wavelength, arrays, steps = wavelength[back], _at(arrays, back), -steps[back]
+        wavelength, flux, arrays, steps = wavelength[back], flux[back], _at(arrays, back), -steps[back]
     if (steps == 0).any():
         size = wavelength.size
-        wavelength, arrays = _averaged(wavelength, arrays)
+        wavelength, flux, arrays = _averaged(wavelength, flux, arrays)
         counts["pixels_repeated"] = size - wavelength.size
         steps = np.diff(wavelength)
     if (steps < 0).any():
         kept = _cut_in_overlaps(wavelength, steps)
         if kept is not None:
             counts |= {"pixels_of_overlaps": wavelength.size - kept.size} if kept.size < wavelength.size else {}
-            wavelength, arrays = wavelength[kept], _at(arrays, kept)
-    return wavelength, arrays, counts
+            wavelength, flux, arrays = wavelength[kept], flux[kept], _at(arrays, kept)
+    return wavelength, flux, arrays, counts
 
 
 def _at(arrays: Arrays, index: Any) -> Arrays:
     return {key: None if array is None else array[index] for key, array in arrays.items()}
 
 
-def _averaged(wavelength: FloatArray, arrays: Arrays) -> tuple[FloatArray, Arrays]:
+def _averaged(wavelength: FloatArray, flux: FloatArray, arrays: Arrays) -> tuple[FloatArray, FloatArray, Arrays]:
     """Return one pixel for each run of pixels of one wavelength: the mean of their flux, weighted by ivar if they have
     one, the mean of their ivar, as they may not be independent, and a flag if all are flagged.
     """
@@ -160,14 +162,12 @@ def _averaged(wavelength: FloatArray, arrays: Arrays) -> tuple[FloatArray, Array
     averaged: Arrays = dict.fromkeys(arrays)
     with np.errstate(all="ignore"):
         for key, array in arrays.items():
-            if array is None:
-                continue
-            if key == "mask":
+            if array is not None and key == "mask":
                 averaged[key] = np.add.reduceat(array.astype(bool).astype(int), starts) == numbers
-            else:
-                ivar = arrays["ivar"]
-                averaged[key] = mean(array, ivar if key == "flux" and ivar is not None else ones)
-    return wavelength[starts], averaged
+            elif array is not None:
+                averaged[key] = mean(array, ones)
+        weight = arrays["ivar"]
+        return wavelength[starts], mean(flux, ones if weight is None else weight), averaged
 
 
 def _cut_in_overlaps(wavelength: FloatArray, steps: FloatArray) -> Array | None:

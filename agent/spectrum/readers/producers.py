@@ -66,8 +66,28 @@ class Producer:
 
 _FLAM = "erg s-1 cm-2 Å-1"
 _FUSE_UNITS: Mapping[Role, str] = {"wavelength": "Angstrom", "flux": _FLAM}
-_OPT: Mapping[Role, str] = {"wavelength": "opt_wave", "flux": "opt_flam", "errors": "opt_flam_ivar", "mask": "opt_mask"}
-_COUNTS: Mapping[Role, str] = _OPT | {"flux": "opt_counts", "errors": "opt_counts_ivar"}
+
+
+def _pypeit(extraction: str, flux: str) -> Producer:
+    """pypeit.readthedocs.io, "Spec1D output": extractions OPT (optimal) and BOX (boxcar), fluxes FLAM and COUNTS."""
+    names: Mapping[Role, str] = {
+        "wavelength": f"{extraction}_wave",
+        "flux": f"{extraction}_{flux}",
+        "errors": f"{extraction}_{flux}_ivar",
+        "mask": f"{extraction}_mask",
+    }
+    units: Mapping[Role, str] = {"flux": f"1e-17 {_FLAM}" if flux == "flam" else "counts", "wavelength": "Angstrom"}
+    return Producer(
+        "PypeIt spec1d",
+        columns=names.values(),
+        medium="vacuum",
+        roles=names,
+        units=units,
+        errors="ivar",
+        mask=Mask(good=True),
+    )
+
+
 _SPACE = r"^(HST|JWST|FUSE|IUE|GALEX|EUCLID|GAIA|HUT|WUPPE|ORFEUS|COPERNICUS|SPITZER|ISO|AKARI|ROMAN)\b"
 
 PRODUCERS = (
@@ -78,10 +98,7 @@ PRODUCERS = (
     ),
     # pypeit.readthedocs.io, "Coadd 1D output" and "Spec1D output": vacuum; the mask is 1 for good pixels.
     Producer("PypeIt OneSpec", {"DMODCLS": "OneSpec"}, ("wave", "mask"), medium="vacuum", mask=Mask(good=True)),
-    Producer("PypeIt spec1d", columns=_OPT.values(), medium="vacuum", roles=_OPT, errors="ivar", mask=Mask(good=True)),
-    Producer(
-        "PypeIt spec1d", columns=_COUNTS.values(), medium="vacuum", roles=_COUNTS, errors="ivar", mask=Mask(good=True)
-    ),
+    *(_pypeit(extraction, flux) for extraction in ("opt", "box") for flux in ("flam", "counts")),
     # jwst-pipeline.readthedocs.io, "Data quality flags": bit 0 is DO_NOT_USE.
     Producer("JWST", {"TELESCOP": "JWST"}, survey="JWST", medium="vacuum", mask=Mask(bits=1)),
     # STIS and COS data handbooks, "Data quality": SDQFLAGS has the bits that count as serious. COS also has 1 for good.
@@ -121,9 +138,18 @@ PRODUCERS = (
         join="bxspf_[br]",
         units={"wavelength": "Angstrom", "flux": "counts"},
     ),
-    # stsci.edu, "CALSPEC".
-    Producer("CALSPEC", {"MAPKEY": "calspec"}, survey="CALSPEC", medium="vacuum"),
-    Producer("CALSPEC", {"DBTABLE": "CRSPECTRUM"}, survey="CALSPEC", medium="vacuum"),
+    # stsci.edu, "CALSPEC": DATAQUAL is 1 for good pixels.
+    *(
+        Producer(
+            "CALSPEC",
+            {card: value},
+            survey="CALSPEC",
+            medium="vacuum",
+            roles={"mask": "dataqual"},
+            mask=Mask(good=True),
+        )
+        for card, value in (("MAPKEY", "calspec"), ("DBTABLE", "CRSPECTRUM"))
+    ),
     # Means of SDSS spectra (Kesseli et al. 2017, ApJS 230, 16).
     Producer(
         "PyHammer",
@@ -146,7 +172,7 @@ PRODUCERS = (
         units={"flux": "relative"},
     ),
     # Cushing, Vacca & Rayner 2004, PASP 116, 362.
-    Producer("SpeXtool", {"VERSION": "spextool"}, medium="vacuum"),
+    Producer("SpeXtool", {"XUNITS": "", "YUNITS": "", "NORDERS": ""}, medium="vacuum"),
     # ESPRESSO pipeline manual: WAVE is vacuum, WAVE_AIR is air.
     Producer("ESPRESSO", {"INSTRUME": "ESPRESSO"}, medium="vacuum"),
     Producer("ESPRESSO", columns=("wave", "wave_air"), medium="vacuum"),
@@ -181,6 +207,17 @@ def producer(
         )
 
     return next((one for one in PRODUCERS if made(one)), None)
+
+
+def refused(card: Callable[[str], str]) -> str | None:
+    """Return what a file is that holds no spectrum that could be inspected; None for any other file.
+
+    :param card: returns the value of a card of the primary header as text
+    """
+    for one in PRODUCERS:
+        if one.refused and all(_states(card(key), value) for key, value in one.cards.items()):
+            return one.refused
+    return None
 
 
 def _states(text: str, wanted: str) -> bool:
@@ -231,8 +268,8 @@ ERRORS: Mapping[ErrorKind, str] = {
     "variance": _OF_FLUX % r"var(?:iances?)?|stat",
 }
 
-IMAGES: Mapping[Role | str, str] = {
-    "flux": r"flux|data|sci|spec(trum)?|primary",
+IMAGES: Mapping[str, str] = {
+    "flux": r"flux(_?data)?|data|sci|spec(trum)?",
     "wavelength": r"wave(length)?s?|lam(bda)?",
     "log10": r"log_?(lam(bda)?|wave)",
     "mask": r"mask|dq|and_?mask|flags?|qual(ity)?",
@@ -243,7 +280,7 @@ UNITS: Mapping[str, str] = {
     **dict.fromkeys(("a", "aa", "å", "ang", "angstroem", "ångström", "ångstrom", "ångstroms", "0.1 nm"), "Angstrom"),
     **dict.fromkeys(("nanometer", "nanometre", "nano-meter", "nanom", "nmeter"), "nm"),
     **dict.fromkeys(("micron", "micrometer", "micrometre", "mu", "um", "µm", "microm", "mum", "umeter"), "um"),
-    **dict.fromkeys(("meter", "metre"), "m"),
+    **dict.fromkeys(("metre", "meter"), "m"),
     **dict.fromkeys(("cm-1", "1/cm", "cm^-1", "kayser", "cm**-1"), "1 / cm"),
 }
 """Spellings of units of wavelength that astropy does not know, in lower case without a plural s."""

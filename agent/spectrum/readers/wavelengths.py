@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -59,14 +60,13 @@ def axis(fits: FitsFile, header: Header, pixels: int, aperture: int = 0) -> Axis
     :raises SpectrumError: the header states no wavelength axis, or one that cannot be computed
     """
     if "system=multispec" in header.text("WAT0_001").replace(" ", ""):
-        start, step, log = _multispec(fits, header, aperture)
-        return Axis(_values(fits, start, step, log, pixels, "Angstrom"), "WAT2")
+        return Axis(_values(fits, *_multispec(fits, header, aperture), pixels, "Angstrom"), "WAT2")
     kind = header.text("CTYPE1").upper()
     value, at = header.number("CRVAL1"), header.number("CRPIX1")
     step, cards, not_used = _step(header)
-    if value is None and (log_step := header.number("COEFF1")) and header.number("COEFF0") is not None:
-        start = float(header.number("COEFF0") or 0.0)
-        return Axis(_values(fits, start, log_step, True, pixels, ""), "COEFF0, COEFF1")
+    log_start, log_step = header.number("COEFF0"), header.number("COEFF1")
+    if value is None and log_start is not None and log_step is not None:
+        return Axis(_values(fits, log_start, log_step, True, pixels, ""), "COEFF0, COEFF1")
     if value is None or not step or kind.startswith(_NOT_WAVELENGTH):
         actual = deferred("an image whose first axis is {value}", value=kind or "without CRVAL1 and CDELT1")
         raise fits.refusal(actual, deferred("a wavelength axis"))
@@ -107,12 +107,14 @@ def _by_wcs(fits: FitsFile, header: Header, pixels: int, unit: str, not_used: tu
     for key in (*_WCS, *header.keys(re.compile(r"P[VS]1_\d+"))):
         if key in header and header[key] is not None:
             cards[key] = header[key]
-    if unit:
-        cards["CUNIT1"] = units.known(unit)
     try:
-        wcs = WCS(cards)
-        values = wcs.wcs_pix2world(np.arange(pixels, dtype=np.float64)[:, None], 0)[:, 0]
-        wavelength = np.asarray((values * wcs.wcs.cunit[0]).to_value(AA, spectral()), np.float64)
+        if unit:
+            cards["CUNIT1"] = units.parsed(units.known(unit)).to_string("fits")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            wcs = WCS(cards)
+            values = wcs.wcs_pix2world(np.arange(pixels, dtype=np.float64)[:, None], 0)[:, 0]
+            wavelength = np.asarray((values * wcs.wcs.cunit[0]).to_value(AA, spectral()), np.float64)
     except Exception as error:
         # wcslib and the parsers of units raise kinds of their own.
         reason = " ".join(str(error).split())
@@ -128,7 +130,7 @@ _MEDIUM_CARDS = ("AIRORVAC", "AIRVAC", "VACORAIR", "MEDIUM", "WAVE_MED", "METADA
 
 
 def statements(header: Header) -> Iterator[Statement]:
-    """Yield what a header says about the medium: VACUUM, AIRORVAC and similar, or CTYPE1 WAVE (vacuum) or AWAV (air)."""
+    """Yield what a header says of the medium: VACUUM, AIRORVAC and similar, or CTYPE1 WAVE (vacuum) or AWAV (air)."""
     stated = header["VACUUM"]
     if stated is not None:
         yes = stated is True or str(stated).strip().upper() in ("T", "TRUE", "1", "YES")
@@ -136,7 +138,7 @@ def statements(header: Header) -> Iterator[Statement]:
     for key in _MEDIUM_CARDS:
         if key in header and (text := header.text(key)):
             # linetools: {"airvac": "vac"}
-            yield f"{key} = {text:.40}", re.sub(r"airvac", "", text, flags=re.IGNORECASE)
+            yield f"{key} = {text}" if len(text) < 30 else key, re.sub(r"airvac", "", text, flags=re.IGNORECASE)
     kind = header.text("CTYPE1").upper()
     if re.match(r"WAVE(-|$)", kind):
         yield f"CTYPE1 = {kind}", "vacuum"
