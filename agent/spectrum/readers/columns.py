@@ -79,14 +79,14 @@ def roles(names: Sequence[str], by: Producer | None = None) -> Roles | None:
 
 def _parted(word: str) -> tuple[str, str]:
     """Return a name without the unit that it ends with (``wavelength_nm``), and the unit; "" without one."""
-    match = re.fullmatch(r"(.+)_(nm|um|microns?|angstroms?|ang|aa|m|hz|[gt]hz|k?ev|cgs|[mu]?jy)", word)
+    match = re.fullmatch(r"(.+)_(nm|um|microns?|angstroms?|ang|aa|m|hz|[gt]hz|k?ev|cgs|[mu]?jy)", word, re.IGNORECASE)
     return (match[1], "" if match[2] == "cgs" else match[2]) if match else (word, "")
 
 
 def unit_in_name(name: str) -> str:
     """Return the unit in a column's name: ``wave [nm]``, ``lambda(Angstrom)``, ``wavelength_nm``; "" without one."""
     match = re.search(r"[\[(]([^\])]*)[\])]", name)
-    return match[1] if match else _parted(plain(name))[1]
+    return match[1] if match else _parted(re.sub(r"[\s-]+", "_", name.strip()))[1]
 
 
 def pixels(

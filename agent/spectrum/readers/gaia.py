@@ -32,15 +32,21 @@ def is_sampled(wavelength: Any) -> bool:
     return np.array_equal(wavelength, SAMPLES)
 
 
-def ids(name: str, source: str = "") -> dict[str, str]:
-    """Return the identifiers of a source.
+def fields(name: str, source: str = "") -> dict[str, Any]:
+    """Return the fields of ``Spectrum`` that are known of every sampled spectrum.
 
-    :param name: of the file, where DataLink writes the identifier
+    :param name: of the file, where DataLink writes the identifier of the source
     :param source: the identifier, if the file states it
     """
     match = _SOURCE.search(name)
     source = source or (match[1] if match else "")
-    return {"gaia_dr3": source} if source else {}
+    return {
+        "survey": XP.survey,
+        "medium": "vacuum",
+        "flux_unit": XP.units["flux"],
+        "ids": {"gaia_dr3": source} if source else {},
+        "meta": {},
+    }
 
 
 def has_rows(names: Collection[str]) -> bool:
@@ -62,30 +68,19 @@ def rows(name: str, source_ids: Any, flux: Any, flux_error: Any, wavelengths: Ar
     if size != axis.size or not len(source_ids):
         found = deferred("{size} fluxes of a source of Gaia, and {n} wavelengths", size=size, n=axis.size)
         raise SpectrumError(name, found, deferred("as many (sampling), or 343 fluxes, from 336 to 1020 nm"))
-    several = len(source_ids) > 1
+    meta = {
+        "read_as": "GaiaXPy table",
+        "axis_from": "336 to 1020 nm by 2" if wavelengths is None else "sampling (nm)",
+        "flux_from": f"column flux ({XP.units['flux']})",
+        "errors_from": "column flux_error (sigma)",
+        "medium_from": XP.name,
+    }
     targets = Targets(name)
     for source, values, errors in zip(source_ids, flux, flux_error, strict=True):
-        meta = {
-            "read_as": "GaiaXPy table",
-            "axis_from": "336 to 1020 nm by 2" if wavelengths is None else "sampling (nm)",
-            "flux_from": f"column flux ({XP.units['flux']})",
-            "errors_from": "column flux_error (sigma)",
-            "medium_from": XP.name,
-        }
-        label = str(source) if several else ""
-        read: partial[Any] = partial(
-            spectrum,
-            f"{name}#{label}" if label else name,
-            axis * 10.0,
-            np.asarray(values, np.float64).reshape(-1),
-            ivar_from_sigma(np.asarray(errors, np.float64).reshape(-1)),
-            medium="vacuum",
-            flux_unit=XP.units["flux"],
-            survey=XP.survey,
-            ids=ids(name, str(source)),
-            meta=meta,
-        )
-        targets.add(label, read)
+        label = str(source) if len(source_ids) > 1 else ""
+        arrays = (axis * 10.0, np.asarray(values, np.float64), ivar_from_sigma(np.asarray(errors, np.float64)))
+        known = fields(name, str(source)) | {"meta": meta}
+        targets.add(label, partial(spectrum, f"{name}#{label}" if label else name, *arrays, **known))
     return targets
 
 

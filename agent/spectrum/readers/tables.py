@@ -157,8 +157,9 @@ def read(name: str, table: Table, **known: Any) -> Spectrum:
     which = table.roles
     assert which is not None
     values = {key: _filled(table.columns[key]) for key in which.columns}
-    is_gaia = gaia.is_sampled(values[which.wavelength])
-    by = gaia.XP if is_gaia else table.producer if table.producer is not gaia.XP else None
+    is_gaia, by = gaia.is_sampled(values[which.wavelength]), table.producer
+    if is_gaia or by is gaia.XP:
+        by = gaia.XP if is_gaia else None  # its columns alone could be those of any table about a source
     stated = dict(table.units)
     if table.card("flux_unit"):
         stated[which.flux] = table.card("flux_unit")
@@ -173,8 +174,8 @@ def read(name: str, table: Table, **known: Any) -> Spectrum:
     if by is not None and by.frame is not None:
         fields.setdefault("frame", by.frame)
     if is_gaia:
-        arrays["flux_unit"] = gaia.XP.units["flux"]
-        fields["ids"] = gaia.ids(name, fields["ids"].get("source_id", ""))
+        of_gaia = gaia.fields(name, fields["ids"].get("source_id", ""))
+        arrays["flux_unit"], fields["ids"] = of_gaia["flux_unit"], of_gaia["ids"]
     if of_axis is not None:
         fields["medium"] = of_axis
     else:

@@ -15,7 +15,7 @@ import csv
 import itertools
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,8 +33,6 @@ from agent.spectrum.record import Spectrum, SpectrumError
 MAX_TEXT = 64 * 2**20
 MAX_ASTROPY = 16 * 2**20
 """Bytes that astropy is given; it takes some ten times as much memory."""
-MAX_GUESSED = 2**17
-"""Bytes of a text whose form astropy may guess; it tries dozens."""
 _COMMENT = re.compile(r"\s*([#*%;!]|SET\b)")
 _KEY_VALUE = re.compile(r"^\W*([A-Za-z][\w /+-]{0,30}?)\s*[:=]\s*(\S.*)$")
 _ECSV_COLUMN = re.compile(
@@ -43,7 +41,7 @@ _ECSV_COLUMN = re.compile(
 _SDSS_NAME = re.compile(r"^spec-\d{4,6}-\d{5}-\d{4}")
 _SNID = re.compile(r"\s*\d+\s+\d+(\s+\d+\.\d*){2}\s+\d+\s+\S+\s+-?\d+\.\d*\s+\S+(\s+-?\d+){1,2}\s*")
 """Numbers of epochs and bins, wavelengths, knots, name, decline, type (Blondin & Tonry 2007, ApJ 666, 1024)."""
-_DECIMAL_COMMAS = re.compile(r"\s*-?\d+,\d+(e[+-]?\d+)?(\s*[;\t ]\s*-?\d+(,\d+)?(e[+-]?\d+)?)+\s*", re.IGNORECASE)
+_DECIMAL_COMMAS = re.compile(r"(?=.*\d,\d)\s*-?\d+(,\d+)?(e[+-]?\d+)?(\s*[;\t ]\s*-?\d+(,\d+)?(e[+-]?\d+)?)+\s*", re.I)
 _EXPECTED = deferred("lines of numbers: wavelength in Å, flux, and if known its error")
 _FORMS = {
     "ascii.ecsv": "ECSV table",
@@ -82,20 +80,11 @@ def targets(name: str, raw: bytes) -> Targets:
     text = _decoded(name, raw)
     form = _form(text)
     try:
-        if form in ("", "ascii.ecsv"):
-            try:
-                table = _table(name, _taken_apart(name, text, bool(form)))
-            except SpectrumError:
-                if not form:
-                    raise
-                table = _by_astropy(name, text, form)
-        else:
-            table = _by_astropy(name, text, form)
+        table = _by_astropy(name, text, form) if form else _table(name, _taken_apart(name, text))
     except SpectrumError:
-        guessed = _guessed(text)
-        if guessed is None:
+        if not text.startswith("# %ECSV"):
             raise
-        table = guessed
+        table = _by_astropy(name, text, "ascii.ecsv")
     return tables.targets(name, [table])
 
 
@@ -103,7 +92,7 @@ def _decoded(name: str, raw: bytes) -> str:
     # In the whole file: a text with millions of NUL bytes would become strings of several times its size.
     if b"\0" in raw:
         start = raw[:200]
-        if start[:2] in (b"\xff\xfe", b"\xfe\xff") or not any(start[::2]) or not any(start[1::2]):
+        if start[:2] in (b"\xff\xfe", b"\xfe\xff") or any(start[::2]) != any(start[1::2]):
             raise SpectrumError(name, deferred("a text in UTF-16"), deferred("a text in UTF-8"))
         raise SpectrumError(
             name, deferred("a binary file of no known kind"), deferred("a FITS, Parquet or text spectrum")
@@ -115,100 +104,77 @@ def _decoded(name: str, raw: bytes) -> str:
 
 
 def _form(text: str) -> str:
-    """Return astropy's name of the form of a text that says what it is; "" for any other."""
+    """Return astropy's name of the form of a text that this module does not take apart; "" for any other."""
     start = text[:10_000].lstrip()
-    if start.startswith("# %ECSV"):
-        return "ascii.ecsv"
-    if "\nByte-by-byte Description" in start or start.startswith("Byte-by-byte Description"):
+    if re.search("^Byte-by-byte Description", start, re.MULTILINE):
         return "ascii.mrt" if start.startswith("Title:") else "ascii.cds"
-    is_ipac = start.startswith("\\ ") or (start.startswith("|") and not text.rstrip().endswith("|"))
+    is_ipac = re.match(r"\\(?!begin|document)", start) or (start.startswith("|") and not text.rstrip().endswith("|"))
     return "ascii.ipac" if is_ipac else ""
-
-
-# ---- by astropy
 
 
 def _by_astropy(name: str, text: str, form: str) -> Table:
     """:raises SpectrumError: it is damaged, or too large"""
-    called = _FORMS[form]
     if len(text) > MAX_ASTROPY:
-        found = deferred("{form} of {size} characters", form=called, size=len(text))
+        found = deferred("{form} of {size} characters", form=_FORMS[form], size=len(text))
         raise SpectrumError(name, found, deferred("at most {most}", most=MAX_ASTROPY))
     from astropy.table import Table as TheirTable
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            theirs = TheirTable.read(
-                text.splitlines(), format=form, **({} if form == "ascii.ecsv" else {"guess": False})
-            )
+            theirs: Any = TheirTable.read(text.splitlines(), format=form)
         except Exception as error:
             # Its parsers raise many kinds over a damaged table, from yaml's to numpy's.
             reason = " ".join(str(error).split())
-            found = deferred("{form} that cannot be read: {reason:.120}", form=called, reason=reason)
+            found = deferred("{form} that cannot be read: {reason:.120}", form=_FORMS[form], reason=reason)
             raise SpectrumError(name, found, deferred("a complete table")) from None
-    return _of_theirs(theirs, called)
-
-
-def _guessed(text: str) -> Table | None:
-    """Return the table of a small text in a form that astropy guesses; None without wavelength and flux in it."""
-    if len(text) > MAX_GUESSED or not re.search("wave|lam|freq|energy", text[:10_000], re.IGNORECASE):
-        return None
-    from astropy.table import Table as TheirTable
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            table = _of_theirs(TheirTable.read(text.splitlines(), format="ascii"), "text table")
-        except Exception:
-            return None
-    which = table.roles
-    is_one = which is not None and all(table.columns[key].dtype.kind in "fiu" for key in which.columns)
-    return table if is_one else None
-
-
-def _of_theirs(theirs: Any, read_as: str) -> Table:
-    # MRT keeps its notes, IPAC its keywords in forms of their own.
     meta = dict(theirs.meta)
-    keywords = {key: entry.get("value") for key, entry in dict(meta.pop("keywords", {})).items()}
-    comments = meta.pop("comments", [])
-    header = {str(key).lower(): value for key, value in (meta | keywords).items()}
-    comments = [str(line) for line in comments] if isinstance(comments, list) else []
-    about = [(f"description of {key}", str(theirs[key].info.description or "")) for key in theirs.colnames]
+    comments = [str(line) for line in meta.pop("comments", [])]
+    meta |= {key: entry.get("value") for key, entry in dict(meta.pop("keywords", {})).items()}  # of IPAC
+    columns = {key: theirs[key] for key in theirs.colnames}
     return Table(
-        {key: getattr(theirs[key], "value", theirs[key]) for key in theirs.colnames},
-        read_as,
-        {key: str(theirs[key].unit) for key in theirs.colnames if getattr(theirs[key], "unit", None) is not None},
-        _key_values(comments) | header,
-        [*(pair for pair in about if re.search("wave|lam", f"{pair[0]}", re.IGNORECASE)), *_of_comments(comments)],
+        columns,
+        _FORMS[form],
+        {key: str(column.unit) for key, column in columns.items() if getattr(column, "unit", None) is not None},
+        _key_values(comments) | {str(key).lower(): value for key, value in meta.items()},
+        [
+            *((f"description of {key}", str(column.info.description or "")) for key, column in columns.items()),
+            *_of_comments(comments),
+        ],
     )
 
 
 # ---- by this module
 
 
-def _taken_apart(name: str, text: str, is_ecsv: bool) -> _Text:
-    numbered = {number: line for number, line in enumerate(text.splitlines(), start=1) if line.strip()}
-    comments = [line for line in numbered.values() if _COMMENT.match(line)]
-    numbered = {number: line for number, line in numbered.items() if not _COMMENT.match(line)}
+def _taken_apart(name: str, text: str) -> _Text:
+    comments, numbered = [], {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if _COMMENT.match(line):
+            comments.append(line)
+        elif line.strip():
+            numbered[number] = line
+    if any(not re.search(r"\w", row) for row in itertools.islice(numbered.values(), 3)):
+        numbered = {number: row for number, row in numbered.items() if re.search(r"\w", row)}  # lines drawn by hyphens
     rows = list(numbered.values())
-    if rows and rows[0].startswith("|"):
-        # Fixed-width tables with bars, also Markdown's, with a line of hyphens.
-        numbered = {number: row for number, row in numbered.items() if re.search(r"\w", row)}
-        rows = [row.strip().strip("|") for row in numbered.values()]
     if not rows:
         raise SpectrumError(name, deferred("no line of data"), _EXPECTED)
+    if rows[0].startswith("|"):
+        rows = [row.strip().strip("|") for row in rows]
     if _SNID.fullmatch(rows[0]):
         found = deferred("a template of SNID: epochs of a supernova without their continuum")
         raise SpectrumError(name, found, deferred("a spectrum with its flux"))
     delimiter, first = _delimiter(rows), rows[0]
-    names = [c.strip().strip('"') for c in first.split(delimiter)] if _is_header(first, delimiter) else []
+    names = _split(first, delimiter) if _is_header(first, delimiter) else []
     rows = rows[1:] if names else rows
     stated: list[str] = []
     if names and rows and _is_header(rows[0], delimiter):
-        stated = [cell.strip().strip('"[]()') for cell in rows[0].split(delimiter)]
-        stated = stated if len(stated) == len(names) and all(map(_is_unit, stated)) else []
-        rows = rows[1:] if stated else rows
+        stated = [cell.strip("[]()") for cell in _split(rows[0], delimiter)]
+        is_rdb = all(re.fullmatch(r"\d*[NS]", cell) for cell in stated)  # types of columns
+        if is_rdb or (len(stated) == len(names) and all(map(_is_unit, stated))):
+            rows, stated = rows[1:], [] if is_rdb else stated
+        else:
+            stated = []
     parsed = _Text(comments, names, rows, delimiter)
     parsed.columns = _numbers(name, parsed, list(numbered)[-len(rows) :])
     width = len(parsed.columns)
@@ -218,7 +184,7 @@ def _taken_apart(name: str, text: str, is_ecsv: bool) -> _Text:
             found = deferred("{n_names} column names over {shape} columns", n_names=len(names), shape=width)
             raise SpectrumError(name, found, _EXPECTED)
     parsed.units = {key: unit for key, unit in zip(parsed.names, stated, strict=False) if unit}
-    if is_ecsv:
+    if comments and comments[0].startswith("# %ECSV"):
         parsed.units = _ecsv_units(name, parsed)
     if parsed.names and not parsed.names[0] and not _counts(parsed.columns[0]):
         parsed.names[0] = "1"
@@ -251,15 +217,18 @@ def _delimiter(rows: list[str]) -> str | None:
     return next((d for d in (",", ";", "|") if d in first), None)
 
 
+def _split(line: str, delimiter: str | None) -> list[str]:
+    cells = re.findall(r'"[^"]*"|[^\s"]+', line) if delimiter is None and '"' in line else line.split(delimiter)
+    return [cell.strip().strip('"') for cell in cells]
+
+
 def _is_header(line: str, delimiter: str | None) -> bool:
-    cells = [cell.strip().strip('"').lower() for cell in line.split(delimiter)]
+    cells = (cell.lower() for cell in _split(line, delimiter))
     return any(cell.lstrip("([")[:1].isalpha() and cell not in ("nan", "inf", "infinity") for cell in cells)
 
 
 def _is_unit(cell: str) -> bool:
     word = units.known(cell)
-    if re.fullmatch(r"\d*[NS]", cell):
-        return False  # types of columns, in RDB
     return word != cell or word.lower() in ("nm", "counts", "adu", "relative") or units.parsed(word) is not None
 
 
@@ -286,7 +255,7 @@ def _loaded(rows: list[str], delimiter: str | None) -> Array | None:
         return None
 
 
-_WORDS = {**dict.fromkeys(("", '""', "--", "null", "n/a", "none", "masked"), "nan"), "true": "1", "false": "0"}
+_WORDS = {**dict.fromkeys(("", "--", "null", "n/a", "none", "masked"), "nan"), "true": "1", "false": "0"}
 
 
 def _converted(name: str, text: _Text, line_numbers: Sequence[int]) -> list[Any]:
@@ -298,14 +267,15 @@ def _converted(name: str, text: _Text, line_numbers: Sequence[int]) -> list[Any]
     if any(_DECIMAL_COMMAS.fullmatch(row) for row in rows[:2]):
         raise SpectrumError(name, deferred("numbers with decimal commas"), deferred("decimal points, as in 4000.5"))
     if delimiter is None:
-        cells = [row.split() for row in rows]
+        cells = [_split(row, None) for row in rows]
     else:
         try:
             cells = list(csv.reader(rows, delimiter=delimiter, skipinitialspace=True))
         except csv.Error as error:
             raise SpectrumError(name, deferred("cells that cannot be read ({error})", error=error), _EXPECTED) from None
     text.cells = cells
-    kinds = [_kind(cell) if text.names else "number" for cell in cells[0]]
+    has_roles = roles(text.names) is not None or gaia.has_rows(text.names)
+    kinds = [_kind(cell) if has_roles else "number" for cell in cells[0]]
     for number, row in zip(line_numbers, cells, strict=False):
         for column, (cell, kind) in enumerate(zip(row, kinds, strict=False), start=1):
             if kind == "number" and _number(cell) is None:
@@ -326,7 +296,11 @@ def _converted(name: str, text: _Text, line_numbers: Sequence[int]) -> list[Any]
                 first=line_numbers[0],
             )
             raise SpectrumError(name, found, _EXPECTED)
-    make = {"number": lambda column: np.array([_number(c) for c in column]), "text": np.array, "array": _arrays}
+    make: dict[str, Callable[[Any], Any]] = {
+        "number": lambda column: np.array([_number(cell) for cell in column]),
+        "text": np.array,
+        "array": _arrays,
+    }
     try:
         return [make[kind](column) for kind, column in zip(kinds, zip(*cells, strict=True), strict=True)]
     except ValueError:
@@ -459,7 +433,8 @@ def _key_values(comments: Sequence[str]) -> dict[str, Any]:
     for line in comments[:200]:
         match = _KEY_VALUE.match(line.lstrip("#*%;! "))
         if match:
-            value = match[2].strip()
+            # FITS cards in comments: TELESCOP= 'HST     ' / telescope
+            value = re.sub(r"^'([^']*)'\s*(/.*)?$", r"\1", match[2]).strip()
             # The meta of ECSV is YAML: - {medium: air}
             values.setdefault(match[1].strip().lower(), value.removesuffix("}").strip("'\"") if is_ecsv else value)
         elif line.lstrip().startswith("SET ") and "=" in line:

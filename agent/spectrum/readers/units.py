@@ -128,7 +128,8 @@ def of_errors(kind: ErrorKind, stated: str, flux: str) -> tuple[ErrorKind | None
     for candidate in (kind, "sigma", "variance", "ivar"):
         power = {"sigma": 1, "variance": 2, "ivar": -2}[candidate]
         try:
-            return candidate, float(theirs.to(own**power))
+            factor = float(theirs.to(own**power))
+            return candidate, 1.0 if abs(factor - 1.0) < 1e-9 else factor
         except (ValueError, TypeError, ArithmeticError):
             continue
     return None, 1.0

@@ -18,7 +18,7 @@ import numpy as np
 
 from agent.language import deferred
 from agent.spectrum.readers import gaia, tables
-from agent.spectrum.readers.columns import Roles
+from agent.spectrum.readers.columns import Roles, roles
 from agent.spectrum.readers.tables import Table
 from agent.spectrum.readers.targets import Targets
 from agent.spectrum.record import SpectrumError
@@ -110,21 +110,17 @@ def _table(theirs: Any) -> Table:
     header = {key: params[key] for key in _PARAMS if key in params}
     header = {key: value if key == "sampling" else _text(value) for key, value in header.items()}
     title = next((text for key in ("title", "targname", "target") if (text := _text(params.get(key)))), "")
-    which = _named(fields)
+    which = _named(fields) or roles(names)
     axis = [fields[which.wavelength]] if which else list(fields.values())
-    words = [(kind, str(getattr(field, kind))) for field in axis for kind in _MEDIUM if getattr(field, kind)]
-    words += [("description", str(theirs.description))] if theirs.description else []
-    words += [
-        (f"PARAM {param.name}", f"{param.name} {param.value}")
-        for param in theirs.params
-        if "vac" in str(param.name).lower()
-    ]
+    texts = [f"{kind} {getattr(field, kind)}" for field in axis for kind in _MEDIUM if getattr(field, kind)]
+    texts += [f"description {theirs.description}"] if theirs.description else []
+    texts += [f"{param.name} = {param.value}" for param in theirs.params if "vac" in str(param.name).lower()]
     return Table(
         {name: theirs.array[field.ID] for name, field in fields.items()},
         "VOTable",
         {name: str(field.unit) for name, field in fields.items() if field.unit is not None},
         header | ({"object": title} if title else {}),
-        words,
+        [(text[:60], text) for text in texts],
         which=which,
         name=str(theirs.name or theirs.ID or ""),
     )
@@ -139,7 +135,9 @@ def _named(fields: Mapping[str, Any]) -> Roles | None:
             match = next((name for name, text in texts if re.search(pattern, text)), None)
             if match is not None:
                 found.setdefault(role, match)
-    return Roles(**found) if {"wavelength", "flux"} <= set(found) else None
+    if not {"wavelength", "flux"} <= set(found):
+        return None
+    return Roles(found["wavelength"], found["flux"], found.get("errors"))
 
 
 def _text(value: Any) -> str:

@@ -357,7 +357,8 @@ def text(path: Path, content: str) -> Path:
 
 def test_text_without_headings(tmp_path):
     two = read(text(tmp_path / "a.txt", lines(WAVELENGTH, FLUX)))
-    assert (two.errors, two.medium, two.meta) == ("estimated", "air", {"medium_assumed": True})
+    how = {"read_as": "text table", "axis_from": "column 1", "flux_from": "column 2"}
+    assert (two.errors, two.medium, two.meta) == ("estimated", "air", {"medium_assumed": True} | how)
     three = read(text(tmp_path / "b", lines(WAVELENGTH, FLUX, np.full(N, 2.0), join="\t")))
     assert set(three.ivar) == {0.25}
     assert three.errors == "measured"
@@ -368,11 +369,18 @@ def test_text_without_headings(tmp_path):
     np.testing.assert_allclose(read(text(tmp_path / "a.txt", "\n".join(rows))).flux, FLUX)
 
 
-def test_a_third_column_that_cannot_be_an_error_and_further_ones_are_ignored(tmp_path):
-    assert read(text(tmp_path / "a.txt", lines(WAVELENGTH, FLUX, -FLUX))).errors == "estimated"
-    four = read(text(tmp_path / "b.txt", lines(WAVELENGTH, FLUX, FLUX, FLUX)))
-    assert four.errors == "estimated"
-    assert four.meta["columns_unused"] == 2
+@pytest.mark.parametrize(
+    ("further", "not_used"),
+    [
+        ([-FLUX], "column 3"),
+        ([np.gradient(WAVELENGTH)], "column 3 (width of bins)"),
+        ([np.full(N, 300.0)], "column 3 (constant, 300)"),
+        ([FLUX, FLUX], "columns 3 to 4"),
+    ],
+)
+def test_columns_without_a_name_that_cannot_be_errors_are_said_to_be_not_used(tmp_path, further, not_used):
+    found = read(text(tmp_path / "a.txt", lines(WAVELENGTH, FLUX, *further)))
+    assert (found.errors, found.meta["not_used"]) == ("estimated", not_used)
 
 
 def test_descending_wavelengths_are_reversed_with_all_other_columns(tmp_path):
@@ -485,8 +493,8 @@ def test_what_lacks_in_rows_of_a_parquet_catalogue(tmp_path):
     columns = {"redshift": [None, 0.2], "z": [0.1, 0.3], "pixels": [pixels, [None, *pixels]]}
     pq.write_table(pa.table(columns), tmp_path / "Npix=44.parquet")
     assert read(tmp_path / "Npix=44.parquet", "0").redshift == 0.1
-    with pytest.raises(SpectrumError, match="wavelengths with NaN or infinity among them"):
-        read(tmp_path / "Npix=44.parquet", "1")
+    second = read(tmp_path / "Npix=44.parquet", "1")
+    assert (len(second), second.meta["pixels_without_wavelength"]) == (N, 1)
 
 
 def test_parquet_with_one_spectrum_per_row(tmp_path):

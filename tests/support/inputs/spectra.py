@@ -213,7 +213,31 @@ FITS = {
 _ROWS = "\n".join(f"{w:.2f},{f:.3f},1.0" for w, f in zip(WAVELENGTH, FLUX, strict=True))
 _SPACED = _ROWS.replace(",", "  ")
 _ECSV = "# %ECSV 1.0\n# ---\n# datatype:\n# - {name: wave, unit: nm, datatype: float64}"
+_MRT = """Title: A star
+Authors: Nobody A.
+Table: Spectrum
+================================================================================
+Byte-by-byte Description of file: star_mrt.txt
+--------------------------------------------------------------------------------
+   Bytes Format Units    Label   Explanations
+--------------------------------------------------------------------------------
+   1-  7 F7.2   0.1nm    Wave    Wavelength in vacuum
+   9- 14 F6.3   mJy      Flux    ?="" Flux density
+  16- 18 F3.1   mJy      e_Flux  Uncertainty in Flux
+--------------------------------------------------------------------------------
+"""
+_IPAC = """\\object = 'a star'
+|wavelength|  flux|error|
+|    double|double|double|
+|        um|   mJy|  mJy|
+|      null|  null| null|
+"""
 TEXT = {
+    "mrt": (_MRT + _ROWS.replace(",", " ")).encode(),
+    "ipac": (
+        _IPAC + "\n".join(f" {w / 1e4:9.5f} {f:6.3f} {1.0:5.2f} " for w, f in zip(WAVELENGTH, FLUX, strict=True))
+    ).encode(),
+    "vectors": f'wave,flux\n"{WAVELENGTH.tolist()}","{FLUX.tolist()}"\n'.encode(),
     "csv": f"# a star\n# RA : 193.8\n# z = 0.1\nwavelength,flux,err\n{_ROWS}\n".encode(),
     "ecsv": f"{_ECSV}\nwave flux err\n{_SPACED}\n".encode(),
     "commented": f"% lambda flux err\n{_SPACED}\n".encode(),
@@ -402,15 +426,14 @@ DAMAGED_TEXT: dict[str, tuple[bytes, str]] = {
     "five rows": (_pairs((n, 1.0) for n in range(4000, 4005)), "5 pixels"),
     "micrometres": (_pairs((w, 1.0) for w in np.linspace(0.35, 0.9, 50)), "an axis without unit from 0.35 to 0.9"),
     "going back": (_pairs((w, 1.0) for w in [*_RANGE, 4020]), "4049 Å followed by 4020 Å"),
-    "standing still": (_pairs((w, 1.0) for w in [*_RANGE, 4049]), "4049 Å followed by 4049 Å"),
     "NaN alone": (_pairs((w, "nan") for w in _RANGE), "no pixel with data"),
     "zeros alone": (_pairs((w, 0.0) for w in _RANGE), "no pixel with data"),
     "a catalogue": (b"ra,dec,mag\n" + b"1,2,3\n" * 50, "columns ra, dec, mag"),
-    "parsecs": (b"wave [parsec],flux\n" + _pairs((w, 1) for w in _RANGE).replace(b" ", b","), "in 'parsec'"),
+    "parsnips": (b"wave [parsnip],flux\n" + _pairs((w, 1) for w in _RANGE).replace(b" ", b","), "in 'parsnip'"),
     "an end in words": (_pairs([(4000, 1.0)] * 5 + [(4010, "x")] * 5), "'x' in line 6, column 2"),
-    "a wavelength of NaN": (
-        b"wave,flux\n" + _pairs((w, 1) for w in [*_RANGE, "nan"]).replace(b" ", b","),
-        "NaN or infinity",
+    "wavelengths of NaN": (
+        b"wave,flux\n" + _pairs((w, 1) for w in [*range(4000, 4005), *["nan"] * 9]).replace(b" ", b","),
+        "wavelengths in 5 of 14 pixels",
     ),
     "nothing": (b"", "an empty file"),
     "VOTable, cut": (XML["ssa"][:-200], "a damaged VOTable"),
