@@ -80,7 +80,7 @@ def roles(names: Sequence[str], by: Producer | None = None) -> Roles | None:
 def _parted(word: str) -> tuple[str, str]:
     """Return a name without the unit that it ends with (``wavelength_nm``), and the unit; "" without one."""
     match = re.fullmatch(r"(.+)_(nm|um|microns?|angstroms?|ang|aa|m|hz|[gt]hz|k?ev|cgs|[mu]?jy)", word, re.IGNORECASE)
-    return (match[1], "" if match[2] == "cgs" else match[2]) if match else (word, "")
+    return (match[1], "" if match[2].lower() == "cgs" else match[2]) if match else (word, "")
 
 
 def unit_in_name(name: str) -> str:
