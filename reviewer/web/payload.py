@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 from pydantic import TypeAdapter
 
 from agent import lines
-from agent.language import deferred, tr
-from agent.spectrum import Spectrum
+from agent.language import deferred, localized, tr
+from agent.spectrum import Spectrum, account
 from agent.tasks import Task
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import step_to_json
@@ -329,6 +329,9 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
         "snr_typical": spectrum.snr_typical,
         "ids": dict(spectrum.ids),
         "meta": dict(spectrum.meta),
+        # The page shows medium and velocity frame itself: a person may have stated the medium since.
+        "read": localized(account.sources(spectrum)),
+        "warnings": localized(account.warnings(spectrum)),
         "position": position,
         "links": links(spectrum),
         # None without one, so that a blind sheet says no more than its numbers.
