@@ -329,9 +329,6 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
         "snr_typical": spectrum.snr_typical,
         "ids": dict(spectrum.ids),
         "meta": dict(spectrum.meta),
-        # The page shows medium and velocity frame itself: a person may have stated the medium since.
-        "read": localized(account.sources(spectrum)),
-        "warnings": localized(account.warnings(spectrum)),
         "position": position,
         "links": links(spectrum),
         # None without one, so that a blind sheet says no more than its numbers.
@@ -340,13 +337,23 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
     }
 
 
-def spectrum_bytes(spectrum: Spectrum) -> bytes:
+def reading_json(spectrum: Spectrum) -> dict[str, list[list[str]]]:
+    """Return how the file was read, as label and text of each line, in the language of the request.
+
+    Not medium and velocity frame, which the page shows itself: a person may have stated the medium since.
+    """
+    return localized({"read": account.sources(spectrum), "warnings": account.warnings(spectrum)})
+
+
+def spectrum_bytes(spectrum: Spectrum, reading: bool = True) -> bytes:
     """Pack a spectrum as binary: uint32 header length, JSON header padded to 8 bytes, then the arrays.
 
     Little-endian: wavelength and ivar float64 (ivar of a flux in erg s-1 cm-2 Å-1 is beyond float32), flux
     float32, mask uint8. Float32 is for drawing on the screen; pictures and measurements use what is stored.
+
+    :param reading: with ``reading_json``
     """
-    about = {"n": len(spectrum), **about_json(spectrum)}
+    about = {"n": len(spectrum), **about_json(spectrum), **(reading_json(spectrum) if reading else {})}
     header = json.dumps(about, ensure_ascii=False, allow_nan=False).encode()
     header += b" " * (-(len(header) + 4) % 8)
     arrays = (

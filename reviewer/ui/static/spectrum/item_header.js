@@ -3,7 +3,7 @@
 import { fill, h } from '../common/dom.js'
 import { mediumText } from '../common/format.js'
 import { sentences, t, word } from '../common/language.js'
-import { copyButton, factsSheet, warningsOf } from './spectrum_facts.js'
+import { copyButton, factsSheet, warningNote } from './spectrum_facts.js'
 
 /**
  * One line: what is never cut are the coordinates and the links.
@@ -37,7 +37,7 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
     mayState &&
       spectrum.meta.medium_assumed &&
       h('span.look', { title: t('air or vacuum: the file does not say') }, mediumText(spectrum)),
-    warningNote(spectrum, name),
+    warningNote(spectrum, toast),
     spectrum === null &&
       h(
         'span.look.facts',
@@ -50,16 +50,6 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
     h('span.spring'),
     buttons,
   )
-}
-
-/** The first of what was not used of the file; it opens the sheet of the name, which has all. */
-function warningNote(spectrum, /** @type {HTMLButtonElement} */ name) {
-  const notes = warningsOf(spectrum).map(([label, text]) => t('{label}: {text}', { label, text }))
-  const onClick = () => {
-    name.focus() // there Escape closes the sheet
-    name.click()
-  }
-  return notes.length > 0 && h('button.guide.warning', { title: notes.join('\n'), onClick }, notes[0])
 }
 
 /** Whether the file does not state the medium. */

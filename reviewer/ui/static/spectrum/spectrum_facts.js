@@ -45,9 +45,6 @@ const medium = (/** @type {any} */ spectrum) => {
   return source ? `${mediumText(spectrum)} (${source})` : mediumText(spectrum)
 }
 
-/** [label, text] of what of the file was not used, left out or changed. @param {any} spectrum @returns {any[]} */
-export const warningsOf = (spectrum) => spectrum?.warnings ?? []
-
 /** [name, value] of the S/N in each band that the file has: u to z first. */
 function signalToNoise({ snr }) {
   const place = (/** @type {[string, any]} */ [band]) => (BANDS.includes(band) ? BANDS.indexOf(band) : BANDS.length)
@@ -72,14 +69,31 @@ export const factsSheet = (button, spectrum, toast, first) =>
       [t('velocity frame'), velocityFrame(spectrum)],
       [t('redshift in the file'), Number.isFinite(spectrum.redshift) ? redshift(spectrum.redshift) : t('none')],
     ]
-    const read = [...(spectrum.read ?? []), ...warningsOf(spectrum)]
-    const text = [...rows, ...read].map(([name, value]) => `${name}\t${value.textContent ?? value}`).join('\n')
-    const onClick = () => copyText(text, toast, t('All of it copied.'))
-    const all = h('button.copy-all', { onClick }, t('copy all'))
-    const list = (/** @type {any[]} */ facts) =>
-      h('dl', ...facts.map(([name, value]) => [h('dt', name), h('dd', value)]))
-    return [list(rows), read.length > 0 && [h('h2', t('How this file was read')), list(read)], all]
+    return [list(rows), howRead(spectrum), copyAll([...rows, ...linesOf(spectrum)], toast)]
   })
+
+/** A button with the first of what was not used of the file, and its sheet; null where all was used. */
+export function warningNote(/** @type {any} */ spectrum, /** @type {(text: string) => void} */ toast) {
+  const [warning] = spectrum?.warnings ?? []
+  if (!warning) return null
+  const text = t('{label}: {text}', { label: warning[0], text: warning[1] })
+  const note = h('button.guide.warning', { title: text }, text)
+  const content = () => [howRead(spectrum), copyAll(linesOf(spectrum), toast)]
+  return [note, sheetOf(note, 'div.facts-sheet', t('How this file was read'), content)]
+}
+
+/** [label, text] of each, with what was not used, left out or changed last. @param {any} spectrum @returns {any[]} */
+const linesOf = (spectrum) => [...(spectrum.read ?? []), ...(spectrum.warnings ?? [])]
+
+const howRead = (/** @type {any} */ spectrum) =>
+  linesOf(spectrum).length > 0 && [h('h2', t('How this file was read')), list(linesOf(spectrum))]
+
+const list = (/** @type {any[]} */ rows) => h('dl', ...rows.map(([name, value]) => [h('dt', name), h('dd', value)]))
+
+function copyAll(/** @type {any[]} */ rows, /** @type {(text: string) => void} */ toast) {
+  const text = rows.map(([name, value]) => `${name}\t${value.textContent ?? value}`).join('\n')
+  return h('button.copy-all', { onClick: () => copyText(text, toast, t('All of it copied.')) }, t('copy all'))
+}
 
 export const copyButton = (/** @type {string} */ value, /** @type {string} */ name, toast) =>
   h(
