@@ -24,7 +24,8 @@ _WORDS = {
     word: word
     for word in (
         *(deferred("air"), deferred("vacuum"), deferred("heliocentric"), deferred("barycentric")),
-        *(deferred("geocentric"), deferred("topocentric")),
+        *(deferred("geocentric"), deferred("topocentric"), deferred("unknown"), deferred("relative")),
+        *(deferred("count"), deferred("counts"), deferred("adu"), deferred("normalized"), deferred("normalised")),
     )
 }
 
@@ -50,7 +51,7 @@ def sources(spectrum: Spectrum) -> list[Line]:
         (deferred("layout"), _text(spectrum, "read_as") or _text(spectrum, "read_by")),
         (deferred("wavelengths from"), _text(spectrum, "axis_from")),
         (deferred("flux from"), _text(spectrum, "flux_from")),
-        (deferred("flux unit"), unit or spectrum.flux_unit),
+        (deferred("flux unit"), unit or _WORDS.get(spectrum.flux_unit, spectrum.flux_unit)),
         (deferred("errors from") if spectrum.errors == "measured" else deferred("errors"), errors),
         (deferred("mask from"), _text(spectrum, "mask_from")),
     )

@@ -337,12 +337,12 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
     }
 
 
-def reading_json(spectrum: Spectrum) -> dict[str, list[list[str]]]:
+def reading_json(spectrum: Spectrum) -> dict[str, Any]:
     """Return how the file was read, as label and text of each line, in the language of the request.
 
     Not medium and velocity frame, which the page shows itself: a person may have stated the medium since.
     """
-    return localized({"read": account.sources(spectrum), "warnings": account.warnings(spectrum)})
+    return {"read": localized(account.sources(spectrum)), "warnings": localized(account.warnings(spectrum))}
 
 
 def spectrum_bytes(spectrum: Spectrum, reading: bool = True) -> bytes:
