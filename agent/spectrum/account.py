@@ -60,50 +60,30 @@ def sources(spectrum: Spectrum) -> list[Line]:
 
 def warnings(spectrum: Spectrum) -> list[Line]:
     """Return what of the file was not used, left out or changed: shown without being asked for."""
-    lines = (
-        (deferred("not used"), _not_used(spectrum)),
-        (deferred("left out"), _left_out(spectrum)),
-        (deferred("changed"), _changed(spectrum)),
+    columns, without, repeated, overlaps = (_count(spectrum, key) for key in ("columns_unused", *COUNTS))
+    arms, unrounded = _text(spectrum, "arms_missing"), spectrum.meta.get("wavelengths_unrounded") is True
+    all_without = deferredn(
+        "{n} pixel whose wavelength is 0, negative or NaN",
+        "{n} pixels whose wavelengths are 0, negative or NaN",
+        without,
     )
-    return [(label, joined(texts)) for label, texts in lines if texts]
-
-
-def _not_used(spectrum: Spectrum) -> list[str]:
-    n = _count(spectrum, "columns_unused")
-    texts = [_text(spectrum, "not_used"), deferredn("{n} column", "{n} columns", n) if n else ""]
-    return [text for text in texts if text]
-
-
-def _left_out(spectrum: Spectrum) -> list[str]:
-    texts = []
-    if n := _count(spectrum, "pixels_without_wavelength"):
-        texts.append(
-            deferredn(
-                "{n} pixel whose wavelength is 0, negative or NaN",
-                "{n} pixels whose wavelengths are 0, negative or NaN",
-                n,
-            )
-        )
-    if n := _count(spectrum, "pixels_of_overlaps"):
-        texts.append(deferredn("{n} pixel where two orders overlap", "{n} pixels where two orders overlap", n))
-    if arms := _text(spectrum, "arms_missing"):
-        texts.append(deferred("the file has no data of arm {arms}", arms=arms))
-    return texts
-
-
-def _changed(spectrum: Spectrum) -> list[str]:
-    texts = []
-    if n := _count(spectrum, "pixels_repeated"):
-        texts.append(
-            deferredn(
-                "{n} pixel averaged with another of the same wavelength",
-                "{n} pixels averaged with others of the same wavelength",
-                n,
-            )
-        )
-    if spectrum.meta.get("wavelengths_unrounded") is True:
-        texts.append(deferred("wavelengths rounded in the file, evenly spaced again"))
-    return texts
+    all_repeated = deferredn(
+        "{n} pixel averaged with another of the same wavelength",
+        "{n} pixels averaged with others of the same wavelength",
+        repeated,
+    )
+    all_overlaps = deferredn("{n} pixel where two orders overlap", "{n} pixels where two orders overlap", overlaps)
+    lines = (
+        (deferred("not used"), _text(spectrum, "not_used")),
+        (deferred("not used"), deferredn("{n} column", "{n} columns", columns) if columns else ""),
+        (deferred("left out"), all_without if without else ""),
+        (deferred("left out"), all_overlaps if overlaps else ""),
+        (deferred("left out"), deferred("the file has no data of arm {arms}", arms=arms) if arms else ""),
+        (deferred("changed"), all_repeated if repeated else ""),
+        (deferred("changed"), deferred("wavelengths rounded in the file, evenly spaced again") if unrounded else ""),
+    )
+    labels = dict.fromkeys(label for label, text in lines if text)
+    return [(label, joined(text for other, text in lines if text and other == label)) for label in labels]
 
 
 def _medium(spectrum: Spectrum) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import CHECK_FAILED, DONE, ProgressBar, print_result, refuse_ignored
+from agent.cli.command import CHECK_FAILED, DONE, ProgressBar, print_result, progress, refuse_ignored
 from agent.cli.options import JsonOutput, at_least_one, option
 from agent.cli.selection import Skipped, skipped_text
 from agent.language import tr, trn
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent.spectrum import Spectrum
 
 SHOWN = 20
-"""Faults printed for a person (--json has all of them), and spectra of one file that are explained."""
+"""Faults, and unread parts of one file, printed for a person (--json has all); spectra of one file explained."""
 
 
 @dataclass(kw_only=True)
@@ -116,12 +116,14 @@ def _explain(arguments: Options) -> int:
     spectra: list[dict[str, Any]] = []
     refused: list[dict[str, str]] = []
     more: dict[str, int] = {}
+    unread: dict[str, tuple[str, ...]] = {}
     blocks = []
 
     def on_skip(path: Path, reason: str) -> None:
         skipped.append({"file": str(path), "reason": reason})
 
-    for source in list(_sources(arguments.explain, on_skip)):
+    sources = list(_sources(arguments.explain, on_skip))
+    for source in progress(sources, len(sources), tr("reading")):
         file = SpectrumFile(source.path)
         targets = file.names(source.target) or (source.target,)
         for target in targets[:SHOWN]:
@@ -135,7 +137,11 @@ def _explain(arguments: Options) -> int:
         if len(targets) > SHOWN:
             more[source.file] = len(targets) - SHOWN
             blocks.append(tr("{file}: {n} more spectra", file=one_line(source.file), n=more[source.file]))
-    result = {"spectra": spectra, "refused": refused, "more": more, "skipped": skipped}
+        elif not source.target and (parts := file.unread()):
+            unread[source.file] = parts
+            names = [*parts[:SHOWN], *([tr("and {n} more", n=len(parts) - SHOWN)] if len(parts) > SHOWN else [])]
+            blocks.append(one_line(tr("{file}: not read: {names}", file=source.file, names="; ".join(names)), 2000))
+    result = {"spectra": spectra, "refused": refused, "more": more, "unread": unread, "skipped": skipped}
     print_result(arguments, result, "\n\n".join(blocks) + skipped_text(skipped))
     return CHECK_FAILED if refused else DONE
 

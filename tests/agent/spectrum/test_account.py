@@ -11,9 +11,11 @@ import pytest
 
 import app
 from agent.language import PSEUDO, localized, speaking
-from agent.spectrum import Spectrum
+from agent.spectrum import Spectrum, readers
 from agent.spectrum.account import KEYS, account, sources, warnings
 from agent.spectrum.readers import own
+from agent.spectrum.readers.fits import FitsFile
+from agent.spectrum.readers.targets import Targets
 
 JWST = {
     "read_as": "table EXTRACT1D",
@@ -173,6 +175,25 @@ def test_of_a_file_with_several_spectra_the_first_twenty_or_a_named_one_are_expl
     assert [shown["file"] for shown in json.loads(out)["spectra"]] == ["many.json#id-22"]
     status, out = explained(capsys, "many.json#id-99")
     assert (status, "a target id-99" in out) == (1, True)
+
+
+def test_what_of_a_file_was_not_read_at_all_is_listed_after_its_spectra(
+    table: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read = readers._fits_targets
+
+    def with_unread(where: Path, fits: FitsFile) -> Targets:
+        targets = read(where, fits)
+        targets.unread = lambda: [f"HDU {n} SKY" for n in range(2, 24)]
+        return targets
+
+    monkeypatch.setattr(readers, "_fits_targets", with_unread)
+    _, out = explained(capsys, table)
+    last = out.strip().split("\n\n")[-1]
+    assert last.startswith("a.fits: not read: HDU 2 SKY; HDU 3 SKY; ")
+    assert last.endswith("HDU 21 SKY; and 2 more")
+    _, out = explained(capsys, table, "--json")
+    assert len(json.loads(out)["unread"]["a.fits"]) == 22
 
 
 def test_options_that_need_a_database_are_refused(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
