@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 SHOWN = 20
 """Faults, and unread parts of one file, printed for a person (--json has all); spectra of one file explained."""
 
+LONGEST_LINE = 2000
+"""Characters of the names of unread parts."""
+
 
 @dataclass(kw_only=True)
 class Options(Database, JsonOutput):
@@ -140,7 +143,11 @@ def _explain(arguments: Options) -> int:
         elif not source.target and (parts := file.unread()):
             unread[source.file] = parts
             names = [*parts[:SHOWN], *([tr("and {n} more", n=len(parts) - SHOWN)] if len(parts) > SHOWN else [])]
-            blocks.append(one_line(tr("{file}: not read: {names}", file=source.file, names="; ".join(names)), 2000))
+            line = one_line(tr("{label}: {text}", label=tr("not read"), text="; ".join(names)), LONGEST_LINE)
+            if len(targets) == 1:
+                blocks[-1] += f"\n  {line}"
+            else:
+                blocks.append(f"{one_line(source.file)}\n  {line}")
     result = {"spectra": spectra, "refused": refused, "more": more, "unread": unread, "skipped": skipped}
     print_result(arguments, result, "\n\n".join(blocks) + skipped_text(skipped))
     return CHECK_FAILED if refused else DONE

@@ -189,8 +189,8 @@ def test_what_of_a_file_was_not_read_at_all_is_listed_after_its_spectra(
 
     monkeypatch.setattr(readers, "_fits_targets", with_unread)
     _, out = explained(capsys, table)
-    last = out.strip().split("\n\n")[-1]
-    assert last.startswith("a.fits: not read: HDU 2 SKY; HDU 3 SKY; ")
+    last = out.splitlines()[-1]
+    assert last.startswith("  not read: HDU 2 SKY; HDU 3 SKY; ")
     assert last.endswith("HDU 21 SKY; and 2 more")
     _, out = explained(capsys, table, "--json")
     assert len(json.loads(out)["unread"]["a.fits"]) == 22
