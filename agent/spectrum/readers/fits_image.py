@@ -50,9 +50,8 @@ def _flux(fits: FitsFile) -> Hdu | None:
 
 def _role(hdu: Hdu) -> str:
     """Return what an HDU holds by its name, "" if it is not one of the known names."""
-    names: dict[str, str] = {role: pattern for role, pattern in IMAGES.items() if role != "flux"}
-    names.update(ERRORS)
-    return next((role for role, pattern in names.items() if re.fullmatch(pattern, plain(hdu.name))), "")
+    names = [(role, pattern) for role, pattern in IMAGES.items() if role != "flux"] + [*ERRORS.items()]
+    return next((role for role, pattern in names if re.fullmatch(pattern, plain(hdu.name))), "")
 
 
 def targets(fits: FitsFile) -> Targets:

@@ -253,7 +253,13 @@ def test_several_tables_are_several_targets(tmp_path):
 
 def test_a_row_with_its_first_wavelength_and_step(tmp_path):
     rows = {"WAVELENGTH": [1050.0, 1851.0], "DELTAW": [1.5, 2.5], "FLUX": [FLUX, 2 * FLUX], "SIGMA": [SIGMA, SIGMA]}
-    found = list(read_all(file(tmp_path / "swp1.mxlo", primary(TELESCOP="IUE"), table("MELO", **rows))))
+    found = list(
+        read_all(
+            file(
+                tmp_path / "swp1.mxlo", primary(TELESCOP="IUE"), table("MELO", units={"WAVELENGTH": "ANGSTROM"}, **rows)
+            )
+        )
+    )
     np.testing.assert_array_equal(found[1].wavelength, 1851.0 + 2.5 * np.arange(N))
     assert [spectrum.name for spectrum in found] == ["swp1.mxlo#0", "swp1.mxlo#1"]
 
