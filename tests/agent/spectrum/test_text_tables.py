@@ -12,7 +12,6 @@ from astropy.table import MaskedColumn, Table
 
 from agent.spectrum import SeveralSpectra, SpectrumError, read, read_all
 from agent.spectrum.readers import opened, text
-from tests.support.inputs.spectra import TEXT
 
 N = 200
 W = 4000.0 + 2.5 * np.arange(N)
@@ -140,13 +139,19 @@ def test_tables_that_other_programs_write(tmp_path, form, read_as):
     assert found.medium == ("vacuum" if form == "ascii.mrt" else "air")  # the others keep no description
 
 
-@pytest.mark.parametrize("kind", ["mrt", "ipac"])
-def test_a_damaged_or_huge_table_of_a_known_form_is_refused_by_its_name(tmp_path, kind, monkeypatch):
-    named = {"mrt": "AAS machine-readable table (MRT)", "ipac": "IPAC table"}[kind]
-    broken = TEXT[kind].replace(b"F7.2", b"?").replace(b"|wave", b"wave")
-    assert f"found {named} that cannot be read: " in refusal(put(tmp_path / "broken", broken))
+@pytest.mark.parametrize(
+    ("form", "name", "part"),
+    [
+        ("ascii.mrt", "AAS machine-readable table (MRT)", "Bytes Format"),
+        ("ascii.ipac", "IPAC table", "double|"),
+        ("ascii.ecsv", "ECSV table", "datatype: float64}"),
+    ],
+)
+def test_a_damaged_or_huge_table_of_a_known_form_is_refused_by_its_name(tmp_path, form, name, part, monkeypatch):
+    content = by_astropy(Table({"wavelength": W, "flux": FLUX}), form)
+    assert f"found {name} that cannot be read: " in refusal(put(tmp_path / "broken", content.replace(part, "?:{")))
     monkeypatch.setattr(text, "MAX_ASTROPY", 1000)
-    assert f"found {named} of " in refusal(put(tmp_path / "huge", TEXT[kind]))
+    assert f"found {name} of " in refusal(put(tmp_path / "huge", content.replace("datatype: float64}", "?:{")))
 
 
 def test_a_column_that_tells_spectra_apart_gives_one_target_for_each_value(tmp_path):

@@ -213,31 +213,7 @@ FITS = {
 _ROWS = "\n".join(f"{w:.2f},{f:.3f},1.0" for w, f in zip(WAVELENGTH, FLUX, strict=True))
 _SPACED = _ROWS.replace(",", "  ")
 _ECSV = "# %ECSV 1.0\n# ---\n# datatype:\n# - {name: wave, unit: nm, datatype: float64}"
-_MRT = """Title: A star
-Authors: Nobody A.
-Table: Spectrum
-================================================================================
-Byte-by-byte Description of file: star_mrt.txt
---------------------------------------------------------------------------------
-   Bytes Format Units    Label   Explanations
---------------------------------------------------------------------------------
-   1-  7 F7.2   0.1nm    Wave    Wavelength in vacuum
-   9- 14 F6.3   mJy      Flux    ?="" Flux density
-  16- 18 F3.1   mJy      e_Flux  Uncertainty in Flux
---------------------------------------------------------------------------------
-"""
-_IPAC = """\\object = 'a star'
-|wavelength|  flux|error|
-|    double|double|double|
-|        um|   mJy|  mJy|
-|      null|  null| null|
-"""
 TEXT = {
-    "mrt": (_MRT + _ROWS.replace(",", " ")).encode(),
-    "ipac": (
-        _IPAC + "\n".join(f" {w / 1e4:9.5f} {f:6.3f} {1.0:5.2f} " for w, f in zip(WAVELENGTH, FLUX, strict=True))
-    ).encode(),
-    "vectors": f'wave,flux\n"{WAVELENGTH.tolist()}","{FLUX.tolist()}"\n'.encode(),
     "csv": f"# a star\n# RA : 193.8\n# z = 0.1\nwavelength,flux,err\n{_ROWS}\n".encode(),
     "ecsv": f"{_ECSV}\nwave flux err\n{_SPACED}\n".encode(),
     "commented": f"% lambda flux err\n{_SPACED}\n".encode(),
