@@ -200,7 +200,7 @@ def masked(
 def _numbers(name: str, table: Mapping[str, Any], column: str) -> FloatArray:
     try:
         return np.asarray(table[column], np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise SpectrumError(name, deferred("a column {column} that is not numbers", column=column), "numbers") from None
 
 

@@ -75,10 +75,14 @@ def rows(name: str, source_ids: Any, flux: Any, flux_error: Any, wavelengths: Ar
         "errors_from": "column flux_error (sigma)",
         "medium_from": XP.name,
     }
+    labels = [str(source) for source in source_ids]
+    if len(set(labels)) < len(labels):
+        labels = [str(row) for row in range(len(labels))]
     targets = Targets(name)
-    for source, values, errors in zip(source_ids, flux, flux_error, strict=True):
-        label = str(source) if len(source_ids) > 1 else ""
-        arrays = (axis * 10.0, np.asarray(values, np.float64), ivar_from_sigma(np.asarray(errors, np.float64)))
+    for label, source, values, errors in zip(labels, source_ids, flux, flux_error, strict=True):
+        label = label if len(labels) > 1 else ""
+        sigma = _numbers(name, "flux_error", errors)
+        arrays = (axis * 10.0, _numbers(name, "flux", values), ivar_from_sigma(sigma))
         known = fields(name, str(source)) | {"meta": meta}
         targets.add(label, partial(spectrum, f"{name}#{label}" if label else name, *arrays, **known))
     return targets
@@ -91,7 +95,11 @@ def sampling(name: str, stated: Any) -> Array | None:
     """
     if isinstance(stated, str):
         stated = re.split(r"[,\s]+", stated.strip("[](){} ")) if stated.strip("[](){} ") else None
+    return None if stated is None else _numbers(name, "sampling", stated)
+
+
+def _numbers(name: str, what: str, values: Any) -> Array:
     try:
-        return None if stated is None else np.asarray(stated, np.float64).reshape(-1)
-    except (TypeError, ValueError):
-        raise SpectrumError(name, deferred("a sampling that is not numbers"), deferred("wavelengths in nm")) from None
+        return np.ma.filled(np.ma.asarray(values, np.float64), np.nan).reshape(-1)
+    except (TypeError, ValueError, OverflowError):
+        raise SpectrumError(name, deferred("a column {column} that is not numbers", column=what), "numbers") from None

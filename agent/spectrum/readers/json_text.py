@@ -108,7 +108,7 @@ def _catalog(name: str, thing: Mapping[str, Any], entry: Mapping[str, Any]) -> S
         raise SpectrumError(name, deferred("a spectrum without u_wavelengths or u_fluxes"), _EXPECTED_UNITS)
     try:
         data = np.asarray(entry["data"], np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise SpectrumError(
             name, deferred("data that are not rows of numbers"), deferred("rows of wavelength, flux, error")
         ) from None

@@ -94,7 +94,7 @@ def survey(release: str) -> str:
 def _array(name: str, key: str, value: Any) -> Array:
     try:
         return np.asarray(value, np.float64).reshape(-1)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise SpectrumError(
             name, deferred("{key} that is not numbers", key=key), deferred("an array of numbers")
         ) from None

@@ -107,7 +107,7 @@ def targets(name: str, tables: Sequence[Table]) -> Targets:
 def _parts(table: Table, which: Roles) -> Iterator[tuple[str, Table]]:
     """Yield the label and the columns of each spectrum of a table."""
     flux, columns = table.columns[which.flux], table.columns
-    if np.ndim(flux) == 2 or (len(flux) and np.ndim(flux[0]) == 1):
+    if len(flux) and np.ndim(flux[0]) == 1:
         for row in range(len(flux)):
             cells = {key: column[row] for key, column in columns.items()}
             yield str(row) if len(flux) > 1 else "", replace(table, columns=cells, text=_from(table.text, row))
@@ -128,11 +128,11 @@ def _runs(table: Table, which: Roles) -> tuple[str, list[int]]:
     """Return the column that tells spectra apart and the rows where each starts; "" and the first row without one."""
     try:
         steps = np.diff(_filled(table.columns[which.wavelength]))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return "", [0]  # refused when it is read
     steps = steps if (steps > 0).sum() >= (steps < 0).sum() else -steps
     for name, column in table.columns.items() if (steps < 0).any() else ():
-        values = np.asarray(column)
+        values = _array(column)
         if name in which.columns or values.ndim != 1 or _PARTS.fullmatch(plain(name)):
             continue
         ends = np.flatnonzero(values[1:] != values[:-1])
@@ -191,7 +191,7 @@ def read(name: str, table: Table, **known: Any) -> Spectrum:
     further = table.further
     if further is None:
         rest = [key for key in table.columns if key not in which.columns and key not in used]
-        further = [f"column {key}" for key in rest if _is_numbers(table.columns[key], len(values[which.flux]))]
+        further = [f"column {key}" for key in rest if _is_numbers(table.columns[key], arrays["flux"].shape)]
     meta |= unused(further, meta.get("not_used"))
     printed = arrays["wavelength"]
     arrays["wavelength"] = evenly_spaced(printed)
@@ -216,7 +216,7 @@ def _single(table: Table, key: str) -> Any:
     """Return the value of a column that says something of a whole spectrum; None if it is no such column."""
     if key.lower() not in ABOUT:
         return None
-    values = np.ma.asarray(table.columns[key])
+    values = _array(table.columns[key])
     if values.ndim == 0:
         return None if np.ma.is_masked(values) else table.text(key, 0) if table.text else table.columns[key]
     if values.ndim != 1 or not values.size or np.ma.is_masked(values) or (values != values[0]).any():
@@ -226,19 +226,24 @@ def _single(table: Table, key: str) -> Any:
 
 def _filled(values: Any) -> Any:
     """Return numbers with NaN where they are masked; anything else as it is."""
-    if not isinstance(values, np.ma.MaskedArray):
+    if not isinstance(values, np.ma.MaskedArray) or values.dtype.kind not in "biuf":
         return values
     return np.ma.filled(values.astype(np.float64), np.nan)
 
 
-def _is_numbers(values: Any, size: int) -> bool:
-    """Return whether a column holds numbers for all pixels."""
+def _array(values: Any) -> Any:
+    """Return a column as an array, masked where there is nothing; empty if its cells are arrays of several lengths."""
     try:
-        array = np.ma.asarray(values)
+        return np.ma.asarray(values)
     except ValueError:
-        return False  # a list of lists of several lengths
+        return np.ma.empty((0, 0))
+
+
+def _is_numbers(values: Any, shape: tuple[int, ...]) -> bool:
+    """Return whether a column holds numbers for all pixels."""
+    array = _array(values)
     has_numbers = array.dtype.kind in "biuf" or any(isinstance(value, float) for value in array.flat[:50])
-    return array.shape[:1] == (size,) and has_numbers
+    return array.ndim > 0 and array.shape[:1] == shape[:1] and has_numbers
 
 
 def evenly_spaced(wavelength: FloatArray) -> FloatArray:
@@ -248,7 +253,7 @@ def evenly_spaced(wavelength: FloatArray) -> FloatArray:
     spacing is that of the first hundred pixels, and every printed value has to lie within half of its last digit of
     the even axis; otherwise the axis is returned unchanged.
     """
-    steps = np.diff(wavelength)
+    steps = np.diff(wavelength) if wavelength.ndim == 1 else np.empty(0)
     if steps.size < 100 or not (steps == 0).any() or (steps < 0).any():
         return wavelength
     step = float(np.median(steps[:100]))

@@ -376,7 +376,7 @@ def _table(name: str, text: _Text) -> Table:
         columns = {key: column for key, column in zip(text.names, text.columns, strict=True) if key}
         which = roles(list(columns))
         for key in which.columns if which else ():
-            if np.asarray(columns[key]).dtype.kind == "U":
+            if isinstance(columns[key], np.ndarray) and columns[key].dtype.kind == "U":
                 raise SpectrumError(name, deferred("a column {column} that is not numbers", column=key), "numbers")
         return Table(columns, read_as, text.units, header, statements, text.cell)
     third, why = _third(name, text.columns)

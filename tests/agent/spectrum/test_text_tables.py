@@ -142,7 +142,7 @@ def test_tables_that_other_programs_write(tmp_path, form, read_as):
 @pytest.mark.parametrize(
     ("form", "name", "part"),
     [
-        ("ascii.mrt", "AAS machine-readable table (MRT)", "Bytes Format"),
+        ("ascii.mrt", "AAS machine-readable table (MRT)", "F6.1"),
         ("ascii.ipac", "IPAC table", "double|"),
         ("ascii.ecsv", "ECSV table", "datatype: float64}"),
     ],
