@@ -119,8 +119,18 @@ NO_MESSAGES: dict[str, set[str]] = {
         "ended by the server: ",
     },
     "agent/settings_file.py": {"Value error, ", "Input should be "},
+    # Names of layouts, columns and cards, kept in the meta of a spectrum.
+    "agent/spectrum/readers/gaia.py": {
+        *("GaiaXPy table", "336 to 1020 nm by 2", "column flux (", "column flux_error (sigma)"),
+    },
     "agent/spectrum/readers/other.py": {"data central"},
+    "agent/spectrum/readers/parquet.py": {"Parquet table"},
+    "agent/spectrum/readers/sparcl.py": {"SPARCL record"},
     "agent/spectrum/readers/surveys/desi.py": {"DESI data model"},
+    "agent/spectrum/readers/text.py": {
+        *("ECSV table", "AAS machine-readable table (MRT)", "CDS table", "IPAC table", "text table"),
+        *("description of ", "column 3 (width of bins)"),
+    },
     "agent/tasks/files.py": {"Analyze the provided spectrum to determine if it is ", "above, below", "index, feature"},
     "agent/trajectory/json_rows.py": {"Unterminated string"},
     "agent/trajectory/record.py": {"You are a helpful assistant."},

@@ -215,8 +215,8 @@ def medium_fields(statements: Iterable[Statement], by: Producer | None, waveleng
     convention. Spectra from the ground that state nothing are usually in air: arc lines are tabled so, and IRAF leaves
     them so; ``meta["medium_assumed"]`` is then true.
     """
-    found = _mediums(statements)
-    medium, source = next(found, (None, ""))
+    media = _mediums(statements)
+    medium, source = next(media, (None, ""))
     if medium is None and by is not None and by.medium is not None:
         medium, source = by.medium, by.name
     if medium is None and np.nanmax(wavelength, initial=0.0) < SHORTEST_AIR_WAVELENGTH:

@@ -167,17 +167,17 @@ def _further(schema: Any, used: Sequence[str]) -> list[str]:
 
 def _units(schema: Any) -> dict[str, str]:
     """Return the units that columns state, or the header that astropy writes."""
-    found = {field.name: (field.metadata or {}).get(b"unit", b"").decode("utf-8", "replace") for field in schema}
+    units = {field.name: (field.metadata or {}).get(b"unit", b"").decode("utf-8", "replace") for field in schema}
     header = (schema.metadata or {}).get(b"table_meta_yaml", b"")
     if 0 < len(header) <= MAX_HEADER:
         from astropy.table.meta import get_header_from_yaml
 
         try:
             columns = get_header_from_yaml(header.decode("utf-8").split("\n"))["datatype"]
-            found |= {column["name"]: column["unit"] for column in columns if column.get("unit")}
+            units |= {column["name"]: column["unit"] for column in columns if column.get("unit")}
         except Exception:
-            return found  # yaml raises many kinds over a damaged header, and it is not needed
-    return {name: unit for name, unit in found.items() if unit}
+            return units  # yaml raises many kinds over a damaged header, and it is not needed
+    return {name: unit for name, unit in units.items() if unit}
 
 
 class _Groups:

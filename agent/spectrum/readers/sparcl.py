@@ -70,8 +70,7 @@ def record(name: str, row: Mapping[str, Any]) -> Spectrum:
     others = {key: value for key, value in row.items() if key not in columns}
     release = _text(row, "data_release")
     zwarn = finite_number(row.get("redshift_warning"))
-    meta: dict[str, Scalar] = {"read_as": "SPARCL record", "medium_from": "SPARCL", "errors_from": "ivar (ivar)"}
-    meta |= {key: _text(row, key) for key in ("data_release", "instrument") if _text(row, key)}
+    meta: dict[str, Scalar] = {key: _text(row, key) for key in ("data_release", "instrument") if _text(row, key)}
     if zwarn is not None:
         meta["zwarn"] = int(zwarn)
     kind = (_text(row, "spectype"), _text(row, "subtype"))

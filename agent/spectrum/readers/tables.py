@@ -81,16 +81,16 @@ def targets(name: str, tables: Sequence[Table]) -> Targets:
                 ids = [read_id("source_id", row) for row in range(len(ids))]
             sampling = gaia.sampling(name, table.header.get("sampling"))
             return gaia.rows(name, ids, columns["flux"], columns["flux_error"], sampling)
-    found = [(table, which) for table in tables if (which := table.roles) is not None]
-    if not found:
+    usable = [(table, which) for table in tables if (which := table.roles) is not None]
+    if not usable:
         names = [str(column) for table in tables for column in table.columns]
         raise SpectrumError(name, f"columns {', '.join(names[:6])}", deferred("columns named wavelength and flux"))
-    labels = [table.name for table, _ in found]
+    labels = [table.name for table, _ in usable]
     if len(set(labels)) != len(labels) or "" in labels:
-        labels = [str(number) for number in range(1, len(found) + 1)]
+        labels = [str(number) for number in range(1, len(usable) + 1)]
     each = [
-        ("-".join([label] * (len(found) > 1) + [part] * bool(part)), one)
-        for label, (table, which) in zip(labels, found, strict=True)
+        ("-".join([label] * (len(usable) > 1) + [part] * bool(part)), one)
+        for label, (table, which) in zip(labels, usable, strict=True)
         for part, one in _parts(replace(table, which=which), which)
     ]
     if len(each) > MAX_SPECTRA:

@@ -115,8 +115,8 @@ def _form(text: str) -> str:
 def _by_astropy(name: str, text: str, form: str) -> Table:
     """:raises SpectrumError: it is damaged, or too large"""
     if len(text) > MAX_ASTROPY:
-        found = deferred("{form} of {size} characters", form=_FORMS[form], size=len(text))
-        raise SpectrumError(name, found, deferred("at most {most}", most=MAX_ASTROPY))
+        actual = deferred("{form} of {size} characters", form=_FORMS[form], size=len(text))
+        raise SpectrumError(name, actual, deferred("at most {most}", most=MAX_ASTROPY))
     from astropy.table import Table as TheirTable
 
     with warnings.catch_warnings():
@@ -126,8 +126,8 @@ def _by_astropy(name: str, text: str, form: str) -> Table:
         except Exception as error:
             # Its parsers raise many kinds over a damaged table, from yaml's to numpy's.
             reason = " ".join(str(error).split())
-            found = deferred("{form} that cannot be read: {reason:.120}", form=_FORMS[form], reason=reason)
-            raise SpectrumError(name, found, deferred("a complete table")) from None
+            actual = deferred("{form} that cannot be read: {reason:.120}", form=_FORMS[form], reason=reason)
+            raise SpectrumError(name, actual, deferred("a complete table")) from None
     meta = dict(theirs.meta)
     comments = [str(line) for line in meta.pop("comments", [])]
     meta |= {key: entry.get("value") for key, entry in dict(meta.pop("keywords", {})).items()}  # of IPAC
@@ -162,8 +162,8 @@ def _taken_apart(name: str, text: str) -> _Text:
     if rows[0].startswith("|"):
         rows = [row.strip().strip("|") for row in rows]
     if _SNID.fullmatch(rows[0]):
-        found = deferred("a template of SNID: epochs of a supernova without their continuum")
-        raise SpectrumError(name, found, deferred("a spectrum with its flux"))
+        actual = deferred("a template of SNID: epochs of a supernova without their continuum")
+        raise SpectrumError(name, actual, deferred("a spectrum with its flux"))
     delimiter, first = _delimiter(rows), rows[0]
     names = _split(first, delimiter) if _is_header(first, delimiter) else []
     rows = rows[1:] if names else rows
@@ -181,8 +181,8 @@ def _taken_apart(name: str, text: str) -> _Text:
     if names and len(names) != width:
         parsed.names = _names_in(first, width)
         if not parsed.names:
-            found = deferred("{n_names} column names over {shape} columns", n_names=len(names), shape=width)
-            raise SpectrumError(name, found, _EXPECTED)
+            actual = deferred("{n_names} column names over {shape} columns", n_names=len(names), shape=width)
+            raise SpectrumError(name, actual, _EXPECTED)
     parsed.units = {key: unit for key, unit in zip(parsed.names, stated, strict=False) if unit}
     if comments and comments[0].startswith("# %ECSV"):
         parsed.units = _ecsv_units(name, parsed)
@@ -279,23 +279,23 @@ def _converted(name: str, text: _Text, line_numbers: Sequence[int]) -> list[Any]
     for number, row in zip(line_numbers, cells, strict=False):
         for column, (cell, kind) in enumerate(zip(row, kinds, strict=False), start=1):
             if kind == "number" and _number(cell) is None:
-                found = deferred(
+                actual = deferred(
                     "{cell!r:.40} in line {number}, column {column}, which is no number",
                     cell=cell.strip(),
                     number=number,
                     column=column,
                 )
-                raise SpectrumError(name, found, _EXPECTED)
+                raise SpectrumError(name, actual, _EXPECTED)
     for number, row in zip(line_numbers, cells, strict=False):
         if len(row) != len(cells[0]):
-            found = deferred(
+            actual = deferred(
                 "{n_row} columns in line {number} after {n_cells} in line {first}",
                 n_row=len(row),
                 number=number,
                 n_cells=len(cells[0]),
                 first=line_numbers[0],
             )
-            raise SpectrumError(name, found, _EXPECTED)
+            raise SpectrumError(name, actual, _EXPECTED)
     make: dict[str, Callable[[Any], Any]] = {
         "number": lambda column: np.array([_number(cell) for cell in column]),
         "text": np.array,
@@ -405,8 +405,8 @@ def _third(name: str, columns: Sequence[Array]) -> tuple[str | None, str]:
         is_far = is_constant and not noise / 5 <= third[0] <= 5 * noise
         low, high = _MAGNITUDES
         if (is_width or (is_far and third[0] >= 2)) and (flux > low).all() and (flux < high).all() and noise < 0.1:
-            found = deferred("wavelength, magnitude and width of bins, as in ESO's tables m*.dat of standard stars")
-            raise SpectrumError(name, found, deferred("a linear flux, e.g. the table f*.dat of the star"))
+            actual = deferred("wavelength, magnitude and width of bins, as in ESO's tables m*.dat of standard stars")
+            raise SpectrumError(name, actual, deferred("a linear flux, e.g. the table f*.dat of the star"))
         if is_width:
             return None, "column 3 (width of bins)"
         if is_far:
@@ -417,13 +417,13 @@ def _third(name: str, columns: Sequence[Array]) -> tuple[str | None, str]:
 
 def _of_comments(comments: Sequence[str]) -> list[tuple[str, str]]:
     """Return the comments that say that wavelengths are in air, or in vacuum."""
-    found = []
+    saying = []
     for line in comments[:200]:
         text = line.strip("#*%;! \t")
         media = {word[:3].lower() for word in re.findall(r"\b(?:vac(?:uum)?|air)\b", text, re.IGNORECASE)}
         if len(media) == 1 and re.search("wave|lambda|λ", text, re.IGNORECASE) and len(text) < 200:
-            found.append((f'"{text[:60]}"', media.pop()))
-    return found
+            saying.append((f'"{text[:60]}"', media.pop()))
+    return saying
 
 
 def _key_values(comments: Sequence[str]) -> dict[str, Any]:

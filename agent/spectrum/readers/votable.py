@@ -128,16 +128,16 @@ def _table(theirs: Any) -> Table:
 
 def _named(fields: Mapping[str, Any]) -> Roles | None:
     """Return the columns that utypes or UCDs name; None where they do not name both wavelength and flux."""
-    found: dict[str, str] = {}
+    chosen: dict[str, str] = {}
     for kind, patterns in (("utype", _UTYPES), ("ucd", _UCDS)):
         for role, pattern in patterns.items():
             texts = ((name, str(getattr(field, kind) or "").lower()) for name, field in fields.items())
             match = next((name for name, text in texts if re.search(pattern, text)), None)
             if match is not None:
-                found.setdefault(role, match)
-    if not {"wavelength", "flux"} <= set(found):
+                chosen.setdefault(role, match)
+    if not {"wavelength", "flux"} <= set(chosen):
         return None
-    return Roles(found["wavelength"], found["flux"], found.get("errors"))
+    return Roles(chosen["wavelength"], chosen["flux"], chosen.get("errors"))
 
 
 def _text(value: Any) -> str:
