@@ -14,9 +14,10 @@ from agent.language import deferred
 from agent.lines.air_vacuum import SHORTEST_AIR_WAVELENGTH
 from agent.spectrum.readers import units
 from agent.spectrum.readers.pixels import finite_number, ivar_from_sigma, usable_redshift
-from agent.spectrum.readers.producers import COLUMNS, ERRORS, ErrorKind, Mask, Producer, Role, plain
+from agent.spectrum.readers.producers import BRACKETS, COLUMNS, ERRORS, ErrorKind, Mask, Producer, Role, plain
 from agent.spectrum.record import FloatArray, Medium, Scalar, SpectrumError
 
+MAX_COLUMNS = 10_000
 _SHOWN = 12
 """Names of unused columns and HDUs that are kept; of more, the number."""
 
@@ -45,7 +46,11 @@ class Roles:
 
 
 def roles(names: Sequence[str], by: Producer | None = None) -> Roles | None:
-    """Return which of the columns ``names`` are wavelength, flux and errors; None without wavelength or flux."""
+    """Return which of the columns ``names`` are wavelength, flux and errors; None without wavelength or flux, or where
+    there are more than ``MAX_COLUMNS``.
+    """
+    if len(names) > MAX_COLUMNS:
+        return None
     named: dict[str, str] = {}
     for name in names:
         named.setdefault(plain(name), name)
@@ -85,8 +90,8 @@ def _parted(word: str) -> tuple[str, str]:
 
 def unit_in_name(name: str) -> str:
     """Return the unit in a column's name: ``wave [nm]``, ``lambda(Angstrom)``, ``wavelength_nm``; "" without one."""
-    match = re.search(r"[\[(]([^\])]*)[\])]", name)
-    return match[1] if match else _parted(re.sub(r"[\s-]+", "_", name.strip()))[1]
+    match = re.search(BRACKETS, name)
+    return match[0][1:-1] if match else _parted(re.sub(r"[\s-]+", "_", name.strip()))[1]
 
 
 def pixels(

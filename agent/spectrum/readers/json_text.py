@@ -118,20 +118,19 @@ def _catalog(name: str, thing: Mapping[str, Any], entry: Mapping[str, Any]) -> S
             deferred("data of shape {shape}", shape=data.shape),
             deferred("rows of wavelength, flux and, if known, error"),
         )
-    columns = {key: data[:, number] for number, key in enumerate(("wavelengths", "fluxes", "errors")[: data.shape[1]])}
-    has_errors = "errors" in columns and bool(units["errors"])
-    first = 4 if has_errors else 3
+    has_errors = data.shape[1] > 2 and bool(units["errors"])
+    names = ("wavelengths", "fluxes", "errors") if has_errors else ("wavelengths", "fluxes")
     telescope = _text(entry.get("telescope"))
     is_survey = telescope.upper() in tables.IN_VACUUM
     vacuum = entry.get("vacuumwavelengths")
     table = Table(
-        columns,
+        dict(zip(names, data.T, strict=False)),
         "Open Astronomy Catalog",
         units | ({"fluxes": "relative"} if units["fluxes"].lower() == "uncalibrated" else {}),
         {"survey": telescope if is_survey else ""},
         [] if vacuum is None or is_survey else [("vacuumwavelengths", "vacuum" if _is_true(vacuum) else "air")],
-        which=Roles("wavelengths", "fluxes", "errors" if has_errors else None),
-        further=[f"column {number}" for number in range(first, data.shape[1] + 1)],
+        which=Roles(*names),
+        further=[f"column {number}" for number in range(len(names) + 1, data.shape[1] + 1)],
     )
     z = finite_number(entry["redshift"] if "redshift" in entry else _first(thing, "redshift"))
     return tables.read(

@@ -224,9 +224,13 @@ def _states(text: str, wanted: str) -> bool:
     return bool(text) and re.search(wanted, text, re.IGNORECASE) is not None
 
 
+BRACKETS = r"[\[(](?:[^()\[\]]|\([^()]*\))*[\])]"
+"""What is in brackets, with brackets inside."""
+
+
 def plain(name: str) -> str:
     """Return a name as the tables here write it: lower case, "_" for spaces and hyphens, no unit in brackets."""
-    return re.sub(r"[\s-]+", "_", re.sub(r"[\[(][^\])]*[\])]?", "", name).strip().lower())
+    return re.sub(r"[\s-]+", "_", re.sub(rf"{BRACKETS}?", "", name).strip().lower())
 
 
 _F = r"(?:flux(?:es)?|flam|f_?lam(?:bda)?|f_?nu|flux_?density|spec(?:trum)?|counts|signal|sci|data|f)"

@@ -42,7 +42,7 @@ class Table:
     :param header: what the file states of itself, keys in lower case
     :param statements: texts that may state the medium
     :param text: returns the text of a cell, by name and row, where a number may have lost digits of it
-    :param further: what is not used, if it is not every further column of numbers
+    :param further: what is not used besides further columns of numbers
     :param which: if it is not to be found by name
     :param by: the producer, if it is not to be recognised by columns and ``header``
     :param name: of this table among others of the file
@@ -54,7 +54,7 @@ class Table:
     header: Mapping[str, Any] = field(default_factory=dict)
     statements: Sequence[Statement] = ()
     text: Callable[[str, int], str] | None = None
-    further: Sequence[str] | None = None
+    further: Sequence[str] = ()
     which: Roles | None = None
     by: Producer | None = None
     name: str = ""
@@ -83,7 +83,7 @@ def targets(name: str, tables: Sequence[Table]) -> Targets:
             return gaia.rows(name, ids, columns["flux"], columns["flux_error"], sampling)
     usable = [(table, which) for table in tables if (which := table.roles) is not None]
     if not usable:
-        names = [str(column) for table in tables for column in table.columns]
+        names = [str(column)[:40] for table in tables for column in table.columns]
         raise SpectrumError(name, f"columns {', '.join(names[:6])}", deferred("columns named wavelength and flux"))
     labels = [table.name for table, _ in usable]
     if len(set(labels)) != len(labels) or "" in labels:
@@ -188,11 +188,9 @@ def read(name: str, table: Table, **known: Any) -> Spectrum:
             of_medium["meta"] = {"medium_assumed": True}
         fields["medium"] = of_medium["medium"]
         meta |= of_medium["meta"]
-    further = table.further
-    if further is None:
-        rest = [key for key in table.columns if key not in which.columns and key not in used]
-        further = [f"column {key}" for key in rest if _is_numbers(table.columns[key], arrays["flux"].shape)]
-    meta |= unused(further, meta.get("not_used"))
+    rest = [key for key in table.columns if key not in which.columns and key not in used]
+    left = [f"column {key}" for key in rest if _is_numbers(table.columns[key], arrays["flux"].shape)]
+    meta |= unused([*left, *table.further], meta.get("not_used"))
     printed = arrays["wavelength"]
     arrays["wavelength"] = evenly_spaced(printed)
     if arrays["wavelength"] is not printed:

@@ -15,6 +15,7 @@ import csv
 import itertools
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,7 @@ from agent.spectrum.noise import der_snr_noise
 from agent.spectrum.readers import gaia, tables, units
 from agent.spectrum.readers.columns import Roles, roles
 from agent.spectrum.readers.pixels import Array
+from agent.spectrum.readers.producers import BRACKETS
 from agent.spectrum.readers.tables import Table
 from agent.spectrum.readers.targets import Targets
 from agent.spectrum.record import Spectrum, SpectrumError
@@ -41,7 +43,7 @@ _ECSV_COLUMN = re.compile(
 _SDSS_NAME = re.compile(r"^spec-\d{4,6}-\d{5}-\d{4}")
 _SNID = re.compile(r"\s*\d+\s+\d+(\s+\d+\.\d*){2}\s+\d+\s+\S+\s+-?\d+\.\d*\s+\S+(\s+-?\d+){1,2}\s*")
 """Numbers of epochs and bins, wavelengths, knots, name, decline, type (Blondin & Tonry 2007, ApJ 666, 1024)."""
-_DECIMAL_COMMAS = re.compile(r"(?=.*\d,\d)\s*-?\d+(,\d+)?(e[+-]?\d+)?(\s*[;\t ]\s*-?\d+(,\d+)?(e[+-]?\d+)?)+\s*", re.I)
+_DECIMAL_COMMAS = re.compile(r"(?=.*\d,\d)\s*-?\d+(,\d+)?(e[+-]?\d+)?((\s*;\s*|\s+)-?\d+(,\d+)?(e[+-]?\d+)?)+\s*", re.I)
 _EXPECTED = deferred("lines of numbers: wavelength in Å, flux, and if known its error")
 _FORMS = {
     "ascii.ecsv": "ECSV table",
@@ -165,7 +167,7 @@ def _taken_apart(name: str, text: str) -> _Text:
         actual = deferred("a template of SNID: epochs of a supernova without their continuum")
         raise SpectrumError(name, actual, deferred("a spectrum with its flux"))
     delimiter, first = _delimiter(rows), rows[0]
-    names = _split(first, delimiter) if _is_header(first, delimiter) else []
+    names = _unique(_split(first, delimiter)) if _is_header(first, delimiter) else []
     rows = rows[1:] if names else rows
     stated: list[str] = []
     if names and rows and _is_header(rows[0], delimiter):
@@ -201,6 +203,16 @@ def _ecsv_units(name: str, text: _Text) -> dict[str, str]:
     if not is_known:
         raise SpectrumError(name, deferred("an ECSV header that astropy does not read"), _EXPECTED)
     return {match[1].strip("'\""): (match[2] or "").strip("'\"") for match in matches}
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Return the names, with a number after each that another one before it has."""
+    before: Counter[str] = Counter()
+    unique = []
+    for name in names:
+        before[name] += 1
+        unique.append(f"{name} ({before[name]})" if before[name] > 1 else name)
+    return unique
 
 
 def _counts(column: Any) -> bool:
@@ -346,7 +358,7 @@ def _names_in(line: str, columns: int) -> list[str]:
     bracketed = re.sub(r"(?<=[\w)])\s+(?=[A-Za-z])([^\s,;|()\[\]]*[/^*][^\s,;|()\[\]]*)", r" [\1]", line)
     for names in (
         re.split(r"[\s,;|]+", line),
-        re.findall(r"[^\s,;|()\[\]]+(?:\s*(?:\([^)]*\)|\[[^\]]*\]))?", bracketed),
+        re.findall(rf"[^\s,;|()\[\]]+(?:\s*{BRACKETS})?", bracketed),
         re.split(r"\s*\t\s*|\s{2,}", bracketed),
     ):
         if len(names) == columns and len(set(names)) == columns:
@@ -379,23 +391,21 @@ def _table(name: str, text: _Text) -> Table:
             if isinstance(columns[key], np.ndarray) and columns[key].dtype.kind == "U":
                 raise SpectrumError(name, deferred("a column {column} that is not numbers", column=key), "numbers")
         return Table(columns, read_as, text.units, header, statements, text.cell)
-    third, why = _third(name, text.columns)
-    further = [] if third is not None and width == 3 else [why] * (width == 3)
+    third, further = _third(name, text.columns)
     if width > 3:
         further = [f"columns 3 to {width}"]
-    unnamed = {str(number): column for number, column in enumerate(text.columns[:3], start=1)}
-    which = Roles("1", "2", third)
-    return Table(unnamed, read_as, {}, header, statements, further=further, which=which)
+    unnamed = {str(number): column for number, column in enumerate(text.columns[: 3 if third else 2], start=1)}
+    return Table(unnamed, read_as, {}, header, statements, further=further, which=Roles("1", "2", third))
 
 
-def _third(name: str, columns: Sequence[Array]) -> tuple[str | None, str]:
-    """Return "3" if the third of three columns is the error of the flux, otherwise None and what it is.
+def _third(name: str, columns: Sequence[Array]) -> tuple[str | None, list[str]]:
+    """Return "3" if the third of three columns is the error of the flux, otherwise None and what is not used.
 
     :raises SpectrumError: the three are wavelength, AB magnitude and width of the bins, as in the tables ``m*.dat`` of
         ESO's standard stars (Oke 1990, AJ 99, 1621; Hamuy et al. 1992, PASP 104, 533)
     """
     if len(columns) != 3:
-        return None, ""
+        return None, []
     wavelength, flux, third = columns
     steps = np.abs(np.diff(wavelength))
     with np.errstate(all="ignore"):
@@ -408,11 +418,11 @@ def _third(name: str, columns: Sequence[Array]) -> tuple[str | None, str]:
             actual = deferred("wavelength, magnitude and width of bins, as in ESO's tables m*.dat of standard stars")
             raise SpectrumError(name, actual, deferred("a linear flux, e.g. the table f*.dat of the star"))
         if is_width:
-            return None, "column 3 (width of bins)"
+            return None, ["column 3 (width of bins)"]
         if is_far:
-            return None, f"column 3 (constant, {third[0]:g})"
-        usable = bool((third >= 0).all() and (third > 0).any())
-    return ("3", "") if usable else (None, "column 3")
+            return None, [f"column 3 (constant, {third[0]:g})"]
+        is_error = bool((third > 0).any()) and not (third < 0).any()
+    return ("3", []) if is_error else (None, ["column 3"])
 
 
 def _of_comments(comments: Sequence[str]) -> list[tuple[str, str]]:

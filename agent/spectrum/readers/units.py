@@ -35,7 +35,7 @@ def to_angstrom(name: str, values: FloatArray, unit: str, axis: str = "wavelengt
     :param axis: "wavelength", "log10" or "ln" of one, "frequency", "energy", "wavenumber"
     :raises SpectrumError: a unit that is not known, or none, and the values cannot be Å
     """
-    text = unit.strip().strip("'\"\\").strip()
+    text = unit[: LONGEST + 1].strip().strip("'\"\\").strip()
     if axis in ("log10", "ln"):
         values = 10.0**values if axis == "log10" else np.exp(values)
         match = _LOG.fullmatch(text)

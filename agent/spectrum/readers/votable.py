@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -104,7 +105,8 @@ def _tables(name: str, raw: bytes) -> list[Any]:
 
 def _table(theirs: Any) -> Table:
     names = [str(field.name or field.ID) for field in theirs.fields]
-    names = [field.ID if names.count(name) > 1 else name for name, field in zip(names, theirs.fields, strict=True)]
+    numbers = Counter(names)
+    names = [field.ID if numbers[name] > 1 else name for name, field in zip(names, theirs.fields, strict=True)]
     fields = dict(zip(names, theirs.fields, strict=True))
     params = {str(param.name or param.ID).lower(): param.value for param in theirs.params}
     header = {key: params[key] for key in _PARAMS if key in params}

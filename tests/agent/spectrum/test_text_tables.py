@@ -88,6 +88,18 @@ def test_every_further_column_of_numbers_is_named_and_facts_of_the_source_are_us
     }
 
 
+def test_of_columns_of_one_name_the_first_is_used(tmp_path):
+    found = read(put(tmp_path / "a.csv", "wave,flux,wave,flux\n" + rows(W, FLUX, W + 1, -FLUX)))
+    np.testing.assert_allclose(found.flux, FLUX)
+    assert found.meta["not_used"] == "column wave (2); column flux (2)"
+
+
+def test_an_error_without_a_name_may_be_missing_for_some_pixels(tmp_path):
+    sigma = np.where(np.arange(N) == 7, np.nan, np.linspace(0.2, 0.4, N))
+    found = read(put(tmp_path / "a.txt", rows(W, FLUX, sigma, join=" ")))
+    assert (found.errors, np.flatnonzero(found.ivar == 0).tolist()) == ("measured", [7])
+
+
 @pytest.mark.parametrize(
     ("column", "unit", "values", "medium"),
     [
