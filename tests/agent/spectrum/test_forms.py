@@ -28,6 +28,7 @@ from agent.spectrum import Spectrum, SpectrumError, read_all
 from agent.spectrum.readers import own
 from agent.spectrum.table import written
 from tests.support.inputs.damage import examples
+from tests.support.inputs.refusals import check_sentence
 
 Array = NDArray[Any]
 Draw = st.DataObject
@@ -317,9 +318,11 @@ def _image_of_muse(source: Source, path: Path) -> Expected:
 
 @form()
 def _images_of_wavelength_flux_and_error(source: Source, path: Path) -> Expected:
-    images = {"FLUX": source.with_nan, "ERROR": source.sigma, "WAVELENGTH": source.wavelength}
-    hdus = [fits.ImageHDU(images[name], name=name) for name in source.draw.draw(st.permutations(list(images)))]
-    fits.HDUList([fits.PrimaryHDU(), *hdus]).writeto(path)
+    images = {"FLUX": source.with_nan, "ERROR": source.sigma, "WAVELENGTH": source.in_unit}
+    hdus = {name: fits.ImageHDU(values, name=name) for name, values in images.items()}
+    hdus["WAVELENGTH"].header["BUNIT"] = source.unit
+    order = source.draw.draw(st.permutations(list(hdus)))
+    fits.HDUList([fits.PrimaryHDU(), *(hdus[name] for name in order)]).writeto(path)
     return replace(source, kind="sigma").expected()
 
 
@@ -463,7 +466,7 @@ def _text(source: Source, path: Path, name: str) -> Expected:
         plain = columns(without, wavelength="wavelength")
         table = Table(plain, names=[f"wavelength {opening}{source.unit}{closing}", *plain.colnames[1:]], copy=False)
         if name == "ascii.commented_header":
-            table.rename_column(table.colnames[0], table.colnames[0].replace(" ", "_"))
+            table.rename_column(table.colnames[0], table.colnames[0].replace(" ", ""))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # MRT writes a template of a header to be completed
         table.write(path, format=name)
@@ -553,9 +556,13 @@ def check(spectrum: Spectrum, expected: Expected) -> None:
     assert spectrum.meta.get("medium_assumed", False) is (expected.medium is None)
 
 
-@pytest.mark.parametrize("name", FORMS)
 # Without shrinking, which takes minutes: an example of thousands of random pixels is no clearer than another.
-@settings(examples(4), phases=(Phase.generate,))
+def few(number: int) -> settings:
+    return settings(examples(number), phases=(Phase.generate,))
+
+
+@pytest.mark.parametrize("name", FORMS)
+@few(4)
 @given(data=st.data())
 def test_a_spectrum_comes_back_equal(tmp_path_factory: pytest.TempPathFactory, name: str, data: Draw) -> None:
     source = data.draw(sources(data))
@@ -567,3 +574,147 @@ def test_a_spectrum_comes_back_equal(tmp_path_factory: pytest.TempPathFactory, n
     assert len(spectra) == len(expected)
     for spectrum, one_expected in zip(spectra, expected, strict=True):
         check(spectrum, one_expected)
+
+
+TABLES = {
+    "fits": lambda table, path: table.write(path, format="fits"),
+    "ecsv": lambda table, path: table.write(path, format="ascii.ecsv"),
+    "votable": lambda table, path: table.write(path, format="votable"),
+    "csv": lambda table, path: Table(table, names=["wavelength [um]", *table.colnames[1:]]).write(
+        path, format="ascii.csv"
+    ),
+}
+
+
+def write_table(path: Path, kind: str, wavelength: Array, **others: Array) -> None:
+    """Write wavelengths (Å, stored in µm) and other columns."""
+    table = Table({"wavelength": wavelength / 1e4} | others)
+    table["wavelength"].unit = "um"
+    TABLES[kind](table, path)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@few(3)
+@given(data=st.data())
+def test_pixels_without_a_wavelength_are_left_out_and_counted(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, data: Draw
+) -> None:
+    source = data.draw(sources(data))
+    none = source.choice(0.0, -1e4, np.nan)
+    places = np.sort([0, 0, source.flux.size, *data.draw(st.lists(st.integers(1, 19), max_size=3))])
+    padded = (
+        np.insert(source.wavelength, places, none),
+        *(np.insert(a, places, 0) for a in (source.flux, source.sigma)),
+    )
+    path = tmp_path_factory.mktemp("padded") / "x"
+    write_table(path, kind, padded[0], flux=padded[1], err=padded[2])
+    (spectrum,) = read_all(path)
+    all_seen = replace(source, kind="sigma", missing=np.zeros(source.flux.size, bool))
+    check(spectrum, all_seen.expected())
+    assert spectrum.meta["pixels_without_wavelength"] == places.size
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@few(3)
+@given(data=st.data())
+def test_pixels_of_one_wavelength_are_averaged_and_counted(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, data: Draw
+) -> None:
+    source = data.draw(sources(data))
+    twice = np.unique(data.draw(st.lists(st.integers(1, 18), min_size=1, max_size=5)))
+    wavelength, flux, sigma = (np.insert(a, twice, a[twice]) for a in (source.wavelength, source.flux, source.sigma))
+    for n, at in enumerate(twice):
+        flux[[at + n, at + n + 1]] += source.sigma[at] * np.array([1, -1])
+    path = tmp_path_factory.mktemp("repeated") / "x"
+    write_table(path, kind, wavelength, flux=flux, err=sigma)
+    (spectrum,) = read_all(path)
+    np.testing.assert_allclose(spectrum.wavelength, source.wavelength, rtol=1e-9)
+    np.testing.assert_allclose(spectrum.flux, source.flux, rtol=1e-9, atol=1e-9 * np.abs(source.flux).max())
+    assert spectrum.meta["pixels_repeated"] in (twice.size, 2 * twice.size)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@few(3)
+@given(data=st.data())
+def test_overlapping_orders_are_cut_in_the_middle_of_their_overlap(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, data: Draw
+) -> None:
+    source = data.draw(sources(data))
+    blue = source.wavelength
+    step = blue[-1] - blue[-2]
+    red = blue[-1] - data.draw(st.floats(2.1, 9.9)) * step + 1.1 * step * np.arange(200)
+    middle = (red[0] + blue[-1]) / 2
+    red_flux, red_sigma = source.flux[-1] * np.linspace(1, 2, red.size), np.full(red.size, source.sigma[-1])
+    path = tmp_path_factory.mktemp("orders") / "x"
+    orders = [(blue, source.flux, source.sigma), (red, red_flux, red_sigma)]
+    wavelength, flux, sigma = map(np.concatenate, zip(*source.draw.draw(st.permutations(orders)), strict=True))
+    write_table(path, kind, wavelength, flux=flux, err=sigma)
+    (spectrum,) = read_all(path)
+    kept = [blue[blue < middle], red[red > middle]]
+    np.testing.assert_allclose(spectrum.wavelength, np.concatenate(kept), rtol=1e-9)
+    np.testing.assert_allclose(spectrum.flux[: kept[0].size], source.flux[: kept[0].size], rtol=1e-9)
+    np.testing.assert_allclose(spectrum.flux[kept[0].size :], red_flux[red > middle], rtol=1e-9)
+    assert spectrum.meta["pixels_of_overlaps"] == wavelength.size - len(spectrum)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_of_two_columns_of_errors_the_one_that_is_not_used_is_named(tmp_path: Path, kind: str) -> None:
+    """The second column contradicts the first: nobody can tell which of them holds."""
+    pixels = 4000.0 + np.arange(50)
+    write_table(tmp_path / "x", kind, pixels, flux=np.ones(50), err=np.full(50, 0.1), flux_unc=np.full(50, 0.5))
+    (spectrum,) = read_all(tmp_path / "x")
+    assert spectrum.errors == "measured"
+    used = "err" if np.allclose(spectrum.ivar, 100.0) else "flux_unc"
+    assert np.allclose(spectrum.ivar, {"err": 100.0, "flux_unc": 4.0}[used])
+    assert {"err": "flux_unc", "flux_unc": "err"}[used] in str(spectrum.meta["not_used"])
+    assert used in str(spectrum.meta["errors_from"])
+
+
+def commas(delimiter: str) -> Callable[[Source], bytes]:
+    def text(source: Source) -> bytes:
+        rows = zip(source.wavelength, source.flux / source.flux.max(), strict=True)
+        return "\n".join(f"{w:.3f}{delimiter}{f:.4f}".replace(".", ",") for w, f in rows).encode()
+
+    return text
+
+
+def plain_text(source: Source, factor: float = 1.0, flux: float = 1.0) -> str:
+    rows = zip(factor * source.wavelength, flux * source.flux / np.abs(source.flux).min(), strict=True)
+    return "wavelength [Angstrom],flux\n" + "".join(f"{float(w)!r},{float(f)!r}\n" for w, f in rows)
+
+
+def with_carriage_returns(source: Source) -> bytes:
+    header = linear_cards(source, source.wavelength, "Angstrom", "WAVE")
+    raw = io.BytesIO()
+    fits.PrimaryHDU(np.concatenate([source.flux, np.frombuffer(20 * b"@\n\n\n\n\n\n\n", ">f8")]), header).writeto(raw)
+    changed = raw.getvalue().replace(b"\n", b"\r\n")
+    assert len(changed) > len(raw.getvalue())
+    return changed
+
+
+REFUSED: dict[str, Callable[[Source], bytes]] = {
+    "decimal commas, semicolons": commas(";"),
+    "decimal commas, tabs": commas("\t"),
+    "decimal commas, spaces": commas("  "),
+    "UTF-16": lambda source: plain_text(source).encode("utf-16"),
+    "UTF-16 LE without a mark": lambda source: plain_text(source).encode("utf-16-le"),
+    "UTF-16 BE without a mark": lambda source: plain_text(source).encode("utf-16-be"),
+    "line ends in FITS data": with_carriage_returns,
+    "a flux beyond 1e30": lambda source: plain_text(source, flux=1.1e30).encode(),
+    "below 100 Å": lambda source: plain_text(source, factor=1e-4).encode(),
+    "beyond 1 mm": lambda source: plain_text(source, factor=1e4).encode(),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@few(2)
+@given(data=st.data())
+def test_what_cannot_be_a_spectrum_is_refused(tmp_path_factory: pytest.TempPathFactory, name: str, data: Draw) -> None:
+    source = data.draw(sources(data))
+    path = tmp_path_factory.mktemp("refused") / "x"
+    path.write_text(plain_text(source), encoding="utf-8")
+    assert len(list(read_all(path))) == 1
+    path.write_bytes(REFUSED[name](source))
+    with pytest.raises(SpectrumError) as refused:
+        list(read_all(path))
+    check_sentence(str(refused.value), path.parent)
