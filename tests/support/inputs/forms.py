@@ -37,11 +37,13 @@ def ascii_table() -> bytes:
 
 def of_variable_length(descriptor: str) -> bytes:
     """Two rows of different lengths."""
+    longer = 4000.0 + 2.0 * np.arange(N + 5)
+    cells = {"WAVE": (WAVELENGTH, longer), "FLUX": (FLUX, longer / 100), "ERR": (FLUX / 9, longer / 1000)}
     columns = []
-    for name, values in (("WAVE", WAVELENGTH), ("FLUX", FLUX), ("ERR", FLUX / 9)):
-        cells = np.empty(2, object)
-        cells[:] = [values, values[3:]]
-        columns.append(fits.Column(name, f"{descriptor}D()", unit="Angstrom" if name == "WAVE" else None, array=cells))
+    for name, values in cells.items():
+        array = np.empty(2, object)
+        array[:] = values
+        columns.append(fits.Column(name, f"{descriptor}D()", unit="nm" if name == "WAVE" else None, array=array))
     return fits_bytes(primary(), fits.BinTableHDU.from_columns(columns))
 
 
@@ -69,10 +71,10 @@ FITS_FORMS = {
     "a CD matrix beside CDELT": linear_image(CD1_1=2.0, CDELT1=1.0, CUNIT1="Angstrom", CTYPE1="AWAV"),
     "a natural logarithm": linear_image(CTYPE1="WAVE-LOG", CUNIT1="nm", CRVAL1=400.0, CDELT1=0.2),
     "frequencies": linear_image(**_FREQUENCY),
-    "a grism": linear_image(CTYPE1="WAVE-GRI", CUNIT1="Angstrom", PV1_0=1e5, PV1_1=1.0, PV1_2=10.0),
     "three rows": fits_bytes(primary(np.array([WAVELENGTH, FLUX, FLUX / 9]), CUNIT1="angstroms")),
 }
-"""Files of FITS. ``a grism`` may be read or refused."""
+GRISM = linear_image(CTYPE1="WAVE-GRI", CUNIT1="Angstrom", PV1_0=1e5, PV1_1=1.0, PV1_2=10.0)
+"""May be read or refused."""
 TEXT_FORMS = {
     "ecsv with masks": table_as("ascii.ecsv"),
     "mrt": table_as("ascii.mrt"),

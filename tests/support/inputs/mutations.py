@@ -204,6 +204,16 @@ def _column_format(content: bytes, random: Random) -> bytes:
     return _named(content, random, b"TFORM", FORMATS)
 
 
+def _numbers_of_data(content: bytes, random: Random) -> bytes:
+    """Write a large, negative or zero number behind a header, where e.g. descriptors of variable length are."""
+    ends = [at for at in range(0, len(content), CARD) if content[at : at + CARD].rstrip() == b"END"]
+    if not ends:
+        return content
+    start = random.choice(ends) // BLOCK * BLOCK + BLOCK + 4 * random.randrange(30)
+    number = random.choice((0, -1, 2**31 - 1, -(2**31), 2**24)).to_bytes(4, "big", signed=True)
+    return content[:start] + number + content[start + 4 :]
+
+
 # ---- text
 
 
@@ -243,6 +253,6 @@ def _encoding(content: bytes, random: Random) -> bytes:
 BYTES: tuple[Mutation, ...] = (_flip, _flip, _truncate, _fill, _append, _line_ends)
 FITS: tuple[Mutation, ...] = (
     *(_card_bytes, _delete_card, _swap_cards, _absurd_card, _absurd_card, _number_in_a_card, _number_in_a_card),
-    *(_column_name, _column_format, _flip, _truncate, _line_ends, _fill, _append),
+    *(_column_name, _column_format, _numbers_of_data, _flip, _truncate, _line_ends, _fill, _append),
 )
 TEXT: tuple[Mutation, ...] = (_cell, _cell, _line, _line, _separators, _encoding, _line_ends, _truncate, _flip)
