@@ -143,9 +143,8 @@ def form(*parameters: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for parameter in parameters or (None,):
 
-            def write(source: Source, path: Path, given_parameter: Any = parameter) -> list[Expected]:
-                given_parameters = () if given_parameter is None else (given_parameter,)
-                expected = function(source, path, *given_parameters)
+            def write(source: Source, path: Path, argument: Any = parameter) -> list[Expected]:
+                expected = function(source, path) if argument is None else function(source, path, argument)
                 return expected if isinstance(expected, list) else [expected]
 
             name = function.__name__.strip("_").replace("_", " ")
@@ -221,8 +220,7 @@ def _linear_image(source: Source, path: Path, step: str) -> Expected:
 
 @form("WAVE-LOG", "AWAV-LOG")
 def _natural_log_image(source: Source, path: Path, ctype: str) -> Expected:
-    start, end = source.in_unit[[0, -1]]
-    header = linear_cards(source, np.log(np.array([start, *source.in_unit[1:-1], end])), source.unit, ctype)
+    header = linear_cards(source, np.log(source.in_unit), source.unit, ctype)
     # S = Sr exp(w / Sr) (Greisen et al. 2006, A&A 446, 747, equation 5), so the step at the reference is Sr d(ln S).
     header["CRVAL1"] = np.exp(header["CRVAL1"])
     header["CDELT1"] *= header["CRVAL1"]
@@ -395,9 +393,8 @@ def _fits_columns_of_variable_length(source: Source, path: Path, descriptor: str
         made[:] = [values[row] for row in rows]
         return made
 
-    units_of = {"WAVE": source.unit}
     listed = [
-        fits.Column(name, f"{descriptor}D()", unit=units_of.get(name), array=cells(values))
+        fits.Column(name, f"{descriptor}D()", unit=source.unit if name == "WAVE" else None, array=cells(values))
         for name, values in arrays.items()
     ]
     fits.HDUList([fits.PrimaryHDU(), fits.BinTableHDU.from_columns(listed)]).writeto(path)
