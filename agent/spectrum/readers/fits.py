@@ -308,7 +308,7 @@ class Hdu:
         if column.code == "L":
             array = array == b"T"
         null = None if column.null is None else array == column.null
-        if null is not None and null.any() and np.abs(array.astype(np.float64)).max() < 2.0**53:
+        if null is not None and null.any() and np.abs(array[~null].astype(np.float64)).max(initial=0.0) < 2.0**53:
             return np.where(null, np.nan, array * column.scale + column.zero)
         if column.code not in "BIJKED" or (column.scale, column.zero) == (1.0, 0.0):
             return array
