@@ -166,16 +166,19 @@ class Hdu:
         self.shape: tuple[int, ...] = tuple(reversed(axes))
         self._compressed = header["ZIMAGE"] is True
         width = abs(header.integer("BITPIX", 8)) // 8
-        cells = prod(axes) if axes else 0
-        self.size = width * max(1, header.integer("GCOUNT", 1)) * (max(0, header.integer("PCOUNT")) + cells)
+        groups, extra = max(1, header.integer("GCOUNT", 1)), max(0, header.integer("PCOUNT"))
+        self.size = width * groups * (extra + prod(axes)) if axes else 0
         file.check(offset + self.size)
         self.end = offset + -(-self.size // BLOCK) * BLOCK
         if self._compressed:
             self.shape = tuple(header.integer(f"ZNAXIS{n}") for n in range(header.integer("ZNAXIS"), 0, -1))
+            if not self.shape:
+                raise file.refusal(deferred("a compressed image without axes"), deferred("a length for each axis"))
 
     @property
     def is_table(self) -> bool:
-        return self.header.text("XTENSION") in ("BINTABLE", "TABLE") and not self._compressed
+        kind = self.header.text("XTENSION")
+        return kind in ("BINTABLE", "TABLE") and len(self.shape) == 2 and not self._compressed
 
     @property
     def title(self) -> str:
@@ -251,7 +254,7 @@ class Hdu:
         """The table's columns by upper-case name, in file order; {} if there are none."""
         columns: dict[str, Column] = {}
         offset = 0
-        if not self.is_table or len(self.shape) != 2:
+        if not self.is_table:
             return columns
         is_ascii = self.header.text("XTENSION") == "TABLE"
         for n in range(1, self.header.integer("TFIELDS") + 1):

@@ -572,7 +572,9 @@ def _file_of_specutils(source: Source, path: Path, name: str) -> Expected:
     else:
         spectrum = specutils.Spectrum(**fields, spectral_axis=source.in_unit * units.Unit(source.unit))
         wavelength = source.wavelength
-    spectrum.write(path, format=name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a long unit that leaves no room for a comment
+        spectrum.write(path, format=name)
     without = replace(source, missing=np.zeros(source.flux.size, bool))
     of_image = {"medium": "vacuum", "flagged": source.flagged} if name == "wcs1d-fits" else {}
     return without.expected(wavelength=wavelength, **of_image)
