@@ -166,16 +166,19 @@ class Hdu:
         self.shape: tuple[int, ...] = tuple(reversed(axes))
         self._compressed = header["ZIMAGE"] is True
         width = abs(header.integer("BITPIX", 8)) // 8
-        cells = prod(axes) if axes else 0
-        self.size = width * max(1, header.integer("GCOUNT", 1)) * (max(0, header.integer("PCOUNT")) + cells)
+        groups, extra = max(1, header.integer("GCOUNT", 1)), max(0, header.integer("PCOUNT"))
+        self.size = width * groups * (extra + prod(axes)) if axes else 0
         file.check(offset + self.size)
         self.end = offset + -(-self.size // BLOCK) * BLOCK
         if self._compressed:
             self.shape = tuple(header.integer(f"ZNAXIS{n}") for n in range(header.integer("ZNAXIS"), 0, -1))
+            if not self.shape:
+                raise file.refusal(deferred("a compressed image without axes"), deferred("a length for each axis"))
 
     @property
     def is_table(self) -> bool:
-        return self.header.text("XTENSION") in ("BINTABLE", "TABLE") and not self._compressed
+        kind = self.header.text("XTENSION")
+        return kind in ("BINTABLE", "TABLE") and len(self.shape) == 2 and not self._compressed
 
     @property
     def title(self) -> str:
@@ -251,7 +254,7 @@ class Hdu:
         """The table's columns by upper-case name, in file order; {} if there are none."""
         columns: dict[str, Column] = {}
         offset = 0
-        if not self.is_table or len(self.shape) != 2:
+        if not self.is_table:
             return columns
         is_ascii = self.header.text("XTENSION") == "TABLE"
         for n in range(1, self.header.integer("TFIELDS") + 1):
@@ -308,7 +311,7 @@ class Hdu:
         if column.code == "L":
             array = array == b"T"
         null = None if column.null is None else array == column.null
-        if null is not None and null.any() and np.abs(array.astype(np.float64)).max() < 2.0**53:
+        if null is not None and null.any() and np.abs(array[~null].astype(np.float64)).max(initial=0.0) < 2.0**53:
             return np.where(null, np.nan, array * column.scale + column.zero)
         if column.code not in "BIJKED" or (column.scale, column.zero) == (1.0, 0.0):
             return array

@@ -183,7 +183,8 @@ def _cut_in_overlaps(wavelength: FloatArray, steps: FloatArray) -> Array | None:
     )
     if min(part.size for part in parts) < MIN_PIXELS:
         return None
-    for number, (left, right) in enumerate(itertools.pairwise(parts)):
+    for number in range(len(parts) - 1):
+        left, right = parts[number : number + 2]
         start, end = wavelength[right[0]], wavelength[left[-1]]
         if end < start:
             continue

@@ -92,8 +92,8 @@ def _step(header: Header) -> tuple[float | None, str, tuple[str, ...]]:
     if cd:
         other = [f"card CDELT1 = {header.text('CDELT1')}"] if delta is not None and not np.isclose(delta, cd) else []
         return cd, "CD1_1", (*other, *coupled)
-    if delta and pc and pc != 1:
-        return delta * pc, "CDELT1, PC1_1", tuple(coupled)
+    if pc and pc != 1 and delta != 0:
+        return (1.0 if delta is None else delta) * pc, "CDELT1, PC1_1", tuple(coupled)
     return delta, "CDELT1", tuple(coupled)
 
 
@@ -103,11 +103,11 @@ def _by_wcs(fits: FitsFile, header: Header, pixels: int, unit: str, not_used: tu
     from astropy.wcs import WCS
 
     kind = header.text("CTYPE1").upper()
-    cards = AstropyHeader({"WCSAXES": 1})
-    for key in (*_WCS, *header.keys(re.compile(r"P[VS]1_\d+"))):
-        if key in header and header[key] is not None:
-            cards[key] = header[key]
     try:
+        cards = AstropyHeader({"WCSAXES": 1})
+        for key in (*_WCS, *header.keys(re.compile(r"P[VS]1_\d+"))):
+            if key in header and header[key] is not None:
+                cards[key] = header[key]
         if unit:
             cards["CUNIT1"] = units.parsed(units.known(unit)).to_string("fits")
         with warnings.catch_warnings():
