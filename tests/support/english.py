@@ -120,13 +120,20 @@ NO_MESSAGES: dict[str, set[str]] = {
     },
     "agent/settings_file.py": {"Value error, ", "Input should be "},
     # Names of layouts, columns and cards, kept in the meta of a spectrum.
+    "agent/spectrum/readers/columns.py": {" (no positive number)", " and higher"},
+    "agent/spectrum/readers/fits_image.py": {", by the scatter of the flux)", "image of "},
     "agent/spectrum/readers/gaia.py": {
         *("GaiaXPy table", "336 to 1020 nm by 2", "column flux (", "column flux_error (sigma)"),
     },
-    "agent/spectrum/readers/other.py": {"data central"},
+    "agent/spectrum/readers/other.py": {"data central", ", by specutils"},
     "agent/spectrum/readers/parquet.py": {"Parquet table"},
+    "agent/spectrum/readers/producers.py": {"PypeIt spec1d", "a space telescope"},
     "agent/spectrum/readers/sparcl.py": {"SPARCL record"},
-    "agent/spectrum/readers/surveys/desi.py": {"DESI data model"},
+    "agent/spectrum/readers/surveys/desi.py": {"DESI data model", "DESI coadd or spectra"},
+    "agent/spectrum/readers/surveys/lamost.py": {"five rows", "inverse variance (ivar)", "LAMOST data model"},
+    "agent/spectrum/readers/surveys/mwm.py": {"Astra mwmStar or mwmVisit", "Astra data model"},
+    "agent/spectrum/readers/surveys/plate.py": {"SDSS spPlate"},
+    "agent/spectrum/readers/surveys/sdss.py": {"SDSS spec", "SDSS spSpec", "SDSS data model"},
     "agent/spectrum/readers/text.py": {
         *("ECSV table", "AAS machine-readable table (MRT)", "CDS table", "IPAC table", "text table"),
         *("description of ", "column 3 (width of bins)"),

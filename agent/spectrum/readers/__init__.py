@@ -117,9 +117,9 @@ def _fits_targets(where: Path, fits: FitsFile) -> Targets:
         raise fits.refusal(what, deferred("one spectrum, or a file of spectra"))
     for recognises, targets in _FITS_READERS:
         if recognises(fits):
-            found = targets(fits)
-            found.unread = fits.unread
-            return found
+            listed = targets(fits)
+            listed.unread = fits.unread
+            return listed
     names = [hdu.name or "unnamed" for hdu in fits]
     columns = [c.name for hdu in fits for c in hdu.columns.values()][:6]
     actual = deferred("FITS HDUs {names}", names=", ".join(names[:5]))

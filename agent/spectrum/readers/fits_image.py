@@ -108,17 +108,17 @@ def _read(fits: FitsFile, flux: Hdu, name: str, aperture: int) -> Spectrum:
     header, shape = flux.header, flux.shape
     bands = flux.image().reshape(-1, shape[-2] if len(shape) > 1 else 1, shape[-1])
     by = producer((header.text, fits[0].header.text), hdus=(hdu.name for hdu in fits), file=fits.name)
-    told = _Account({"read_as": f"image, {flux.title}", "flux_from": flux.title}, {flux.number})
-    wavelength, medium = _wavelength(fits, flux, aperture, told)
-    ivar = _ivar(fits, flux, bands, aperture, told)
-    mask = _mask(fits, flux, aperture, by, told)
+    account = _Account({"read_as": f"image, {flux.title}", "flux_from": flux.title}, {flux.number})
+    wavelength, medium = _wavelength(fits, flux, aperture, account)
+    ivar = _ivar(fits, flux, bands, aperture, account)
+    mask = _mask(fits, flux, aperture, by, account)
     return spectrum(
         name,
         wavelength,
         bands[0, aperture],
         ivar,
         mask,
-        **_fields(fits, flux, by, wavelength, medium, told),
+        **_fields(fits, flux, by, wavelength, medium, account),
     )
 
 
@@ -133,20 +133,20 @@ def _others(fits: FitsFile, flux: Hdu) -> list[Hdu]:
     return [hdu for hdu in fits if hdu is not flux and hdu.is_image and hdu.size and hdu.shape in shapes]
 
 
-def _wavelength(fits: FitsFile, flux: Hdu, aperture: int, told: _Account) -> tuple[FloatArray, Medium | None]:
+def _wavelength(fits: FitsFile, flux: Hdu, aperture: int, account: _Account) -> tuple[FloatArray, Medium | None]:
     pixels = flux.shape[-1]
     for hdu in _others(fits, flux):
         role = _role(hdu)
         if role in ("wavelength", "log10"):
-            told.used.add(hdu.number)
+            account.used.add(hdu.number)
             unit = hdu.header.text("BUNIT") or hdu.header.text("CUNIT1") or _linetools(flux.header, "wave")
-            told.meta["axis_from"] = hdu.title + (f" ({unit})" if unit else "")
+            account.meta["axis_from"] = hdu.title + (f" ({unit})" if unit else "")
             return units.to_angstrom(fits.name, _row(hdu, pixels, aperture), unit, role)
     header = flux.header if "CRVAL1" in flux.header or "WAT0_001" in flux.header else fits[0].header
-    found = axis(fits, header, pixels, aperture)
-    told.meta["axis_from"] = found.source
-    told.not_used += found.not_used
-    return found.wavelength, found.medium
+    of_header = axis(fits, header, pixels, aperture)
+    account.meta["axis_from"] = of_header.source
+    account.not_used += of_header.not_used
+    return of_header.wavelength, of_header.medium
 
 
 def _linetools(header: Header, key: str) -> str:
@@ -158,31 +158,31 @@ def _linetools(header: Header, key: str) -> str:
     return stated if isinstance(stated, str) and not stated.startswith("dimensionless") else ""
 
 
-def _ivar(fits: FitsFile, flux: Hdu, bands: Array, aperture: int, told: _Account) -> Array | None:
+def _ivar(fits: FitsFile, flux: Hdu, bands: Array, aperture: int, account: _Account) -> Array | None:
     ivar: Array | None = None
     for band in range(1, bands.shape[0]):
         label = flux.header.text(f"BANDID{band + 1}")
         if ivar is None and label.lower().startswith("sigma"):
             ivar = ivar_from_sigma(bands[band, aperture])
-            told.meta["errors_from"] = f"band {band + 1} (sigma)"
+            account.meta["errors_from"] = f"band {band + 1} (sigma)"
         else:
-            told.not_used.append(f"band {band + 1} {label:.30}".rstrip())
+            account.not_used.append(f"band {band + 1} {label:.30}".rstrip())
     if ivar is not None:
         return ivar
     others = _others(fits, flux)
     for hdu in others:
         kind = _role(hdu)
         if kind in ERRORS:
-            told.used.add(hdu.number)
-            told.meta["errors_from"] = f"{hdu.title} ({kind})"
+            account.used.add(hdu.number)
+            account.meta["errors_from"] = f"{hdu.title} ({kind})"
             return columns.ivar_from_errors(_row(hdu, bands.shape[-1], aperture), kind)  # type: ignore[arg-type]
     if len(others) >= 1 and not others[0].name and others[0].shape == flux.shape:
         values = _row(others[0], bands.shape[-1], aperture)
-        kind_found = _kind_by_scatter(np.asarray(bands[0, aperture], np.float64), values)
-        if kind_found is not None:
-            told.used.add(others[0].number)
-            told.meta["errors_from"] = f"{others[0].title} ({kind_found}, by the scatter of the flux)"
-            return columns.ivar_from_errors(values, kind_found)
+        by_scatter = _kind_by_scatter(np.asarray(bands[0, aperture], np.float64), values)
+        if by_scatter is not None:
+            account.used.add(others[0].number)
+            account.meta["errors_from"] = f"{others[0].title} ({by_scatter}, by the scatter of the flux)"
+            return columns.ivar_from_errors(values, by_scatter)
     return None
 
 
@@ -204,17 +204,17 @@ def _kind_by_scatter(flux: FloatArray, values: FloatArray) -> ErrorKind | None:
     return kind if np.median(ratios[kind]) < np.log(_AGREES) else None
 
 
-def _mask(fits: FitsFile, flux: Hdu, aperture: int, by: Producer | None, told: _Account) -> Array | None:
+def _mask(fits: FitsFile, flux: Hdu, aperture: int, by: Producer | None, account: _Account) -> Array | None:
     for hdu in _others(fits, flux):
         if _role(hdu) == "mask":
-            told.used.add(hdu.number)
+            account.used.add(hdu.number)
             rule = (by and by.mask) or Mask()
             values = _row(hdu, flux.shape[-1], aperture)
             flagged, text = columns.masked(values, rule, hdu.header.text, by is not None and by.mask is not None)
             if flagged is None:
-                told.not_used.append(f"{hdu.title} ({text})")
+                account.not_used.append(f"{hdu.title} ({text})")
             else:
-                told.meta["mask_from"] = f"{hdu.title} ({text})"
+                account.meta["mask_from"] = f"{hdu.title} ({text})"
             return flagged
     return None
 
@@ -237,36 +237,36 @@ def _read_rows(fits: FitsFile, flux: Hdu, rows: FloatArray, name: str) -> Spectr
     header = flux.header
     by = producer((header.text,), file=fits.name)
     unit = header.text("CUNIT1") or header.text("XUNITS")
-    told = _Account({"read_as": f"image of {len(rows)} rows, {flux.title}", "flux_from": "row 2"}, {flux.number})
-    told.meta["axis_from"] = f"row 1 ({unit})" if unit else "row 1"
+    account = _Account({"read_as": f"image of {len(rows)} rows, {flux.title}", "flux_from": "row 2"}, {flux.number})
+    account.meta["axis_from"] = f"row 1 ({unit})" if unit else "row 1"
     wavelength, medium = units.to_angstrom(fits.name, rows[0], unit)
     ivar = None
     if len(rows) > 2 and (rows[2][np.isfinite(rows[2])] >= 0).all() and np.nansum(rows[2]) > 0:
         ivar = ivar_from_sigma(rows[2])
-        told.meta["errors_from"] = "row 3 (sigma)"
-    told.not_used += [f"row {n}" for n in range(3, len(rows) + 1) if n > 3 or ivar is None]
-    return spectrum(name, wavelength, rows[1], ivar, **_fields(fits, flux, by, wavelength, medium, told))
+        account.meta["errors_from"] = "row 3 (sigma)"
+    account.not_used += [f"row {n}" for n in range(3, len(rows) + 1) if n > 3 or ivar is None]
+    return spectrum(name, wavelength, rows[1], ivar, **_fields(fits, flux, by, wavelength, medium, account))
 
 
 def _fields(
-    fits: FitsFile, flux: Hdu, by: Producer | None, wavelength: FloatArray, medium: Medium | None, told: _Account
+    fits: FitsFile, flux: Hdu, by: Producer | None, wavelength: FloatArray, medium: Medium | None, account: _Account
 ) -> dict[str, Any]:
     header, primary = flux.header, fits[0].header
-    meta = dict(told.meta)
+    meta = dict(account.meta)
     for key in ("OBJECT", "DATE-OBS", "TELESCOP", "INSTRUME", "EXPTIME"):
         value = header[key] if header[key] not in (None, "") else primary[key]
         if value not in (None, ""):
             meta[key.lower()] = value
     stated = [(str(meta["axis_from"]), medium)] if medium else []
-    found = columns.medium_fields([*stated, *statements(header), *statements(primary)], by, wavelength)
-    unread = [hdu.title for hdu in fits if hdu.size and hdu.number not in told.used]
-    meta |= velocity_frame(header) | columns.unused([*told.not_used, *unread]) | found["meta"]
+    of_medium = columns.medium_fields([*stated, *statements(header), *statements(primary)], by, wavelength)
+    unread = [hdu.title for hdu in fits if hdu.size and hdu.number not in account.used]
+    meta |= velocity_frame(header) | columns.unused([*account.not_used, *unread]) | of_medium["meta"]
     unit = header.text("BUNIT") or header.text("YUNITS") or _linetools(header, "flux")
     if by is not None and "flux" in by.units:
         unit = by.units["flux"]
     is_rest = header.text("CTYPE1").upper() == "WAVEREST" or header.text("SPECSYS").upper() == "REST"
     fields: dict[str, Any] = {
-        "medium": found["medium"],
+        "medium": of_medium["medium"],
         "frame": (by and by.frame) or ("rest" if is_rest else "observed"),
         "survey": by.survey if by else "",
         "flux_unit": unit or "unknown",

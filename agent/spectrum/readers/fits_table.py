@@ -46,11 +46,16 @@ class _Table:
 
 
 def recognises(fits: FitsFile) -> bool:
-    return bool(_tables(fits))
+    return bool(_tables(fits)) or _of_gaia(fits) is not None
 
 
 def targets(fits: FitsFile) -> Targets:
     """Return one spectrum, or one per row of vectors and per table."""
+    sources = _of_gaia(fits)
+    if sources is not None:
+        ids, flux, errors = (sources.column(key) for key in ("SOURCE_ID", "FLUX", "FLUX_ERROR"))
+        wavelengths = gaia.sampling(fits.name, sources.header.text("SAMPLING") or None)
+        return gaia.rows(fits.name, ids.tolist(), flux, errors, wavelengths)
     tables = _tables(fits)
     if not tables:
         raise fits.refusal(deferred("no table with wavelength and flux columns"), deferred("a table with a spectrum"))
@@ -75,6 +80,11 @@ def targets(fits: FitsFile) -> Targets:
             vector = row if flux.ndim == 2 or flux.dtype == object else None
             several.add(target, partial(_read, fits, f"{fits.name}#{target}", [table], vector, read_in))
     return several
+
+
+def _of_gaia(fits: FitsFile) -> Hdu | None:
+    """Return the table of GaiaXPy, with a source in each row; None if there is none."""
+    return next((hdu for hdu in fits if hdu.shape[:1] and gaia.has_rows(list(hdu.columns))), None)
 
 
 def _labels(tables: Sequence[_Table]) -> list[str]:
@@ -107,7 +117,7 @@ def _sparcl(fits: FitsFile, table: Hdu) -> Targets:
 
 
 def _tables(fits: FitsFile) -> list[_Table]:
-    found = []
+    tables = []
     for hdu in fits:
         if not hdu.is_table or not hdu.columns or not hdu.shape[0]:
             continue
@@ -115,8 +125,8 @@ def _tables(fits: FitsFile) -> list[_Table]:
         by = _producer(fits, hdu, names)
         which = roles(names, by)
         if which is not None:
-            found.append(_Table(hdu, which, by))
-    return found
+            tables.append(_Table(hdu, which, by))
+    return tables
 
 
 def _producer(fits: FitsFile, hdu: Hdu, names: Sequence[str]) -> Producer | None:
@@ -195,8 +205,12 @@ def _fields(
         return fields
     stated: list[Statement] = [(meta["axis_from"], of_unit)] if of_unit else []
     stated += [*_of_column(table), *statements(header), *statements(primary)]
-    found = columns.medium_fields(stated, by, pixels["wavelength"])
-    return fields | found | {"meta": {**meta, **velocity_frame(header), **velocity_frame(primary), **found["meta"]}}
+    of_medium = columns.medium_fields(stated, by, pixels["wavelength"])
+    return (
+        fields
+        | of_medium
+        | {"meta": {**meta, **velocity_frame(header), **velocity_frame(primary), **of_medium["meta"]}}
+    )
 
 
 def _of_column(table: _Table) -> list[Statement]:

@@ -121,8 +121,8 @@ def _on_one_axis(
     if not known.all():
         counts["pixels_without_wavelength"] = int((~known).sum())
         if known.sum() < MIN_PIXELS:
-            found = deferred("wavelengths in {n} of {size} pixels", n=int(known.sum()), size=known.size)
-            raise SpectrumError(name, found, deferred("at least {min_pixels}", min_pixels=MIN_PIXELS))
+            actual = deferred("wavelengths in {n} of {size} pixels", n=int(known.sum()), size=known.size)
+            raise SpectrumError(name, actual, deferred("at least {min_pixels}", min_pixels=MIN_PIXELS))
         wavelength, flux, arrays = wavelength[known], flux[known], _at(arrays, known)
     steps = np.diff(wavelength)
     if (steps < 0).sum() > (steps > 0).sum():
@@ -202,15 +202,17 @@ def _plausible(name: str, wavelength: FloatArray, flux: FloatArray, ivar: Array 
 
     :raises SpectrumError: wavelengths that no spectrum here can have, or a flux that none has
     """
-    if wavelength[0] < SHORTEST or wavelength[-1] > LONGEST:
-        found = deferred("wavelengths from {low:.6g} to {high:.6g} Å", low=wavelength[0], high=wavelength[-1])
-        raise SpectrumError(name, found, deferred("wavelengths between 100 Å and 1 mm"))
+    beyond = float(np.mean((wavelength < SHORTEST) | (wavelength > LONGEST)))
+    # Models of dusty stars end at 1 cm, with few pixels.
+    if beyond > 0.05 or wavelength[0] < SHORTEST / 10 or wavelength[-1] > LONGEST * 10:
+        actual = deferred("wavelengths from {low:.6g} to {high:.6g} Å", low=wavelength[0], high=wavelength[-1])
+        raise SpectrumError(name, actual, deferred("wavelengths between 100 Å and 1 mm"))
     with np.errstate(invalid="ignore"):
-        beyond = np.isfinite(flux) & (np.abs(flux) > LARGEST)
-    if beyond.any() and (ivar is None or (np.asarray(ivar)[beyond] > 0).any()):
-        found = deferred("a flux of {flux:.3g}", flux=flux[beyond][0])
-        raise SpectrumError(name, found, deferred("at most 1e30: the data may be damaged, or their type be another"))
-    return np.where(beyond, np.nan, flux) if beyond.any() else flux
+        absurd = np.isfinite(flux) & (np.abs(flux) > LARGEST)
+    if absurd.any() and (ivar is None or (np.asarray(ivar)[absurd] > 0).any()):
+        actual = deferred("a flux of {flux:.3g}", flux=flux[absurd][0])
+        raise SpectrumError(name, actual, deferred("at most 1e30: the data may be damaged, or their type be another"))
+    return np.where(absurd, np.nan, flux) if absurd.any() else flux
 
 
 def exposure(name: str, wavelength: Array, flux: Array, ivar: Array) -> Exposure | None:

@@ -197,7 +197,7 @@ def producer(
     headers, table = tuple(cards), {plain(name) for name in columns}
     names = [plain(name) for name in hdus]
 
-    def made(one: Producer) -> bool:
+    def is_by(one: Producer) -> bool:
         return (
             all(any(_states(card(key), value) for card in headers) for key, value in one.cards.items())
             and table.issuperset(one.columns)
@@ -206,7 +206,7 @@ def producer(
             and not (one.lacks and any(card(one.lacks) for card in headers))
         )
 
-    return next((one for one in PRODUCERS if made(one)), None)
+    return next((one for one in PRODUCERS if is_by(one)), None)
 
 
 def refused(card: Callable[[str], str]) -> str | None:
@@ -220,8 +220,8 @@ def refused(card: Callable[[str], str]) -> str | None:
     return None
 
 
-def _states(text: str, wanted: str) -> bool:
-    return bool(text) and re.search(wanted, text, re.IGNORECASE) is not None
+def _states(text: str, content: str) -> bool:
+    return bool(text) and re.search(content, text, re.IGNORECASE) is not None
 
 
 BRACKETS = r"[\[(](?:[^()\[\]]|\([^()]*\))*[\])]"

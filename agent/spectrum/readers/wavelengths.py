@@ -123,7 +123,9 @@ def _by_wcs(fits: FitsFile, header: Header, pixels: int, unit: str, not_used: tu
         )
         raise fits.refusal(actual, deferred("a wavelength axis")) from None
     is_wavelength = kind.startswith(("WAVE", "AWAV"))
-    return Axis(wavelength, f"CTYPE1 = {kind} (astropy.wcs)", not_used, None if is_wavelength else "vacuum")
+    return Axis(
+        _positive(fits, wavelength), f"CTYPE1 = {kind} (astropy.wcs)", not_used, None if is_wavelength else "vacuum"
+    )
 
 
 _MEDIUM_CARDS = ("AIRORVAC", "AIRVAC", "VACORAIR", "MEDIUM", "WAVE_MED", "METADATA", "CUNIT1", "WAT1_001")
@@ -173,7 +175,16 @@ def _values(fits: FitsFile, start: float, step: float, log: bool, pixels: int, u
         raise fits.refusal(
             deferred("a log axis up to {max:.4g}", max=np.abs(values).max()), deferred("log10 of wavelengths")
         )
-    return units.to_angstrom(fits.name, values, unit, "log10" if log else "wavelength")[0]
+    return _positive(fits, units.to_angstrom(fits.name, values, unit, "log10" if log else "wavelength")[0])
+
+
+def _positive(fits: FitsFile, wavelength: FloatArray) -> FloatArray:
+    """:raises SpectrumError: a computed axis has no wavelength for each pixel: its cards are wrong"""
+    if not (wavelength > 0).all():
+        low, high = np.nan_to_num([wavelength.min(), wavelength.max()])
+        actual = deferred("an axis from {low:.6g} to {high:.6g} Å", low=low, high=high)
+        raise fits.refusal(actual, deferred("positive wavelengths"))
+    return wavelength
 
 
 def _unit(header: Header) -> str:

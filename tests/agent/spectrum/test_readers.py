@@ -204,10 +204,20 @@ def test_desi_targets_are_listed_merged_and_read_in_order(tmp_path):
         read(path, "7")
 
 
-@pytest.mark.parametrize("missing", ["Z_WAVELENGTH", "R_FLUX", "B_IVAR", "FIBERMAP"])
-def test_desi_files_with_something_missing_are_refused(tmp_path, missing):
-    with pytest.raises(SpectrumError):
-        read(desi(tmp_path / "coadd.fits", leave_out=(missing,)), "39627")
+@pytest.mark.parametrize("missing", ["Z_WAVELENGTH", "R_FLUX", "B_IVAR"])
+def test_desi_files_without_an_arm_have_a_gap_and_say_so(tmp_path, missing):
+    whole = read(desi(tmp_path / "whole.fits"), "39627")
+    spectrum = read(desi(tmp_path / "coadd.fits", leave_out=(missing,)), "39627")
+    assert spectrum.meta["arms_missing"] == missing[0]
+    assert len(spectrum) < len(whole)
+    assert set(spectrum.wavelength.round(3)) < set(whole.wavelength.round(3))
+
+
+def test_desi_files_without_a_list_of_targets_or_any_arm_are_refused(tmp_path):
+    with pytest.raises(SpectrumError, match="no FIBERMAP with TARGETID"):
+        read(desi(tmp_path / "a.fits", leave_out=("FIBERMAP",)), "39627")
+    with pytest.raises(SpectrumError, match="arms B, R, Z without FLUX or IVAR"):
+        read(desi(tmp_path / "b.fits", leave_out=("B_FLUX", "R_FLUX", "Z_IVAR")), "39627")
 
 
 def test_desi_arms_on_different_grids_are_refused_rather_than_interleaved(tmp_path):
@@ -546,7 +556,7 @@ def test_a_layout_that_only_specutils_knows_is_read_with_it(tmp_path):
     spectrum = read(path)
     np.testing.assert_allclose(spectrum.wavelength[200:], WAVELENGTH)
     np.testing.assert_allclose(spectrum.ivar[200:], (FLUX / 10) ** -2)
-    assert spectrum.meta["read_by"] == "specutils APOGEE apVisit"
+    assert spectrum.meta["read_as"] == "APOGEE apVisit, by specutils"
 
 
 def test_a_file_with_one_spectrum_has_no_targets(tmp_path):

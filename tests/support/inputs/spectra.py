@@ -364,7 +364,7 @@ DAMAGED_FITS: dict[str, tuple[bytes, str]] = {
     "a map of the sky": (linear_image(CTYPE1="RA---TAN"), "first axis is RA---TAN"),
     "no axis": (fits_bytes(primary(FLUX)), "without CRVAL1 and CDELT1"),
     "pixel numbers": (linear_image(CRVAL1=0.0, CDELT1=1.0), "an axis without unit"),
-    "an axis below 0": (linear_image(np.ones(60), CRVAL1=9000.0, CDELT1=-200.0), "an axis without unit from -2800"),
+    "an axis below 0": (linear_image(np.ones(60), CRVAL1=9000.0, CDELT1=-200.0), "an axis from -2800 to 9000 Å"),
     "NaN alone": (linear_image(np.full(N, np.nan)), "no pixel with data"),
     "zeros alone": (linear_image(np.zeros(N)), "no pixel with data"),
     "four pixels": (linear_image(np.ones(4)), "4 pixels"),

@@ -57,9 +57,9 @@ def _read(fits: FitsFile, name: str, row: int) -> Spectrum:
     sigma = np.sqrt(np.maximum(variance.image(*index), 0.0))
     fibres = fits.get("FIBRES")
     wavelength = _wavelengths(fits, pixels, index)
-    found = medium_fields(statements(header), None, wavelength)
+    of_medium = medium_fields(statements(header), None, wavelength)
     meta: dict[str, Scalar] = {"field": header.text("OBJECT")} if header.text("OBJECT") else {}
-    meta |= {"axis_from": "HDU WAVELENGTH" if fits.get("WAVELENGTH") else "CRVAL1, CDELT1"} | found["meta"]
+    meta |= {"axis_from": "HDU WAVELENGTH" if fits.get("WAVELENGTH") else "CRVAL1, CDELT1"} | of_medium["meta"]
     meta |= {"read_as": "Marz", "errors_from": "HDU VARIANCE (variance)"}
     comment = _text(fibres, "COMMENT", row)
     if comment:
@@ -69,7 +69,7 @@ def _read(fits: FitsFile, name: str, row: int) -> Spectrum:
         wavelength,
         primary.image(*index),
         ivar_from_sigma(sigma),
-        medium=found["medium"],
+        medium=of_medium["medium"],
         flux_unit=header.text("BUNIT") or "relative",
         survey=header.text("INSTRUME") or "Marz",
         ids={"object": _text(fibres, "NAME", row)} if _text(fibres, "NAME", row) else {},
