@@ -67,7 +67,7 @@ def rows(name: str, source_ids: Any, flux: Any, flux_error: Any, wavelengths: Ar
     size = next((np.size(row) for row in flux if np.size(row) != axis.size), axis.size)
     if size != axis.size or not len(source_ids):
         actual = deferred("{size} fluxes of a source of Gaia, and {n} wavelengths", size=size, n=axis.size)
-        raise SpectrumError(name, actual, deferred("as many (sampling), or 343 fluxes, from 336 to 1020 nm"))
+        raise SpectrumError(name, actual, deferred("a sampling of as many wavelengths, or 343 fluxes (336 to 1020 nm)"))
     meta = {
         "read_as": "GaiaXPy table",
         "axis_from": "336 to 1020 nm by 2" if wavelengths is None else "sampling (nm)",
