@@ -363,6 +363,8 @@ class FitsFile:
         self._size = size
         self._hdus: list[Hdu] = []
         self._ended = False
+        self.known: dict[str, Any] = {}
+        """What a reader keeps from recognising the file to reading it."""
         self.read: set[tuple[int, str]] = set()
         """The HDUs and columns whose data were read: number, and name of the column or "" for an image."""
 

@@ -8,7 +8,7 @@ for something else than a spectrum, are not used.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -117,7 +117,14 @@ def _sparcl(fits: FitsFile, table: Hdu) -> Targets:
 
 
 def _tables(fits: FitsFile) -> list[_Table]:
-    tables = []
+    """Return the tables with a spectrum; they are looked for once in a file."""
+    if "tables" not in fits.known:
+        fits.known["tables"] = list(_with_spectrum(fits))
+    tables: list[_Table] = fits.known["tables"]
+    return tables
+
+
+def _with_spectrum(fits: FitsFile) -> Iterator[_Table]:
     for hdu in fits:
         if not hdu.is_table or not hdu.columns or not hdu.shape[0]:
             continue
@@ -125,8 +132,7 @@ def _tables(fits: FitsFile) -> list[_Table]:
         by = _producer(fits, hdu, names)
         which = roles(names, by)
         if which is not None:
-            tables.append(_Table(hdu, which, by))
-    return tables
+            yield _Table(hdu, which, by)
 
 
 def _producer(fits: FitsFile, hdu: Hdu, names: Sequence[str]) -> Producer | None:

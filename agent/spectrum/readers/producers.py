@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from agent.language import deferred
@@ -194,16 +195,22 @@ def producer(
     :param columns: names of the columns of the table with the spectrum
     :param hdus: names of all HDUs
     """
-    headers, table = tuple(cards), {plain(name) for name in columns}
+    headers, table, begin = tuple(cards), {plain(name) for name in columns}, file.lower()
     names = [plain(name) for name in hdus]
+    known: dict[str, list[str]] = {}  # many ask for one card
+
+    def values(key: str) -> list[str]:
+        if key not in known:
+            known[key] = [text for card in headers if (text := card(key))]
+        return known[key]
 
     def is_by(one: Producer) -> bool:
         return (
-            all(any(_states(card(key), value) for card in headers) for key, value in one.cards.items())
-            and table.issuperset(one.columns)
+            table.issuperset(one.columns)
+            and begin.startswith(one.file)
+            and all(any(_states(text, content) for text in values(key)) for key, content in one.cards.items())
             and (not one.hdus or any(re.fullmatch(one.hdus, name) for name in names))
-            and file.lower().startswith(one.file)
-            and not (one.lacks and any(card(one.lacks) for card in headers))
+            and not (one.lacks and values(one.lacks))
         )
 
     return next((one for one in PRODUCERS if is_by(one)), None)
@@ -228,6 +235,7 @@ BRACKETS = r"[\[(](?:[^()\[\]]|\([^()]*\))*[\])]"
 """What is in brackets, with brackets inside."""
 
 
+@lru_cache(maxsize=1024)
 def plain(name: str) -> str:
     """Return a name as the tables here write it: lower case, "_" for spaces and hyphens, no unit in brackets."""
     return re.sub(r"[\s-]+", "_", re.sub(rf"{BRACKETS}?", "", name).strip().lower())
