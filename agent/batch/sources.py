@@ -388,6 +388,11 @@ class SpectrumFile:
         names = self._answer(found_in)
         return names if isinstance(names, tuple) else (target,)
 
+    def unread(self) -> tuple[str, ...]:
+        """Return the parts of the file that were not read so far, by name; () where that is not known."""
+        names = self._answer(lambda targets: tuple(targets.unread()))
+        return names if isinstance(names, tuple) else ()
+
     def _answer(self, question: _Question) -> _Answer:
         with self._lock:
             try:

@@ -35,6 +35,8 @@ from reviewer.web.proxies import ProxyLogin
 PASSWORD_CHECKS = 4
 """Passwords that are checked at the same time."""
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
+IN_ONE_LANGUAGE = {**FOREVER, "Vary": "Cookie, Accept-Language"}
+"""Of an answer that never changes but has texts in the language of the request."""
 NOT_STORED = {"Cache-Control": "no-store"}
 
 

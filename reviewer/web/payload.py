@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 from pydantic import TypeAdapter
 
 from agent import lines
-from agent.language import deferred, tr
-from agent.spectrum import Spectrum
+from agent.language import deferred, localized, tr
+from agent.spectrum import Spectrum, account
 from agent.tasks import Task
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import step_to_json
@@ -337,13 +337,23 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
     }
 
 
-def spectrum_bytes(spectrum: Spectrum) -> bytes:
+def reading_json(spectrum: Spectrum) -> dict[str, Any]:
+    """Return how the file was read, as label and text of each line, in the language of the request.
+
+    Not medium and velocity frame, which the page shows itself: a person may have stated the medium since.
+    """
+    return {"read": localized(account.sources(spectrum)), "warnings": localized(account.warnings(spectrum))}
+
+
+def spectrum_bytes(spectrum: Spectrum, reading: bool = True) -> bytes:
     """Pack a spectrum as binary: uint32 header length, JSON header padded to 8 bytes, then the arrays.
 
     Little-endian: wavelength and ivar float64 (ivar of a flux in erg s-1 cm-2 Å-1 is beyond float32), flux
     float32, mask uint8. Float32 is for drawing on the screen; pictures and measurements use what is stored.
+
+    :param reading: with ``reading_json``
     """
-    about = {"n": len(spectrum), **about_json(spectrum)}
+    about = {"n": len(spectrum), **about_json(spectrum), **(reading_json(spectrum) if reading else {})}
     header = json.dumps(about, ensure_ascii=False, allow_nan=False).encode()
     header += b" " * (-(len(header) + 4) % 8)
     arrays = (

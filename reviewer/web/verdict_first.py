@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Request
 
 from agent.language import deferred, tr
-from agent.spectrum import Spectrum
+from agent.spectrum import Spectrum, account
 from agent.text import whole_number
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import round_of
@@ -32,7 +32,8 @@ FIRST = deferred("Give your own verdict first: in this batch you judge before yo
 
 _SIMULATED = "simulated "
 _ALIAS = re.compile(r"item-([1-9][0-9]{0,17})")
-_NEUTRAL_META = ("medium_assumed",)
+_NEUTRAL_META = ("medium_assumed", "arms_missing", *account.COUNTS)
+"""Names of columns and HDUs may tell the class, so of how the file was read only these."""
 _SENT_OF_TRAJECTORY = ("version", "task", "prompt", "redshift", "medium", "overview")
 
 

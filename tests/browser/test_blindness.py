@@ -73,6 +73,7 @@ def needles(db: Path) -> Iterator[tuple[str, bytes]]:
         "zq-endpoint",
         "zq-session",
         "zq_header",
+        "zq_column",
         "ZQ-CLASS",
         "2031-07-13",
         "7788990",

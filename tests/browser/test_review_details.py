@@ -124,7 +124,8 @@ def test_the_header_has_the_surveys_identifiers_and_the_rest_one_click_away(desk
     expect(desk.locator(".toasts")).to_contain_text("plate-MJD-fibre copied")
     assert desk.evaluate("navigator.clipboard.readText()") == "266-51602-13"
     assert desk.locator(".so-review .so-full").bounding_box() == before, "the plot does not move"
-    for text in ("plate-MJD-fibre", "SNRG", "heliocentric (HELIO_RV in the file", "vacuum"):
+    of_file = ("How this file was read", "flux unit", "1e-17 erg s-1 cm-2 Å-1")
+    for text in ("plate-MJD-fibre", "SNRG", "heliocentric (HELIO_RV in the file", "vacuum", *of_file):
         expect(sheet).to_contain_text(text)
     box = sheet.bounding_box()
     assert box

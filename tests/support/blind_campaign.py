@@ -122,7 +122,7 @@ def _named(spectrum: Spectrum, number: int) -> Spectrum:
         ra=123.456789 + number,
         dec=-12.345678,
         catalogue_class="ZQ-CLASS",
-        meta={"date_obs": "2031-07-13", "zq_header": "zq-observer"},
+        meta={"date_obs": "2031-07-13", "zq_header": "zq-observer", "not_used": "column zq_column"},
     )
 
 

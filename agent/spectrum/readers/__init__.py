@@ -16,6 +16,7 @@ from agent.language import deferred
 from agent.spectrum.readers import fits_image, fits_table, json_text, other, own, parquet, text, votable
 from agent.spectrum.readers.files import FORMATS, uncompressed
 from agent.spectrum.readers.fits import FitsFile
+from agent.spectrum.readers.producers import refused
 from agent.spectrum.readers.surveys import desi, lamost, marz, mwm, plate, sdss
 from agent.spectrum.readers.targets import Targets
 from agent.spectrum.record import Spectrum, SpectrumError
@@ -107,14 +108,18 @@ def _targets(where: Path, name: str, stream: BinaryIO, size: int) -> Targets:
     if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
         return json_text.targets(name, raw)
     if votable.recognises(raw[:2000]):
-        return Targets.single(name, lambda: votable.read(name, raw))
-    return Targets.single(name, lambda: text.read(name, raw))
+        return votable.targets(name, raw)
+    return text.targets(name, raw)
 
 
 def _fits_targets(where: Path, fits: FitsFile) -> Targets:
+    if (what := refused(fits[0].header.text)) is not None:
+        raise fits.refusal(what, deferred("one spectrum, or a file of spectra"))
     for recognises, targets in _FITS_READERS:
         if recognises(fits):
-            return targets(fits)
+            listed = targets(fits)
+            listed.unread = fits.unread
+            return listed
     names = [hdu.name or "unnamed" for hdu in fits]
     columns = [c.name for hdu in fits for c in hdu.columns.values()][:6]
     actual = deferred("FITS HDUs {names}", names=", ".join(names[:5]))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import warnings
 
 import numpy as np
 
 from agent.language import deferred
+from agent.spectrum.readers.units import parsed
 from agent.spectrum.record import FloatArray, SpectrumError
 
 F_LAMBDA = "1e-17 erg s-1 cm-2 Å-1"
 """The unit of every converted flux."""
 LIGHT = 2.99792458e18
 """Speed of light, Å/s (exact, SI)."""
-LONGEST = 60  # characters of a unit; a longer text is no unit
 
 _PER_FREQUENCY = re.compile(r"jy\b|jansk|hz|maggie", re.IGNORECASE)
 _LOGARITHMIC = re.compile(r"\b(ab)?mag(nitude)?s?\b|\bdex\b|^log", re.IGNORECASE)
@@ -59,11 +58,8 @@ def _erg(name: str, unit: str) -> float:
     try:
         from astropy import units
 
-        text = re.sub(r"\bergs\b", "erg", unit.replace("Å", "Angstrom")) if len(unit) <= LONGEST else ""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of more than one slash
-            return float(units.Unit(text).to(units.erg / units.s / units.cm**2 / units.Hz))
-    except (ValueError, TypeError, ArithmeticError):
+        return float(parsed(unit).to(units.erg / units.s / units.cm**2 / units.Hz))
+    except (AttributeError, ValueError, TypeError, ArithmeticError):
         raise SpectrumError(
             name, deferred("a flux in {unit!r:.40}", unit=unit), deferred("a unit such as mJy or erg/s/cm2/Hz")
         ) from None

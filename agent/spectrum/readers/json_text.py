@@ -3,7 +3,7 @@
 - Open Astronomy Catalogs, which also hold WISeREP's spectra (github.com/astrocatalogs/schema):
   ``{NAME: {"spectra": [{"u_wavelengths", "u_fluxes", "data"}]}}``, numbers as text. One target per spectrum.
 - SPARCL: a record, or a list of records, with ``wavelength`` (``readers.sparcl``).
-- Other objects: arrays under the names that table columns have (``readers.wavelengths``), with the units under keys
+- Other objects: arrays under the names that table columns have (``readers.columns``), with the units under keys
   such as ``wavelengthUnits`` and ``fluxUnits``. Without units they are refused.
 """
 
@@ -18,13 +18,16 @@ from typing import Any
 import numpy as np
 
 from agent.language import deferred
-from agent.spectrum.readers import positions, sparcl
-from agent.spectrum.readers.pixels import finite_number, ivar_from_sigma, spectrum, usable_redshift
+from agent.spectrum.readers import positions, sparcl, tables
+from agent.spectrum.readers.columns import Roles, roles
+from agent.spectrum.readers.pixels import finite_number, usable_redshift
+from agent.spectrum.readers.tables import Table
 from agent.spectrum.readers.targets import Targets
-from agent.spectrum.readers.wavelengths import Roles, arrays, roles, to_angstrom
-from agent.spectrum.record import SCHEMA, Scalar, Spectrum, SpectrumError
+from agent.spectrum.record import SCHEMA, Spectrum, SpectrumError
 
 MAX_SPECTRA = 10_000
+_CATALOG_META = ("time", "u_time", "telescope", "instrument", "filename")
+_META = ("telescope", "instrument", "HJD", "MJD", "site")
 _EXPECTED = deferred('arrays "wavelength" and "flux" with units, an Open Astronomy Catalog entry, or SPARCL records')
 _EXPECTED_UNITS = deferred('both units in the file, e.g. "wavelengthUnits": "Angstrom", "fluxUnits": "erg/s/cm2/A"')
 
@@ -105,7 +108,7 @@ def _catalog(name: str, thing: Mapping[str, Any], entry: Mapping[str, Any]) -> S
         raise SpectrumError(name, deferred("a spectrum without u_wavelengths or u_fluxes"), _EXPECTED_UNITS)
     try:
         data = np.asarray(entry["data"], np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise SpectrumError(
             name, deferred("data that are not rows of numbers"), deferred("rows of wavelength, flux, error")
         ) from None
@@ -116,30 +119,31 @@ def _catalog(name: str, thing: Mapping[str, Any], entry: Mapping[str, Any]) -> S
             deferred("rows of wavelength, flux and, if known, error"),
         )
     has_errors = data.shape[1] > 2 and bool(units["errors"])
-    # Spectra of surveys whose wavelengths are in vacuum.
+    names = ("wavelengths", "fluxes", "errors") if has_errors else ("wavelengths", "fluxes")
     telescope = _text(entry.get("telescope"))
-    is_survey = telescope.upper() in ("LAMOST", "SDSS", "DESI")
-    meta: dict[str, Scalar] = {
-        key: _text(entry[key]) for key in ("time", "u_time", "telescope", "instrument", "filename") if key in entry
-    }
-    if not is_survey and entry.get("vacuumwavelengths") is None:
-        meta["medium_assumed"] = True
+    is_survey = telescope.upper() in tables.IN_VACUUM
+    vacuum = entry.get("vacuumwavelengths")
+    table = Table(
+        dict(zip(names, data.T, strict=False)),
+        "Open Astronomy Catalog",
+        units | ({"fluxes": "relative"} if units["fluxes"].lower() == "uncalibrated" else {}),
+        {"survey": telescope if is_survey else ""},
+        [] if vacuum is None or is_survey else [("vacuumwavelengths", "vacuum" if _is_true(vacuum) else "air")],
+        which=Roles(*names),
+        further=[f"column {number}" for number in range(len(names) + 1, data.shape[1] + 1)],
+    )
     z = finite_number(entry["redshift"] if "redshift" in entry else _first(thing, "redshift"))
-    return spectrum(
+    return tables.read(
         name,
-        to_angstrom(name, data[:, 0], units["wavelengths"]),
-        data[:, 1],
-        ivar_from_sigma(data[:, 2]) if has_errors else None,
-        medium="vacuum" if is_survey or _is_true(entry.get("vacuumwavelengths")) else "air",
+        table,
         frame="rest" if _is_true(entry.get("deredshifted")) else "observed",
-        flux_unit="relative" if units["fluxes"].lower() == "uncalibrated" else units["fluxes"],
         survey=_text(entry.get("survey")) or (telescope if is_survey else ""),
         ids={"object": _text(thing.get("name"))} if _text(thing.get("name")) else {},
         ra=_angle(thing, "ra"),
         dec=_angle(thing, "dec"),
         redshift=usable_redshift(z),
         catalogue_class=next((t for k in ("claimedtype", "spectraltype") if (t := _first(thing, k))), ""),
-        meta=meta,
+        meta={key: _text(entry[key]) for key in _CATALOG_META if key in entry},
     )
 
 
@@ -165,39 +169,35 @@ def _columns(content: Mapping[str, Any]) -> Roles | None:
     return roles([key for key, value in content.items() if isinstance(value, list)])
 
 
-def _plain(name: str, content: Mapping[str, Any], roles_named: Roles) -> Spectrum:
+def _plain(name: str, content: Mapping[str, Any], which: Roles) -> Spectrum:
     stated = {re.sub(r"[^a-z]", "", key.lower()): value for key, value in content.items() if isinstance(value, str)}
     wavelength_unit, flux_unit = _unit(stated, "w"), _unit(stated, "f")
     if not wavelength_unit or not flux_unit:
         missing = " or ".join(what for what, unit in (("wavelength", wavelength_unit), ("flux", flux_unit)) if not unit)
         raise SpectrumError(name, deferred("JSON arrays without a unit of {missing}", missing=missing), _EXPECTED_UNITS)
-    pixels = arrays(name, roles_named, content, wavelength_unit)
-    word = f"{stated.get('medium', '')} {roles_named.wavelength}".lower()
-    medium = "vacuum" if "vac" in word or content.get("vacuum") is True else "air"
-    meta: dict[str, Scalar] = {
-        key.lower(): value
-        for key in ("telescope", "instrument", "HJD", "MJD", "site")
-        if isinstance(value := content.get(key), str | int | float)
-    }
-    if not ("vac" in word or "air" in word or isinstance(content.get("vacuum"), bool)):
-        meta["medium_assumed"] = True
+    header = {key.lower(): value for key, value in content.items() if isinstance(value, str | int | float)}
+    vacuum, label = content.get("vacuum"), _text(content.get("objectName")) or _text(content.get("object"))
     # Spectra from Marsh's molly, as JSON, have hour angle and sidereal time, and like them RA in decimal hours.
-    hours = "hourangle" in content
-    ra, dec = finite_number(content.get("ra")), finite_number(content.get("dec"))
-    z = finite_number(content.get("redshift", content.get("z")))
-    label = _text(content.get("objectName")) or _text(content.get("object"))
-    return spectrum(
+    hours, ra = "hourangle" in content, finite_number(content.get("ra"))
+    table = Table(
+        {key: value for key, value in content.items() if isinstance(value, list)},
+        "JSON",
+        {which.wavelength: wavelength_unit, which.flux: flux_unit},
+        {
+            key: value
+            for key, value in header.items()
+            if key not in ("flux_unit", "errors", "type", "snr", "obid", "id")
+        },
+        [("vacuum", "vacuum" if vacuum else "air")] if isinstance(vacuum, bool) else [],
+        which=which,
+    )
+    return tables.read(
         name,
-        **pixels,
-        medium=medium,
-        frame="rest" if stated.get("frame") == "rest" else "observed",
-        flux_unit=flux_unit,
+        table,
         survey=_text(content.get("survey")),
         ids={"object": label} if label else {},
         ra=ra * 15.0 if hours and ra is not None else ra,
-        dec=dec,
-        redshift=usable_redshift(z),
-        meta=meta,
+        meta={key.lower(): content[key] for key in _META if isinstance(content.get(key), str | int | float)},
     )
 
 

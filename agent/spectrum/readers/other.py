@@ -23,6 +23,7 @@ from agent.spectrum.record import Medium, Scalar, Spectrum, SpectrumError
 INSTALL = deferred("specutils to be installed (pip install 'spec-o3[surveys]')")
 _GENERIC = ("tabular-fits", "wcs1d-fits", "ascii", "ecsv", "ipac", "generic", "iraf")
 _IN_AIR = ("6dfgs", "2dfgrs", "gama", "ozdes", "wigglez", "2slaq", "galah", "aaomega", "data central", "sami")
+_FROM_SPACE = ("hst", "jwst")
 _SIXDF = ("OBSRA", "OBSDEC", "Z", "Z_HELIO", "QUALITY")
 _FITTED = 3  # smallest QUALITY of a redshift that 6dFGS and 2dFGRS call reliable
 
@@ -106,7 +107,8 @@ def _spectrum(name: str, theirs: Any, layout: str, reason: SpectrumError) -> Spe
     if np.ndim(flux) != 1:
         raise reason
     medium: Medium = "air" if layout.lower().startswith(_IN_AIR) else "vacuum"
-    meta: dict[str, Scalar] = {"read_by": f"specutils {layout}", "medium_assumed": True}
+    meta: dict[str, Scalar] = {"read_as": f"{layout}, by specutils"}
+    meta |= {"medium_from": layout} if layout.lower().startswith(_FROM_SPACE) else {"medium_assumed": True}
     return spectrum(
         name,
         wavelength,

@@ -25,11 +25,12 @@ from typing import Any
 import numpy as np
 
 from agent.language import deferred
-from agent.spectrum.readers import parquet_child, sparcl
-from agent.spectrum.readers.pixels import finite_number, spectrum, usable_redshift
+from agent.spectrum.readers import parquet_child, sparcl, tables
+from agent.spectrum.readers.columns import ABOUT, Roles, roles
+from agent.spectrum.readers.pixels import spectrum
+from agent.spectrum.readers.tables import Table
 from agent.spectrum.readers.targets import Targets
-from agent.spectrum.readers.wavelengths import Roles, arrays, medium_of_name, roles
-from agent.spectrum.record import Medium, Scalar, Spectrum, SpectrumError
+from agent.spectrum.record import Spectrum, SpectrumError
 
 SECONDS = 120.0
 """For one answer. A group of a few hundred MiB takes a second or two."""
@@ -107,13 +108,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 MAX_PIXELS = 10_000_000
 MAX_ROWS = 1_000_000
+MAX_HEADER = 2**16
+"""Bytes of astropy's header in a Parquet file; yaml is slow."""
 BENCH_COLUMNS = ("extra_info", "data_source", "reward_model")
 
 
 def targets(name: str, path: Path) -> Targets:
     """Return the spectra of a Parquet file. :raises SpectrumError: no columns with one, or damaged"""
-    import pyarrow as pa
-
     file = ParquetProcess(name, path)
     with _naming_damage(name):
         schema, names = file.schema, file.schema.names
@@ -128,17 +129,55 @@ def targets(name: str, path: Path) -> Targets:
         nested = _nested(schema)
         if nested is None:
             raise SpectrumError(name, f"columns {', '.join(names[:6])}", deferred("columns named wavelength and flux"))
-        column, inside = nested
+        column, inside, further = nested
         needed = [column, *_about(names)]
-        return _by_row(name, groups, lambda row: _nested_row(f"{name}#{row}", column, inside, groups.row(row, needed)))
-    needed = list(which.columns)
+        further = [*further, *_further(schema, needed)]
+        return _by_row(
+            name, groups, lambda row: _nested_row(f"{name}#{row}", column, inside, groups.row(row, needed), further)
+        )
+    needed = [*which.columns, *_about(names)]
     if len(schema.get_all_field_indices(which.flux)) != 1:
         raise SpectrumError(name, deferred("several columns {flux}", flux=which.flux), deferred("one of each name"))
-    kind = schema.field(which.flux).type
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        needed += _about(names)
-        return _by_row(name, groups, lambda row: _named(f"{name}#{row}", which, groups.row(row, needed)))
-    return Targets.single(name, lambda: _named(name, which, groups.everything(needed)))
+    further, units = _further(schema, needed), _units(schema)
+
+    def table(columns: Mapping[str, Any]) -> Table:
+        return Table(columns, "Parquet table", units, which=which, further=further)
+
+    if _is_list(schema.field(which.flux).type):
+        return _by_row(name, groups, lambda row: tables.read(f"{name}#{row}", table(groups.row(row, needed))))
+    if len(needed) > len(which.columns):
+        return tables.targets(name, [table(groups.everything(needed))])
+    return Targets.single(name, lambda: tables.read(name, table(groups.everything(needed))))
+
+
+def _is_list(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _further(schema: Any, used: Sequence[str]) -> list[str]:
+    """Return the columns of numbers, or of lists of them, that are not used."""
+    import pyarrow as pa
+
+    kinds = {field.name: field.type.value_type if _is_list(field.type) else field.type for field in schema}
+    numbers = (name for name, kind in kinds.items() if pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    return [f"column {name}" for name in numbers if name not in used]
+
+
+def _units(schema: Any) -> dict[str, str]:
+    """Return the units that columns state, or the header that astropy writes."""
+    units = {field.name: (field.metadata or {}).get(b"unit", b"").decode("utf-8", "replace") for field in schema}
+    header = (schema.metadata or {}).get(b"table_meta_yaml", b"")
+    if 0 < len(header) <= MAX_HEADER:
+        from astropy.table.meta import get_header_from_yaml
+
+        try:
+            columns = get_header_from_yaml(header.decode("utf-8").split("\n"))["datatype"]
+            units |= {column["name"]: column["unit"] for column in columns if column.get("unit")}
+        except Exception:
+            return units  # yaml raises many kinds over a damaged header, and it is not needed
+    return {name: unit for name, unit in units.items() if unit}
 
 
 class _Groups:
@@ -211,31 +250,25 @@ def _sparcl(name: str, groups: _Groups, columns: list[str]) -> Targets:
     return _by_row(name, groups, lambda row: sparcl.record(f"{name}#{row}", groups.row(row, columns)))
 
 
-REDSHIFTS = ("redshift", "z")
-POSITIONS = {"ra": ("ra", "raj2000", "ra_icrs"), "dec": ("dec", "dej2000", "de_icrs")}
-IDENTIFIERS = ("object_id", "objectid", "source_id", "targetid", "specid", "obsid", "id")
-
-
 def _about(names: Sequence[str]) -> list[str]:
     """Return the columns that say something about a whole spectrum."""
-    known = {*REDSHIFTS, *IDENTIFIERS, *(name for forms in POSITIONS.values() for name in forms)}
-    return [name for name in names if name.lower() in known]
+    return [name for name in names if name.lower() in ABOUT]
 
 
-def _nested(schema: Any) -> tuple[str, Roles] | None:
-    """Return the column that holds wavelength and flux of each row, and the names inside it; None: there is none."""
+def _nested(schema: Any) -> tuple[str, Roles, list[str]] | None:
+    """Return the column that holds wavelength and flux of each row, the names inside it, and what else is inside; None:
+    there is none.
+    """
     import pyarrow as pa
 
     for field in schema:
-        kind = field.type
-        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-            kind = kind.value_type
+        kind = field.type.value_type if _is_list(field.type) else field.type
         if pa.types.is_struct(kind) and (columns := roles([inside.name for inside in kind])) is not None:
-            return field.name, columns
+            return field.name, columns, _further(list(kind), columns.columns)
     return None
 
 
-def _nested_row(name: str, column: str, which: Roles, row: Mapping[str, Any]) -> Spectrum:
+def _nested_row(name: str, column: str, which: Roles, row: Mapping[str, Any], further: Sequence[str]) -> Spectrum:
     inside = row[column]
     if isinstance(inside, list):
         inside = {key: [pixel and pixel[key] for pixel in inside] for key in which.columns}
@@ -243,27 +276,8 @@ def _nested_row(name: str, column: str, which: Roles, row: Mapping[str, Any]) ->
         raise SpectrumError(
             name, deferred("nothing in the column {column}", column=column), deferred("wavelength and flux")
         )
-    return _named(name, which, {**row, **inside})
-
-
-def _named(name: str, which: Roles, values: Mapping[str, Any]) -> Spectrum:
-    stated: Medium | None = medium_of_name(which.wavelength)
-    meta: dict[str, Scalar] = {} if stated else {"medium_assumed": True}
-    others = {key.lower(): value for key, value in values.items() if key not in which.columns}
-
-    def first(names: Sequence[str]) -> float | None:
-        return next((finite_number(others[name]) for name in names if others.get(name) is not None), None)
-
-    return spectrum(
-        name,
-        **arrays(name, which, values),
-        medium=stated or "air",
-        redshift=usable_redshift(first(REDSHIFTS)),
-        ids={key: str(others[key]) for key in IDENTIFIERS if others.get(key) not in (None, "")},
-        ra=first(POSITIONS["ra"]),
-        dec=first(POSITIONS["dec"]),
-        meta=meta,
-    )
+    others = {key: value for key, value in row.items() if key != column}
+    return tables.read(name, Table({**others, **inside}, "Parquet table", which=which, further=further))
 
 
 def bench_spectrum(name: str, number: int, row: Mapping[str, Any]) -> Spectrum:

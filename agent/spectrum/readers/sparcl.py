@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 
 from agent.language import deferred
+from agent.spectrum.readers import tables
 from agent.spectrum.readers.flux_units import F_LAMBDA
-from agent.spectrum.readers.pixels import Array, finite_number, spectrum, usable_redshift
+from agent.spectrum.readers.pixels import Array, finite_number
+from agent.spectrum.readers.producers import Mask, Producer
+from agent.spectrum.readers.tables import Table
 from agent.spectrum.record import Scalar, Spectrum, SpectrumError
 
 REQUIRED = frozenset({"wavelength", "flux", "ivar"})
@@ -33,6 +36,9 @@ FIELDS: tuple[str, ...] = (
     "redshift_err",
 )
 FIELDS += ("spectype", "subtype", "ra", "dec", "survey", "instrument", "telescope", "site", "dateobs_center")
+_SPARCL = Producer(
+    "SPARCL", medium="vacuum", errors="ivar", mask=Mask(), units={"wavelength": "Angstrom", "flux": F_LAMBDA}
+)
 _IDS = ("sparcl_id", "specid", "targetid")
 
 
@@ -58,29 +64,21 @@ def target(row: Mapping[str, Any], number: int) -> str:
 
 def record(name: str, row: Mapping[str, Any]) -> Spectrum:
     """Return the spectrum of a record. :raises SpectrumError: its arrays are no numbers, or no spectrum"""
-    row = {str(key).lower(): value for key, value in row.items()}
-    wavelength, flux, ivar = (_array(name, key, row.get(key)) for key in ("wavelength", "flux", "ivar"))
-    mask, model = (None if row.get(key) is None else _array(name, key, row[key]) for key in ("mask", "model"))
+    row = {str(key).lower(): value for key, value in row.items() if value is not None}
+    columns = {key: _array(name, key, row[key]) if key in row else np.empty(0) for key in REQUIRED}
+    columns |= {key: _array(name, key, row[key]) for key in ARRAYS if key in row}
+    others = {key: value for key, value in row.items() if key not in columns}
     release = _text(row, "data_release")
     zwarn = finite_number(row.get("redshift_warning"))
     meta: dict[str, Scalar] = {key: _text(row, key) for key in ("data_release", "instrument") if _text(row, key)}
     if zwarn is not None:
         meta["zwarn"] = int(zwarn)
     kind = (_text(row, "spectype"), _text(row, "subtype"))
-    return spectrum(
+    return tables.read(
         name,
-        wavelength,
-        flux,
-        ivar,
-        None if mask is None else mask != 0,
-        model=model,
-        medium="vacuum",
-        flux_unit=F_LAMBDA,
+        Table(columns | others, "SPARCL record", by=_SPARCL),
         survey=survey(release),
         ids={key: _text(row, key) for key in _IDS if _text(row, key) not in ("", "0")},
-        ra=finite_number(row.get("ra")),
-        dec=finite_number(row.get("dec")),
-        redshift=usable_redshift(finite_number(row.get("redshift"))),
         catalogue_class=" ".join(part for part in kind if part),
         meta=meta,
     )
@@ -95,7 +93,7 @@ def survey(release: str) -> str:
 def _array(name: str, key: str, value: Any) -> Array:
     try:
         return np.asarray(value, np.float64).reshape(-1)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise SpectrumError(
             name, deferred("{key} that is not numbers", key=key), deferred("an array of numbers")
         ) from None

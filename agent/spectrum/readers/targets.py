@@ -77,6 +77,8 @@ class Targets:
         self.name = name
         self.catalogue: Callable[[], dict[str, CatalogueEntry]] | None = None
         """Returns what the file's redshift catalogue says of its targets; None: each spectrum is read to find out."""
+        self.unread: Callable[[], list[str]] = list
+        """Returns the parts of the file that were not read so far, by name."""
         self._loaders: dict[str, Loader] = {}
         self._skipped: set[str] = set()
 

@@ -1,9 +1,9 @@
-"""VOTables of one spectrum each: the IVOA's Spectral Data Model (SSA), and tables with plainly named columns.
+"""VOTables: the IVOA's Spectral Data Model (SSA), and tables with plainly named columns.
 
 Columns are found by utype (``Spectrum.Data.SpectralAxis.Value``), then by UCD (``em.wl``, ``phot.flux.density``), then
 by name; units are those of the fields (IVOA Spectral Data Model 1.1, table 1). Medium: vacuum for Gaia and where a
-UCD, utype or description says so, air where one says so; otherwise air, with ``meta["medium_assumed"]``. A list of
-spectra, as an SSA query returns it, is refused.
+UCD, utype or description says so, air where one says so; otherwise air, with ``meta["medium_assumed"]``. Each table
+with a spectrum, and each row of arrays, is one. A list of spectra, as an SSA query returns it, is refused.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from agent.language import deferred
-from agent.spectrum.readers import gaia
-from agent.spectrum.readers.pixels import Array, ivar_from_sigma, spectrum
-from agent.spectrum.readers.wavelengths import roles, to_angstrom
-from agent.spectrum.record import Scalar, Spectrum, SpectrumError
+from agent.spectrum.readers import gaia, tables
+from agent.spectrum.readers.columns import Roles, roles
+from agent.spectrum.readers.tables import Table
+from agent.spectrum.readers.targets import Targets
+from agent.spectrum.record import SpectrumError
 
 _STREAM = re.compile(rb"STREAM((?:[^>\"']|\"[^\"]*\"|'[^']*')*)")
 """An element STREAM with all its attributes; a quoted value may hold ">"."""
@@ -30,13 +33,16 @@ _EXPECTED = deferred(
 _UTYPES = {
     "wavelength": r"spectralaxis\.value$",
     "flux": r"fluxaxis\.value$",
-    "sigma": r"fluxaxis\.accuracy\.stat(error|err)(high|low)?$",
+    "errors": r"fluxaxis\.accuracy\.stat(error|err)(high|low)?$",
 }
 _UCDS = {
-    "wavelength": r"(instr\.)?em\.wl(;.*)?$",
+    "wavelength": r"(instr\.)?em\.(wl|freq|energy|wavenumber)(;.*)?$",
     "flux": r"(phot\.(flux|fluence)|spect\.continuum)(\.density)?(;.*)?$",
-    "sigma": r"stat\.(error|stdev);phot\.flux.*$",
+    "errors": r"stat\.(error|stdev);phot\.flux.*$",
 }
+_MEDIUM = ("ucd", "utype", "name", "description")
+"""Of the axis, which may state the medium."""
+_PARAMS = ("ra", "dec", "redshift", "z", "source_id", "sampling", "telescop", "medium")
 
 
 def recognises(start: bytes) -> bool:
@@ -45,23 +51,21 @@ def recognises(start: bytes) -> bool:
     return text.startswith((b"<?xml", b"<VOTABLE", b"<!--")) or b"<VOTABLE" in text
 
 
-def read(name: str, raw: bytes) -> Spectrum:
-    """Read the spectrum of a VOTable. :raises SpectrumError: damaged, or no table with a spectrum"""
-    tables = _tables(name, raw)
-    for table in tables:
-        chosen = _columns(table)
-        if chosen is not None:
-            return _spectrum(name, table, chosen)
-    fields = [field.name or field.ID for table in tables for field in table.fields]
-    if any("access" in f"{field.utype} {field.name}".lower() for table in tables for field in table.fields):
+def targets(name: str, raw: bytes) -> Targets:
+    """Return the spectra of a VOTable. :raises SpectrumError: damaged, or no table with a spectrum"""
+    parsed = [_table(table) for table in _tables(name, raw)]
+    if any(one.roles is not None or gaia.has_rows(one.columns) for one in parsed):
+        return tables.targets(name, parsed)
+    names = [column for table in parsed for column in table.columns]
+    if any("access" in column.lower() for column in [*names, *(text for one in parsed for _, text in one.statements)]):
         raise SpectrumError(
             name,
             deferred("a list of spectra (the result of an SSA query)"),
             deferred("one of the files that it points to"),
         )
     actual = (
-        deferred("a VOTable with columns {fields}", fields=", ".join(map(str, fields[:6])))
-        if fields
+        deferred("a VOTable with columns {fields}", fields=", ".join(names[:6]))
+        if names
         else deferred("a VOTable without a table")
     )
     raise SpectrumError(name, actual, _EXPECTED)
@@ -99,66 +103,43 @@ def _tables(name: str, raw: bytes) -> list[Any]:
             ) from None
 
 
-def _columns(table: Any) -> dict[str, Any] | None:
-    columns: dict[str, Any] = {}
-    for kind, patterns in (("utype", _UTYPES), ("ucd", _UCDS)):
-        for role, pattern in patterns.items():
-            text = [(field, str(getattr(field, kind) or "").lower()) for field in table.fields]
-            match = next((field for field, value in text if re.search(pattern, value)), None)
-            if match is not None:
-                columns.setdefault(role, match)
-    if {"wavelength", "flux"} <= set(columns):
-        return columns
-    names = {str(field.name or field.ID): field for field in table.fields}
-    named = roles(list(names))
-    if named is None or named.log:
-        return None
-    columns = {"wavelength": names[named.wavelength], "flux": names[named.flux]}
-    return columns | ({"sigma": names[named.sigma]} if named.sigma else {})
-
-
-def _spectrum(name: str, table: Any, chosen: dict[str, Any]) -> Spectrum:
-    values = {role: _values(name, table, field) for role, field in chosen.items()}
-    units = {role: str(field.unit or "") for role, field in chosen.items()}
-    words = _words(table, chosen["wavelength"])
-    is_stated = bool(re.search(r"\bvac|\bair\b|atmos", words))
-    meta: dict[str, Scalar] = {} if is_stated else {"medium_assumed": True}
-    params = {str(param.name or param.ID).lower(): param.value for param in table.params}
-    title = _text(params.get("title")) or _text(params.get("targname")) or _text(params.get("target"))
-    fields: dict[str, Any] = {
-        "medium": "vacuum" if re.search(r"\bvac", words) else "air",
-        "flux_unit": units["flux"] or "unknown",
-        "ids": {"object": title} if title else {},
-        "meta": meta,
-    }
-    if "sigma" in values and gaia.is_sampled(values["wavelength"]):
-        fields |= gaia.fields(name, _text(params.get("source_id")))
-        units["wavelength"] = units["wavelength"] or "nm"
-    sigma = values.get("sigma")
-    return spectrum(
-        name,
-        to_angstrom(name, values["wavelength"], units["wavelength"]),
-        values["flux"],
-        ivar_from_sigma(sigma) if sigma is not None and (sigma > 0).any() else None,
-        **fields,
+def _table(theirs: Any) -> Table:
+    names = [str(field.name or field.ID) for field in theirs.fields]
+    numbers = Counter(names)
+    names = [field.ID if numbers[name] > 1 else name for name, field in zip(names, theirs.fields, strict=True)]
+    fields = dict(zip(names, theirs.fields, strict=True))
+    params = {str(param.name or param.ID).lower(): param.value for param in theirs.params}
+    header = {key: params[key] for key in _PARAMS if key in params}
+    header = {key: value if key == "sampling" else _text(value) for key, value in header.items()}
+    title = next((text for key in ("title", "targname", "target") if (text := _text(params.get(key)))), "")
+    which = _named(fields) or roles(names)
+    axis = [fields[which.wavelength]] if which else list(fields.values())
+    texts = [f"{kind} {getattr(field, kind)}" for field in axis for kind in _MEDIUM if getattr(field, kind)]
+    texts += [f"description {theirs.description}"] if theirs.description else []
+    texts += [f"{param.name} = {param.value}" for param in theirs.params if "vac" in str(param.name).lower()]
+    return Table(
+        {name: theirs.array[field.ID] for name, field in fields.items()},
+        "VOTable",
+        {name: str(field.unit) for name, field in fields.items() if field.unit is not None},
+        header | ({"object": title} if title else {}),
+        [(text[:60], text) for text in texts],
+        which=which,
+        name=str(theirs.name or theirs.ID or ""),
     )
 
 
-def _values(name: str, table: Any, field: Any) -> Array:
-    """Return a column (n,): of all rows, or of the one row whose cells are arrays."""
-    column = table.array[field.ID]
-    cells = column[0] if len(column) == 1 else column
-    try:
-        return np.ma.filled(np.ma.asarray(cells, dtype=np.float64), np.nan).reshape(-1)
-    except (TypeError, ValueError):
-        raise SpectrumError(name, deferred("a column {name} that is not numbers", name=field.name), "numbers") from None
-
-
-def _words(table: Any, field: Any) -> str:
-    """Return everything that may state the medium, in lower case, with the separators of UCDs as spaces."""
-    parts = [field.ucd, field.utype, field.name, field.description, table.description]
-    parts += [f"{param.name} {param.value}" for param in table.params if "vac" in str(param.name).lower()]
-    return re.sub(r"[.;_:]", " ", " ".join(str(part) for part in parts if part)).lower()
+def _named(fields: Mapping[str, Any]) -> Roles | None:
+    """Return the columns that utypes or UCDs name; None where they do not name both wavelength and flux."""
+    chosen: dict[str, str] = {}
+    for kind, patterns in (("utype", _UTYPES), ("ucd", _UCDS)):
+        for role, pattern in patterns.items():
+            texts = ((name, str(getattr(field, kind) or "").lower()) for name, field in fields.items())
+            match = next((name for name, text in texts if re.search(pattern, text)), None)
+            if match is not None:
+                chosen.setdefault(role, match)
+    if not {"wavelength", "flux"} <= set(chosen):
+        return None
+    return Roles(chosen["wavelength"], chosen["flux"], chosen.get("errors"))
 
 
 def _text(value: Any) -> str:

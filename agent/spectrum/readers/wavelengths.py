@@ -3,182 +3,149 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent.language import deferred
+from agent.spectrum.readers import units
+from agent.spectrum.readers.columns import Statement
 from agent.spectrum.readers.fits import FitsFile, Header
-from agent.spectrum.readers.pixels import ivar_from_sigma
-from agent.spectrum.record import FloatArray, Medium, Scalar, SpectrumError
+from agent.spectrum.record import FloatArray, Medium, Scalar
 
-WAVELENGTH = ("wavelength", "wave", "lambda", "lam", "wl", "wavelengths", "angstrom", "wave_air", "wave_vac")
-LOG_WAVELENGTH = ("loglam", "loglambda", "log_lambda", "logwave", "log_wave")
-FLUX = ("flux", "flam", "f_lambda", "flux_density", "fluxes", "spec", "spectrum")
-MODEL = ("model", "bestfit", "best_fit")
-IVAR = ("ivar", "inverse_variance", "flux_ivar", "invvar")
-SIGMA: tuple[str, ...] = ("err", "error", "flux_err", "flux_error", "fluxerr", "fluxerror", "e_flux", "sigma")
-SIGMA += ("uncertainty", "staterror", "properr", "errors", "flux_sigma", "noise", "err_flux", "fluxerrors", "e_flam")
-MASK = ("mask", "and_mask", "andmask", "flag", "flags")
-
-# Å in one unit; keys are compared in lower case without plural s.
-ANGSTROMS = {
-    "angstrom": 1.0,
-    "ang": 1.0,
-    "a": 1.0,
-    "å": 1.0,
-    "aa": 1.0,
-    "0.1 nm": 1.0,
-    "nm": 10.0,
-    "nanometer": 10.0,
-}
-ANGSTROMS |= {"um": 1e4, "micron": 1e4, "micrometer": 1e4, "µm": 1e4, "m": 1e10, "meter": 1e10}
-
-# An unlabelled axis is taken as Å only if it could be one: optical spectra end well beyond 2500 Å, while one
-# in nanometres ends before 2500 nm and one in microns before 2500 µm.
-PLAUSIBLE_END = 2500.0
-PLAUSIBLE_START = 10.0
+_NOT_WAVELENGTH = (
+    "RA",
+    "DEC",
+    "GLON",
+    "GLAT",
+    "ELON",
+    "ELAT",
+    "VELO",
+    "VRAD",
+    "VOPT",
+    "ZOPT",
+    "BETA",
+    "TIME",
+    "STOKES",
+)
+_SPECTRAL = re.compile(r"(WAVE|AWAV|FREQ|WAVN|ENER)(?:-([A-Z0-9]{3}))?")
+"""CTYPE of an axis that is or gives a wavelength, with its algorithm (Greisen et al. 2006, A&A 446, 747)."""
+_LOG10 = (2.0, 6.0)
+"""Where the logarithm of a wavelength in Å starts, whatever the header calls it."""
+_WCS = ("CTYPE1", "CUNIT1", "CRVAL1", "CRPIX1", "CDELT1", "CD1_1", "PC1_1", "RESTFRQ", "RESTWAV", "SPECSYS", "VELOSYS")
+_COUPLED = re.compile(r"(CD|PC)1_[2-9]")
 
 
 @dataclass(frozen=True)
-class Roles:
-    """The columns of a table that hold a spectrum, by name as written; None if missing."""
+class Axis:
+    """Wavelengths (n,) in Å, the cards that they come from, and those that state something else.
 
-    wavelength: str
-    flux: str
-    ivar: str | None = None
-    sigma: str | None = None
-    mask: str | None = None
-    log: bool = False
-    model: str | None = None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        names = (self.wavelength, self.flux, self.ivar, self.sigma, self.mask, self.model)
-        return tuple(name for name in names if name is not None)
-
-
-def roles(names: Sequence[str]) -> Roles | None:
-    """Return which of the columns ``names`` are wavelength, flux and errors; None without wavelength or flux."""
-    plain = {re.sub(r"[\s\[(].*$", "", n.strip()).lower(): n for n in reversed(names)}
-
-    def first(candidates: Sequence[str]) -> str | None:
-        return next((plain[c] for c in candidates if c in plain), None)
-
-    linear, log = first(WAVELENGTH), first(LOG_WAVELENGTH)
-    wavelength, flux = linear or log, first(FLUX)
-    if wavelength is None or flux is None:
-        return None
-    return Roles(wavelength, flux, first(IVAR), first(SIGMA), first(MASK), linear is None, first(MODEL))
-
-
-def arrays(name: str, roles_named: Roles, table: Mapping[str, Any], unit: str = "") -> dict[str, Any]:
-    """Return the arguments ``wavelength`` (Å), ``flux``, ``ivar``, ``mask`` and ``model`` of ``pixels.spectrum`` from a
-    table.
-
-    :param unit: the wavelength's unit as the file states it, "" if it does not
-    :raises SpectrumError: the wavelengths are in no unit known here, or cannot be Å although no unit is
-        stated
+    :param medium: that follows from the axis itself: frequencies, energies and wavenumbers become vacuum
     """
-    wavelength = _numbers(name, table, roles_named.wavelength)
-    if roles_named.log:
-        wavelength = 10.0**wavelength
-    else:
-        wavelength = to_angstrom(name, wavelength, unit or in_brackets(roles_named.wavelength))
-    ivar: NDArray[Any] | None = None
-    if roles_named.ivar is not None:
-        ivar = _numbers(name, table, roles_named.ivar)
-    elif roles_named.sigma is not None:
-        ivar = ivar_from_sigma(_numbers(name, table, roles_named.sigma))
-    if ivar is not None and not (np.isfinite(ivar) & (ivar > 0)).any():
-        ivar = None
-    mask = None if roles_named.mask is None else _numbers(name, table, roles_named.mask) != 0
-    return {
-        "wavelength": wavelength,
-        "flux": _numbers(name, table, roles_named.flux),
-        "ivar": ivar,
-        "mask": mask,
-        "model": None if roles_named.model is None else _numbers(name, table, roles_named.model),
-    }
+
+    wavelength: FloatArray
+    source: str
+    not_used: tuple[str, ...] = ()
+    medium: Medium | None = None
 
 
-def _numbers(name: str, table: Mapping[str, Any], column: str) -> FloatArray:
-    try:
-        return np.asarray(table[column], np.float64)
-    except (TypeError, ValueError):
-        raise SpectrumError(name, deferred("a column {column} that is not numbers", column=column), "numbers") from None
+def axis(fits: FitsFile, header: Header, pixels: int, aperture: int = 0) -> Axis:
+    """Return the first axis of an image: linear or log-linear, IRAF's multispec, or any that astropy.wcs understands.
 
-
-def in_brackets(text: str) -> str:
-    """Return the unit in a column name such as ``wave [nm]`` or ``lambda(Angstrom)``; "" if there is none."""
-    match = re.search(r"[\[(]([^\])]*)[\])]", text)
-    return match[1] if match else ""
-
-
-def to_angstrom(name: str, wavelength: FloatArray, unit: str) -> FloatArray:
-    """Convert ``wavelength`` to Å. :raises SpectrumError: as ``arrays``"""
-    key = unit.strip().strip("'\"\\").lower()
-    factor = ANGSTROMS.get(key) or ANGSTROMS.get(key.rstrip("s"))
-    if key and factor is None:
-        raise SpectrumError(name, deferred("wavelengths in {unit!r:.40}", unit=unit), deferred("Å, nm, µm or m"))
-    finite = wavelength[np.isfinite(wavelength)]
-    if not key and (finite.size == 0 or finite.max() < PLAUSIBLE_END or finite.min() < PLAUSIBLE_START):
-        span = f"{finite.min():.6g} to {finite.max():.6g}" if finite.size else "nothing"
-        raise SpectrumError(
-            name, deferred("an axis without unit from {span}", span=span), deferred("wavelengths in Å, or a unit")
-        )
-    return wavelength * (factor or 1.0)
-
-
-def medium_of_name(column: str) -> Medium | None:
-    """Return the medium that the name of a column states (``wave_vac``, ``wave_air``), None if it states none."""
-    name = column.lower()
-    return "vacuum" if "vac" in name else "air" if "air" in name else None
-
-
-_NOT_WAVELENGTH = ("RA", "DEC", "GLON", "GLAT", "ELON", "ELAT", "FREQ", "VELO", "VRAD", "TIME", "STOKES")
-_WAVELENGTH_UNIT = re.compile(r"ang|nm$|nanom|micro|um$|µm$|^a$|^m$", re.IGNORECASE)
-
-
-def wavelengths(fits: FitsFile, header: Header, pixels: int, aperture: int = 0) -> FloatArray:
-    """Return Å along the first axis (n,): linear or log-linear from CRVAL1, CDELT1 or CD1_1, CRPIX1, or IRAF's
-    multispec.
+    The step is CD1_1, else CDELT1 times PC1_1 (Greisen & Calabretta 2002, A&A 395, 1061).
 
     :param aperture: row of the image, for IRAF files that state an axis for each
-    :raises SpectrumError: the header states no wavelength axis, or a non-linear one
+    :raises SpectrumError: the header states no wavelength axis, or one that cannot be computed
     """
     if "system=multispec" in header.text("WAT0_001").replace(" ", ""):
-        start, step, log = _multispec(fits, header, aperture)
-        return _values(fits, start, step, log, pixels, "Angstrom")
-    value, at = header.number("CRVAL1"), header.number("CRPIX1")
-    delta = header.number("CDELT1") or header.number("CD1_1")
+        return Axis(_values(fits, *_multispec(fits, header, aperture), pixels, "Angstrom"), "WAT2")
     kind = header.text("CTYPE1").upper()
-    if value is None or not delta or kind.startswith(_NOT_WAVELENGTH):
+    value, at = header.number("CRVAL1"), header.number("CRPIX1")
+    step, cards, not_used = _step(header)
+    log_start, log_step = header.number("COEFF0"), header.number("COEFF1")
+    if value is None and log_start is not None and log_step is not None:
+        return Axis(_values(fits, log_start, log_step, True, pixels, ""), "COEFF0, COEFF1")
+    if value is None or not step or kind.startswith(_NOT_WAVELENGTH):
         actual = deferred("an image whose first axis is {value}", value=kind or "without CRVAL1 and CDELT1")
         raise fits.refusal(actual, deferred("a wavelength axis"))
-    start = value - delta * ((1.0 if at is None else at) - 1.0)
-    log = header["DC-FLAG"] == 1 or header["LOGLAM"] is True or ("LOG" in kind and start < 10)
-    return _values(fits, start, delta, log, pixels, _unit(header))
+    start = value - step * ((1.0 if at is None else at) - 1.0)
+    unit = _unit(header)
+    stated_log = header.number("DC-FLAG") == 1 or header["LOGLAM"] is True
+    in_log = (
+        "LOG" in f"{kind} {unit}".upper() and _LOG10[0] < start < _LOG10[1] and units.known(unit) not in ("m", "nm")
+    )
+    match = _SPECTRAL.fullmatch(kind)
+    if match and not (stated_log or in_log):
+        in_metres = not unit and abs(start) < 1e-3 and match[1] in ("WAVE", "AWAV")
+        if match[2] or match[1] in ("FREQ", "WAVN", "ENER") or in_metres:
+            return _by_wcs(fits, header, pixels, unit, not_used)
+    wavelength = _values(fits, start, step, stated_log or in_log, pixels, unit)
+    return Axis(wavelength, f"CRVAL1, {cards}" + (", log10" if stated_log or in_log else ""), not_used)
 
 
-def medium(header: Header, default: Medium = "air") -> tuple[Medium, bool]:
-    """Return the medium, and whether the header states it: VACUUM, AIRORVAC, or CTYPE1 WAVE (vacuum) or AWAV (air).
+def _step(header: Header) -> tuple[float | None, str, tuple[str, ...]]:
+    """Return the step of the first axis, the cards that give it, and those that are not used."""
+    delta, cd, pc = (header.number(key) for key in ("CDELT1", "CD1_1", "PC1_1"))
+    coupled = [f"card {key} = {header.text(key)}" for key in header.keys(_COUPLED) if header.number(key)]
+    if cd:
+        other = [f"card CDELT1 = {header.text('CDELT1')}"] if delta is not None and not np.isclose(delta, cd) else []
+        return cd, "CD1_1", (*other, *coupled)
+    if pc and pc != 1 and delta != 0:
+        return (1.0 if delta is None else delta) * pc, "CDELT1, PC1_1", tuple(coupled)
+    return delta, "CDELT1", tuple(coupled)
 
-    (CTYPE: Greisen et al. 2006, A&A 446, 747.) Ground-based spectra that state nothing are usually in air:
-    arc lines are tabled so, and IRAF leaves them so.
-    """
+
+def _by_wcs(fits: FitsFile, header: Header, pixels: int, unit: str, not_used: tuple[str, ...]) -> Axis:
+    from astropy.io.fits import Header as AstropyHeader
+    from astropy.units import AA, spectral
+    from astropy.wcs import WCS
+
+    kind = header.text("CTYPE1").upper()
+    try:
+        cards = AstropyHeader({"WCSAXES": 1})
+        for key in (*_WCS, *header.keys(re.compile(r"P[VS]1_\d+"))):
+            if key in header and header[key] is not None:
+                cards[key] = header[key]
+        if unit:
+            cards["CUNIT1"] = units.parsed(units.known(unit)).to_string("fits")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            wcs = WCS(cards)
+            values = wcs.wcs_pix2world(np.arange(pixels, dtype=np.float64)[:, None], 0)[:, 0]
+            wavelength = np.asarray((values * wcs.wcs.cunit[0]).to_value(AA, spectral()), np.float64)
+    except Exception as error:
+        # wcslib and the parsers of units raise kinds of their own.
+        reason = " ".join(str(error).split())
+        actual = deferred(
+            "an axis CTYPE1 = {kind} that astropy.wcs cannot compute ({reason:.80})", kind=kind, reason=reason
+        )
+        raise fits.refusal(actual, deferred("a wavelength axis")) from None
+    is_wavelength = kind.startswith(("WAVE", "AWAV"))
+    return Axis(
+        _positive(fits, wavelength), f"CTYPE1 = {kind} (astropy.wcs)", not_used, None if is_wavelength else "vacuum"
+    )
+
+
+_MEDIUM_CARDS = ("AIRORVAC", "AIRVAC", "VACORAIR", "MEDIUM", "WAVE_MED", "METADATA", "CUNIT1", "WAT1_001")
+
+
+def statements(header: Header) -> Iterator[Statement]:
+    """Yield what a header says of the medium: VACUUM, AIRORVAC and similar, or CTYPE1 WAVE (vacuum) or AWAV (air)."""
     stated = header["VACUUM"]
-    if isinstance(stated, bool):
-        return ("vacuum" if stated else "air"), True
-    words = f"{header.text('AIRORVAC')} {header.text('CTYPE1')}".upper()
-    if "AIR" in words or "AWAV" in words:
-        return "air", True
-    if "VAC" in words or re.search(r"\bWAVE(-|$|\b)", words):
-        return "vacuum", True
-    return default, False
+    if stated is not None:
+        yes = stated is True or str(stated).strip().upper() in ("T", "TRUE", "1", "YES")
+        yield f"VACUUM = {'T' if yes else 'F'}", "vacuum" if yes else "air"
+    for key in _MEDIUM_CARDS:
+        if key in header and (text := header.text(key)):
+            # linetools: {"airvac": "vac"}
+            yield f"{key} = {text}" if len(text) < 30 else key, re.sub(r"airvac", "", text, flags=re.IGNORECASE)
+    kind = header.text("CTYPE1").upper()
+    if re.match(r"WAVE(-|$)", kind):
+        yield f"CTYPE1 = {kind}", "vacuum"
+    elif "AWAV" in kind or "AIR" in kind or "VAC" in kind:
+        yield f"CTYPE1 = {kind}", "air" if "VAC" not in kind else "vacuum"
 
 
 _SPECSYS = {"TOPOCENT": "topocentric", "GEOCENTR": "geocentric", "BARYCENT": "barycentric", "HELIOCEN": "heliocentric"}
@@ -203,23 +170,28 @@ def velocity_frame(header: Header) -> dict[str, Scalar]:
 
 
 def _values(fits: FitsFile, start: float, step: float, log: bool, pixels: int, unit: str) -> FloatArray:
-    axis = np.asarray(start + step * np.arange(pixels), np.float64)
-    if log:
-        if np.abs(axis).max() > 20:
-            raise fits.refusal(
-                deferred("a log axis up to {max:.4g}", max=np.abs(axis).max()), deferred("log10 of wavelengths")
-            )
-        axis = 10.0**axis
-    return to_angstrom(fits.name, axis, unit)
+    values = np.asarray(start + step * np.arange(pixels), np.float64)
+    if log and np.abs(values).max() > 20:
+        raise fits.refusal(
+            deferred("a log axis up to {max:.4g}", max=np.abs(values).max()), deferred("log10 of wavelengths")
+        )
+    return _positive(fits, units.to_angstrom(fits.name, values, unit, "log10" if log else "wavelength")[0])
+
+
+def _positive(fits: FitsFile, wavelength: FloatArray) -> FloatArray:
+    """:raises SpectrumError: a computed axis has no wavelength for each pixel: its cards are wrong"""
+    if not (wavelength > 0).all():
+        low, high = np.nan_to_num([wavelength.min(), wavelength.max()])
+        actual = deferred("an axis from {low:.6g} to {high:.6g} Å", low=low, high=high)
+        raise fits.refusal(actual, deferred("positive wavelengths"))
+    return wavelength
 
 
 def _unit(header: Header) -> str:
-    """Return the axis' unit if a card states one of length; IRAF writes CUNIT1 = 'pixel', which has no meaning."""
+    """Return the axis' unit; IRAF also writes CUNIT1 = 'pixel', which has no meaning there."""
     stated = re.search(r"units=(\S+)", header.text("WAT1_001"))
-    for unit in (stated[1] if stated else "", header.text("CUNIT1")):
-        if _WAVELENGTH_UNIT.search(unit):
-            return unit
-    return ""
+    given = (unit.strip("'\"") for unit in (stated[1] if stated else "", header.text("CUNIT1")))
+    return next((unit for unit in given if units.known(unit)), "")
 
 
 def _multispec(fits: FitsFile, header: Header, aperture: int) -> tuple[float, float, bool]:

@@ -74,7 +74,7 @@ def spectrum(person: PersonDep, context: ContextDep, token: str) -> Response:
     sha256 = context.store.blind.scoring.source(token, person.initials).spectrum
     if sha256 is None:
         raise NotFound(tr("This sheet has pictures only, no spectrum."))
-    packed = spectrum_bytes(nameless(context.gallery.spectrum(sha256)))
+    packed = spectrum_bytes(nameless(context.gallery.spectrum(sha256)), reading=False)
     return Response(packed, media_type="application/octet-stream", headers=HEADERS)
 
 

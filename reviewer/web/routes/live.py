@@ -26,7 +26,7 @@ from reviewer.live.trials import LiveTrial
 from reviewer.rules.people import Person
 from reviewer.store import Draft, NotFound, QueueFilter
 from reviewer.trials import edit_texts, edited_window
-from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep
+from reviewer.web.context import FOREVER, IN_ONE_LANGUAGE, NOT_STORED, ContextDep, PersonDep
 from reviewer.web.live import MOST_SAMPLES, BenchDep, Live, LiveDep, RunDep, RunRequest, SampleDep, TrialDep, sample_of
 from reviewer.web.models import Done, attachment, media
 from reviewer.web.models import live as answers
@@ -169,7 +169,7 @@ def off_the_bench(person: PersonDep, live: LiveDep, bench: BenchDep, row: str) -
 def spectrum(person: PersonDep, live: LiveDep, sha256: str) -> Response:
     """A spectrum of your bench, as binary."""
     spectrum_found = live.spectrum(person, sha256)
-    return Response(spectrum_bytes(spectrum_found), media_type="application/octet-stream", headers=FOREVER)
+    return Response(spectrum_bytes(spectrum_found), media_type="application/octet-stream", headers=IN_ONE_LANGUAGE)
 
 
 # ---- runs

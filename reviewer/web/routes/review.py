@@ -18,7 +18,7 @@ from reviewer.rules.workflow import REASONS
 from reviewer.store import TRIAL_OUTCOMES, NotAllowed, QueueFilter, Store
 from reviewer.web import requests
 from reviewer.web.access import may_manage
-from reviewer.web.context import FOREVER, NOT_STORED, ContextDep, PersonDep, program_version
+from reviewer.web.context import FOREVER, IN_ONE_LANGUAGE, NOT_STORED, ContextDep, PersonDep, program_version
 from reviewer.web.live import SpectrumDep
 from reviewer.web.models import Done, evidence, media, sent, work
 from reviewer.web.models import item as item_answers
@@ -194,7 +194,7 @@ def history(person: PersonDep, context: ContextDep, item_id: int, first: Verdict
 @router.get("/spectrum/{sha256}", **media(BYTES))
 def spectrum(person: PersonDep, context: ContextDep, sha256: str) -> Response:
     """A spectrum by its hash; by the alias of a hidden item, without what tells the class."""
-    spectrum_read, headers = context.gallery.spectrum(hash_of(context.store, sha256)), FOREVER
+    spectrum_read, headers = context.gallery.spectrum(hash_of(context.store, sha256)), IN_ONE_LANGUAGE
     item_id = item_of_alias(sha256)
     if item_id is not None:
         spectrum_read, headers = neutral_spectrum(spectrum_read, item_id), NOT_STORED

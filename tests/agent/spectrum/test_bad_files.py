@@ -16,12 +16,13 @@ from agent.spectrum import Spectrum, SpectrumError, read, read_all
 from agent.spectrum.readers import opened, parquet_child
 from tests.support.inputs import spectra
 from tests.support.inputs.damage import damaged_bytes, damaged_fits, damaged_gzip, damaged_json, damaged_text, examples
+from tests.support.inputs.forms import FITS_FORMS, GRISM, TEXT_FORMS
 from tests.support.inputs.refusals import check_sentence, refused_by
 from tests.support.inputs.rows import json_or_none, specvi_files
 from tests.support.inputs.spectra import FITS, GZIP, JSON, PARQUET, TEXT, XML, N, a_spectrum, linear_image
 from tests.support.memory import peaks
 
-WHOLE = FITS | GZIP | TEXT | JSON | XML | PARQUET
+WHOLE = FITS | GZIP | TEXT | JSON | XML | PARQUET | FITS_FORMS | TEXT_FORMS
 DAMAGED = {
     f"{form}: {name}": row
     for form, table in (
@@ -120,8 +121,8 @@ def check_valid(spectrum: Spectrum) -> None:
     assert Spectrum.from_json(json.loads(json.dumps(spectrum.to_json(), allow_nan=False))) == spectrum
 
 
-FITS_FILES = spectra.seeds(FITS, spectra.DAMAGED_FITS) + spectra.real_files()
-TEXT_FILES = spectra.seeds(TEXT, JSON, XML, spectra.DAMAGED_TEXT)
+FITS_FILES = spectra.seeds(FITS, FITS_FORMS, {"grism": GRISM}, spectra.DAMAGED_FITS) + spectra.real_files()
+TEXT_FILES = spectra.seeds(TEXT, TEXT_FORMS, JSON, XML, spectra.DAMAGED_TEXT)
 DAMAGES = {
     "cards.fits": damaged_fits(FITS_FILES),
     "bytes.fits": damaged_bytes(FITS_FILES),

@@ -85,7 +85,7 @@ def test_a_stated_medium_is_not_called_assumed(tmp_path, change, medium):
         ),
         (with_units() | {"fluxUnits": ""}, "JSON arrays without a unit of flux"),
         (with_units(fluxUnits="parsec/Hz"), "a flux in 'parsec/Hz'"),
-        (with_units(wavelengthUnits="parsec"), "wavelengths in 'parsec'"),
+        (with_units(wavelengthUnits="parsnip"), "wavelengths in 'parsnip'"),
         (with_units() | {"flux": ["x"] * 60}, "a column flux that is not numbers"),
         (with_units() | {"flux": [[1]] * 60}, "arrays of shapes"),
         ({"AT1": {"spectra": [{"data": [["1", "2"]]}]}}, "without u_wavelengths or u_fluxes"),

@@ -204,10 +204,20 @@ def test_desi_targets_are_listed_merged_and_read_in_order(tmp_path):
         read(path, "7")
 
 
-@pytest.mark.parametrize("missing", ["Z_WAVELENGTH", "R_FLUX", "B_IVAR", "FIBERMAP"])
-def test_desi_files_with_something_missing_are_refused(tmp_path, missing):
-    with pytest.raises(SpectrumError):
-        read(desi(tmp_path / "coadd.fits", leave_out=(missing,)), "39627")
+@pytest.mark.parametrize("missing", ["Z_WAVELENGTH", "R_FLUX", "B_IVAR"])
+def test_desi_files_without_an_arm_have_a_gap_and_say_so(tmp_path, missing):
+    whole = read(desi(tmp_path / "whole.fits"), "39627")
+    spectrum = read(desi(tmp_path / "coadd.fits", leave_out=(missing,)), "39627")
+    assert spectrum.meta["arms_missing"] == missing[0]
+    assert len(spectrum) < len(whole)
+    assert set(spectrum.wavelength.round(3)) < set(whole.wavelength.round(3))
+
+
+def test_desi_files_without_a_list_of_targets_or_any_arm_are_refused(tmp_path):
+    with pytest.raises(SpectrumError, match="no FIBERMAP with TARGETID"):
+        read(desi(tmp_path / "a.fits", leave_out=("FIBERMAP",)), "39627")
+    with pytest.raises(SpectrumError, match="arms B, R, Z without FLUX or IVAR"):
+        read(desi(tmp_path / "b.fits", leave_out=("B_FLUX", "R_FLUX", "Z_IVAR")), "39627")
 
 
 def test_desi_arms_on_different_grids_are_refused_rather_than_interleaved(tmp_path):
@@ -357,7 +367,8 @@ def text(path: Path, content: str) -> Path:
 
 def test_text_without_headings(tmp_path):
     two = read(text(tmp_path / "a.txt", lines(WAVELENGTH, FLUX)))
-    assert (two.errors, two.medium, two.meta) == ("estimated", "air", {"medium_assumed": True})
+    how = {"read_as": "text table", "axis_from": "column 1", "flux_from": "column 2"}
+    assert (two.errors, two.medium, two.meta) == ("estimated", "air", {"medium_assumed": True} | how)
     three = read(text(tmp_path / "b", lines(WAVELENGTH, FLUX, np.full(N, 2.0), join="\t")))
     assert set(three.ivar) == {0.25}
     assert three.errors == "measured"
@@ -368,11 +379,18 @@ def test_text_without_headings(tmp_path):
     np.testing.assert_allclose(read(text(tmp_path / "a.txt", "\n".join(rows))).flux, FLUX)
 
 
-def test_a_third_column_that_cannot_be_an_error_and_further_ones_are_ignored(tmp_path):
-    assert read(text(tmp_path / "a.txt", lines(WAVELENGTH, FLUX, -FLUX))).errors == "estimated"
-    four = read(text(tmp_path / "b.txt", lines(WAVELENGTH, FLUX, FLUX, FLUX)))
-    assert four.errors == "estimated"
-    assert four.meta["columns_unused"] == 2
+@pytest.mark.parametrize(
+    ("further", "not_used"),
+    [
+        ([-FLUX], "column 3"),
+        ([np.gradient(WAVELENGTH)], "column 3 (width of bins)"),
+        ([np.full(N, 300.0)], "column 3 (constant, 300)"),
+        ([FLUX, FLUX], "columns 3 to 4"),
+    ],
+)
+def test_columns_without_a_name_that_cannot_be_errors_are_said_to_be_not_used(tmp_path, further, not_used):
+    found = read(text(tmp_path / "a.txt", lines(WAVELENGTH, FLUX, *further)))
+    assert (found.errors, found.meta["not_used"]) == ("estimated", not_used)
 
 
 def test_descending_wavelengths_are_reversed_with_all_other_columns(tmp_path):
@@ -485,8 +503,8 @@ def test_what_lacks_in_rows_of_a_parquet_catalogue(tmp_path):
     columns = {"redshift": [None, 0.2], "z": [0.1, 0.3], "pixels": [pixels, [None, *pixels]]}
     pq.write_table(pa.table(columns), tmp_path / "Npix=44.parquet")
     assert read(tmp_path / "Npix=44.parquet", "0").redshift == 0.1
-    with pytest.raises(SpectrumError, match="wavelengths with NaN or infinity among them"):
-        read(tmp_path / "Npix=44.parquet", "1")
+    second = read(tmp_path / "Npix=44.parquet", "1")
+    assert (len(second), second.meta["pixels_without_wavelength"]) == (N, 1)
 
 
 def test_parquet_with_one_spectrum_per_row(tmp_path):
@@ -538,7 +556,7 @@ def test_a_layout_that_only_specutils_knows_is_read_with_it(tmp_path):
     spectrum = read(path)
     np.testing.assert_allclose(spectrum.wavelength[200:], WAVELENGTH)
     np.testing.assert_allclose(spectrum.ivar[200:], (FLUX / 10) ** -2)
-    assert spectrum.meta["read_by"] == "specutils APOGEE apVisit"
+    assert spectrum.meta["read_as"] == "APOGEE apVisit, by specutils"
 
 
 def test_a_file_with_one_spectrum_has_no_targets(tmp_path):

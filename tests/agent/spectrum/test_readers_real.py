@@ -22,7 +22,6 @@ REFUSED = {
     "desi/GALAXY/redrock-": "a table of redshifts without spectra (redrock); expected coadd-4-80613-",
     "desi/QSO/QSO_cat": "columns TARGETID, Z",
     "desi/odd_bad_format/missing_z_color": "expected DESI arms",
-    "desi/odd_bad_format/spectra-main-dark": "only the arms R",
     "desi_redrock_templates/": "a library of basis vectors",
     "sdss_eigen_templates/": "a library of eigenspectra",
     "snid_templates/": "an HDF5 container",
@@ -42,7 +41,14 @@ MANIFEST_ERRS = {
     "o9v.dat": (1150.0, 10620.0, PICKLES_FUSED),
 }
 
-SEVERAL = {"coadd-1-80693": 5, "coadd-main-dark-9144": 2, "coadd-sv3-dark": 5, "spectra-5-169": 5, "IZW18": 2}
+SEVERAL = {
+    "spectra-main-dark-9144": 2,
+    "coadd-1-80693": 5,
+    "coadd-main-dark-9144": 2,
+    "coadd-sv3-dark": 5,
+    "spectra-5-169": 5,
+    "IZW18": 2,
+}
 
 
 @dataclass(frozen=True)

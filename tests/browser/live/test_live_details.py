@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from agent.simulate import simulate
+from agent.spectrum.readers import own
 from tests.browser.support.kept_page import KeptPage, kept_page
 from tests.browser.support.live_app import (
     RUN,
@@ -25,10 +28,16 @@ from tests.browser.support.live_app import (
     team,
     write_csv,
 )
-from tests.browser.support.review_app import frames, serving
+from tests.browser.support.review_app import comes_true, frames, serving
 from tests.support.model_server import BadServer, Behaviour, Paced, Say, answer, look, talking
 
 pytestmark = pytest.mark.browser
+
+ONE_LINE = "(header) => header.scrollHeight <= 30 && header.scrollWidth <= header.clientWidth"
+IN_THE_WINDOW = """(element) => {
+  const { left, right, top, bottom } = element.getBoundingClientRect()
+  return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight
+}"""
 
 SHORT = talking((look(6400, 6700), answer("YES")), pieces=4)
 
@@ -99,6 +108,33 @@ def test_a_file_that_does_not_state_its_medium_is_shown_with_the_assumed_one(des
     expect(desk.locator(".so-live").get_by_role("combobox", name="medium")).to_have_count(0)
     ran(desk)
     expect(header.locator(".name")).to_have_text("unstated")
+
+
+def test_what_of_a_file_is_not_used_is_in_the_header_and_how_it_was_read_in_a_sheet(desk: Page, tmp_path: Path) -> None:
+    meta = {"axis_from": "column lam", "not_used": "column flux_unc; HDU 3 CONTINUUM", "pixels_repeated": 2}
+    place = {"name": "partly.fits", "ra": 10.0, "dec": 5.0, "medium": "air"}
+    partly = replace(simulate("cv", "SDSS", 25.0, 7), **place, meta={**meta, "medium_assumed": True})
+    own.write(partly, tmp_path / "partly.fits")
+    drop(desk, tmp_path / "partly.fits")
+    header = desk.locator(".so-live header.item")
+    note = header.locator(".warning")
+    expect(note).to_have_text("not used: column flux_unc; HDU 3 CONTINUUM")
+    assert header.evaluate(ONE_LINE)
+    sheet = desk.get_by_role("dialog", name="How this file was read")
+    for width in (1366, 390):
+        desk.set_viewport_size({"width": width, "height": 844})
+        note.click()
+        expect(sheet).to_contain_text("column lam")
+        expect(sheet).to_contain_text("2 pixels averaged with others of the same wavelength")
+        comes_true(sheet, IN_THE_WINDOW)
+        comes_true(note, IN_THE_WINDOW)
+        desk.keyboard.press("Escape")
+        expect(sheet).to_be_hidden()
+        expect(note).to_be_focused()
+    # The same lines are in the sheet of the name, which every spectrum has.
+    header.locator(".name").click()
+    expect(desk.get_by_role("dialog", name="About the spectrum")).to_contain_text("column flux_unc; HDU 3 CONTINUUM")
+    desk.keyboard.press("Escape")
 
 
 def test_the_evidence_of_a_file_on_the_bench_is_measured_too(desk: Page) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from agent import plot, tool
+from agent import language, plot, tool
 from agent.simulate import simulate
 from agent.spectrum import Exposure, Spectrum
 from agent.tasks import load
@@ -21,6 +21,7 @@ from agent.trajectory import Answer, Step, Think, Trajectory, Zoom
 from reviewer import server
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
+from reviewer.web.language import COOKIE as LANGUAGE
 from reviewer.web.payload import known_lines, spectrum_bytes
 from tests.reviewer.web.conftest import a_trace, a_zoom, client_of
 
@@ -295,6 +296,32 @@ def test_a_header_value_that_is_no_number_is_null_on_the_page_and_in_json():
     header = json.loads(packed[4 : 4 + length], parse_constant=pytest.fail)
     assert (header["meta"]["Z_ERR"], header["snr"]) == (None, {"r": 3.0})
     assert Spectrum.from_json(json.loads(json.dumps(odd.to_json(), allow_nan=False))) == odd
+
+
+def test_how_a_file_was_read_comes_with_its_spectrum_in_the_language_of_the_request(
+    app: Any, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trajectory, spectrum = drafted(5)
+    read = replace(spectrum, meta={"axis_from": "column lam", "not_used": "column flux_unc", "pixels_repeated": 2})
+    item = store.items.add(replace(trajectory, spectrum_sha256=read.sha256), store.spectra.add(read))
+    client = client_of(app, "RV")
+    sha256 = client.get(f"/api/v1/item/{item}").json()["row"]["spectrum"]
+
+    def answer() -> tuple[Any, Any]:
+        sent = client.get(f"/api/v1/spectrum/{sha256}")
+        # The browser keeps the answer for good, but not in another language.
+        assert sent.headers["vary"].startswith("Cookie, Accept-Language")
+        (length,) = struct.unpack("<I", sent.content[:4])
+        header = json.loads(sent.content[4 : 4 + length])
+        return header["read"], header["warnings"]
+
+    of_file, warnings = answer()
+    assert ["wavelengths from", "column lam"] in of_file
+    averaged = ["changed", "2 pixels averaged with others of the same wavelength"]
+    assert warnings == [["not used", "column flux_unc"], averaged]
+    monkeypatch.setenv("SPEC_O3_PSEUDO", "1")
+    client.cookies.set(LANGUAGE, language.PSEUDO)
+    assert answer()[1][0] == ["⟦not used⟧", "column flux_unc"]
 
 
 def test_a_band_head_is_not_marked_as_the_line_at_its_wavelength() -> None:

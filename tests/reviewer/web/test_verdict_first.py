@@ -24,8 +24,24 @@ WINDOW = [6500, 6630]
 TELLING = (
     *("simulated LAMOST", "quiescent", "CV J0001", "POLAR 7", "disc emission", "Hα of a CV"),
     *("SECRET DRAFTER", "all CVs", "1.2345"),
+    *("P_POLAR", "WD_MODEL", "LINES_OF_CV", "E_CV", "BAD_CV", "CV-SPEC"),
 )
 """Parts of the spectrum's header, the trace, the drafter and the batch that tell the answer."""
+READ = {
+    "read_as": "table CV-SPEC",
+    "axis_from": "column LINES_OF_CV",
+    "flux_from": "column FLUX of WD_MODEL",
+    "errors_from": "column E_CV (sigma)",
+    "mask_from": "column BAD_CV",
+    "medium_from": "card P_POLAR",
+    "not_used": "column P_POLAR; HDU 3 WD_MODEL",
+    "flux_unit_in_file": "E_CV",
+    "pixels_without_wavelength": 3,
+    "pixels_repeated": 2,
+    "pixels_of_overlaps": 1,
+    "arms_missing": "R",
+}
+"""What a reader states, with names of the file that tell the class."""
 ALL_CVS = "all CVs"
 HIDDEN = {"verdict_first": True}
 
@@ -43,9 +59,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def _add(store: Store, seed: int, batch: str) -> None:
-    spectrum = replace(
-        simulate("cv", "LAMOST", 20.0, seed), name=f"CV J000{seed}", catalogue_class="POLAR 7", ra=1.2345, dec=-5.0
-    )
+    simulated = simulate("cv", "LAMOST", 20.0, seed)
+    fields = {"name": f"CV J000{seed}", "catalogue_class": "POLAR 7", "ra": 1.2345, "dec": -5.0}
+    spectrum = replace(simulated, **fields, meta={**simulated.meta, **READ})
     steps = (
         Think("s1", "First the disc emission."),
         a_zoom(spectrum, "s2", {"wavelength_range": WINDOW, "label": "Hα of a CV"}),
@@ -105,6 +121,9 @@ def test_the_spectrum_is_served_with_a_header_that_names_nothing(client: TestCli
     assert tells(json.dumps(about, ensure_ascii=False)) == []
     assert (about["name"], about["catalogue_class"], about["position"], about["links"]) == ("item 1", "", None, [])
     assert about["n"] > 1000
+    assert set(about["meta"]) == {key for key in READ if key.startswith("pixels_")} | {"arms_missing"}
+    assert [label for label, _ in about["read"]] == ["flux unit"]
+    assert [label for label, _ in about["warnings"]] == ["left out", "changed"]
     assert client.get(f"/api/v1/spectrum/{name}/templates").json()["matches"] == []
     assert client.get(f"/api/v1/spectrum/{name}/model").status_code == 404
     assert "value" in client.get("/api/v1/measure", params={"spectrum": name, "lo": 6500, "hi": 6630}).json()["ew"]

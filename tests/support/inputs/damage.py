@@ -39,11 +39,14 @@ CARDS = (
     *("NAXIS", "NAXIS1", "NAXIS2", "BITPIX", "PCOUNT", "GCOUNT", "TFIELDS", "TFORM1", "TTYPE1", "TUNIT1", "TDIM1"),
     *("CRVAL1", "CDELT1", "CRPIX1", "CD1_1", "CTYPE1", "CUNIT1", "BSCALE", "BZERO", "TSCAL1", "TZERO1", "EXTNAME"),
     *("XTENSION", "ZIMAGE", "ZBITPIX", "ZNAXIS1", "ZCMPTYPE", "SPECO3", "DC-FLAG", "WAT0_001", "WAT2_001", "APNUM1"),
-    *("TELESCOP", "EXTEN0", "SURVEY", "OBJECT", "RA", "DEC", "Z", "COEFF0", "COEFF1"),
+    *("TELESCOP", "EXTEN0", "SURVEY", "OBJECT", "RA", "DEC", "Z", "COEFF0", "COEFF1", "DMODCLS", "BLANK", "TNULL1"),
+    *("PC1_1", "PC1_2", "PV1_0", "PV1_1", "PS1_0", "WCSAXES", "CTYPE2", "RESTWAV", "THEAP", "TBCOL1", "TTYPE1"),
 )
 CARD_VALUES = (
     *("0", "-1", "1", "2", "3", "8", "-64", "99", "2147483648", "9223372036854775807", "1" * 60, "T", "F", "''"),
     *("NaN", "1E400", "-1E-400", "'4000E'", "'1PE(9)'", "'0D'", "'999999999J'", "'WAVE'", "'nm'", "'LAMOST'", "words"),
+    *("'WAVE-LOG'", "'WAVE-TAB'", "'WAVE-GRI'", "'FREQ'", "'ENER-F2W'", "'keV'", "'10**400 m'", "'furlong'", "1E300"),
+    *("'1PD(0)'", "'QD'", "'1PE(999999999)'", "'E25.17'", "'F999.3'", "'WAVELENGTH'", "'JWST'", "'TABLE'", "'mag'"),
     *("'IMAGE'", "'BINTABLE'", "'RICE_1'", "'GZIP_1'", "'HCOMPRESS_1'", "'\x1b[31m'", "'spec-o3/spectrum/1'"),
 )
 

@@ -1,8 +1,9 @@
 """DESI coadd and spectra files: many targets, three arms each (B, R, Z).
 
-The arms share one grid of 0.8 Å and overlap by tens of Å. There, and where a ``spectra`` file has several exposures of
-a target, pixels are averaged with ivar as weight, as in DESI's own coaddition. Wavelengths are vacuum and
-heliocentric, flux is in 1e-17 erg s⁻¹ cm⁻² Å⁻¹. A pixel is flagged if every contribution to it is.
+The arms share one grid of 0.8 Å and overlap by tens of Å; one that is missing leaves a gap. In the overlaps, and where
+a ``spectra`` file has several exposures of a target, pixels are averaged with ivar as weight, as in DESI's own
+coaddition. Wavelengths are vacuum and heliocentric, flux is in 1e-17 erg s⁻¹ cm⁻² Å⁻¹. A pixel is flagged if every
+contribution to it is.
 
 Redshift, class and ZWARN are those of the redrock table in the file or, under the same name, in its folder
 (``surveys.redrock``). A target with several exposures in a ``spectra`` file keeps each, its arms merged.
@@ -30,12 +31,21 @@ from agent.spectrum.record import MAX_EXPOSURES, Exposure, FloatArray, Scalar, S
 
 GRID = 0.01  # Å; pixels of two arms closer than this are the same pixel
 _EXPECTED = deferred("DESI arms with WAVELENGTH, FLUX and IVAR")
+_READ: dict[str, Scalar] = {
+    "read_as": "DESI coadd or spectra",
+    "axis_from": "HDUs _WAVELENGTH",
+    "flux_from": "HDUs _FLUX",
+    "errors_from": "HDUs _IVAR (ivar)",
+    "mask_from": "HDUs _MASK (not 0 = bad)",
+    "medium_from": "DESI data model",
+}
 
 
 @dataclass(frozen=True)
 class Arm:
-    """One camera's HDUs."""
+    """One camera's HDUs, by its letter."""
 
+    name: str
     wavelength: FloatArray
     flux: Hdu
     ivar: Hdu
@@ -88,7 +98,10 @@ class _Loader:
         wavelength, flux, ivar, mask = _merged(self.arms, self.rows)
         row = self.rows[0]
         fit = self.fitted.of.get(self.target)
-        meta: dict[str, Scalar] = {"exposures": len(self.rows), **(fit.meta if fit else {})}
+        present = {arm.name for arm in self.arms}
+        missing = [arm for arm in "BRZ" if present & set("BRZ") and arm not in present]
+        meta: dict[str, Scalar] = {"arms_missing": ", ".join(missing)} if missing else {}
+        meta |= _READ | {"exposures": len(self.rows), **(fit.meta if fit else {})}
         for key in ("OBJTYPE", "TILEID", "COADD_FIBERSTATUS", "COADD_NUMEXP"):
             value = self.fibermap.cell(key, row)
             if value is not None:
@@ -158,14 +171,10 @@ def _arms(fits: FitsFile) -> list[Arm]:
         )
     if not prefixes:
         raise fits.refusal(f"HDUs {', '.join(list(hdus)[:6])}", _EXPECTED)
-    if set(prefixes) & set("BRZ") and not set(prefixes) >= set("BRZ"):
-        raise fits.refusal(
-            deferred("only the arms {names}", names=", ".join(prefixes)), deferred("all of the arms B, R, Z")
-        )
     for prefix in prefixes:
         flux, ivar = hdus.get(f"{prefix}_FLUX"), hdus.get(f"{prefix}_IVAR")
         if flux is None or ivar is None:
-            raise fits.refusal(deferred("an arm {prefix} without FLUX or IVAR", prefix=prefix), _EXPECTED)
+            continue
         wavelength = hdus[f"{prefix}_WAVELENGTH"].image().astype(np.float64)
         mask = hdus.get(f"{prefix}_MASK")
         for hdu in (flux, ivar, *([mask] if mask else [])):
@@ -174,7 +183,9 @@ def _arms(fits: FitsFile) -> list[Arm]:
                     deferred("{name} of shape {shape}", name=hdu.name, shape=hdu.shape),
                     deferred("rows of {size} pixels", size=wavelength.size),
                 )
-        arms.append(Arm(wavelength, flux, ivar, mask))
+        arms.append(Arm(prefix, wavelength, flux, ivar, mask))
+    if not arms:
+        raise fits.refusal(deferred("arms {names} without FLUX or IVAR", names=", ".join(prefixes)), _EXPECTED)
     if len({arm.flux.shape[0] for arm in arms}) != 1:
         raise fits.refusal(deferred("arms with different numbers of spectra"), deferred("the same targets in each arm"))
     _check_one_grid(fits, arms)

@@ -40,7 +40,7 @@ def read(fits: FitsFile) -> Spectrum:
         return _read_medium(fits)
     is_image = len(primary.shape) == 2 and primary.is_image and primary.size
     arrays = _image(fits, primary) if is_image else _table(fits)
-    return spectrum(fits.name, **arrays, **_fields(primary.header))
+    return spectrum(fits.name, **arrays, **_fields(primary.header, "five rows" if is_image else "table COADD"))
 
 
 def _image(fits: FitsFile, hdu: Hdu) -> dict[str, Array]:
@@ -91,7 +91,7 @@ def _read_medium(fits: FitsFile) -> Spectrum:
         raise fits.refusal(deferred("empty tables COADD_B and COADD_R"), deferred("a spectrum of at least one arm"))
     parts = sorted((_pixels(arm) for arm in arms), key=lambda part: float(part["wavelength"][0]))
     arrays = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-    fields = _fields(fits[0].header) | {"survey": "LAMOST MRS"}
+    fields = _fields(fits[0].header, "tables COADD_B and COADD_R") | {"survey": "LAMOST MRS"}
     fields["snr"] = {arm.name[-1]: value for arm in arms if (value := _known(arm.header, "SNR")) is not None}
     fields["meta"]["arms"] = " and ".join(
         f"{part['wavelength'][0]:.0f}–{part['wavelength'][-1]:.0f} Å" for part in parts
@@ -108,13 +108,19 @@ def _exposures(fits: FitsFile) -> Iterator[Exposure | None]:
             yield exposure(hdu.name, part["wavelength"], part["flux"], part["ivar"])
 
 
-def _fields(header: Header) -> dict[str, Any]:
+def _fields(header: Header, layout: str) -> dict[str, Any]:
     planid = {key: header.text(key) for key in ("LMJD", "PLANID", "SPID", "FIBERID")}
     snr = {b: _known(header, f"SNR{b.upper()}", f"SN_{b.upper()}") for b in "ugriz"}
     meta: dict[str, Scalar] = {"data_release": header.text("DATA_V") or "before DR3"}
     for key in ("ZFLAG", "OBJTYPE", "FIBERTYP", "FIB_TYPE", "DATE-OBS", "MAGTYPE"):
         if header.text(key):
             meta[key.lower()] = header.text(key)
+    meta |= {
+        "read_as": f"LAMOST, {layout}",
+        "errors_from": "inverse variance (ivar)",
+        "mask_from": "and-mask (not 0 = bad)",
+    }
+    meta |= {"medium_from": "VACUUM = F" if header["VACUUM"] is False else "LAMOST data model"}
     meta |= velocity_frame(header)
     return {
         "medium": "air" if header["VACUUM"] is False else "vacuum",

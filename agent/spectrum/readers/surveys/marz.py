@@ -14,10 +14,11 @@ from functools import partial
 import numpy as np
 
 from agent.language import deferred
+from agent.spectrum.readers.columns import medium_fields
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.pixels import ivar_from_sigma, spectrum
 from agent.spectrum.readers.targets import Targets
-from agent.spectrum.readers.wavelengths import medium, wavelengths
+from agent.spectrum.readers.wavelengths import axis, statements
 from agent.spectrum.record import FloatArray, Scalar, Spectrum
 
 
@@ -55,19 +56,20 @@ def _read(fits: FitsFile, name: str, row: int) -> Spectrum:
     index = () if len(primary.shape) == 1 else (row,)
     sigma = np.sqrt(np.maximum(variance.image(*index), 0.0))
     fibres = fits.get("FIBRES")
-    stated, is_stated = medium(header)
+    wavelength = _wavelengths(fits, pixels, index)
+    of_medium = medium_fields(statements(header), None, wavelength)
     meta: dict[str, Scalar] = {"field": header.text("OBJECT")} if header.text("OBJECT") else {}
-    if not is_stated:
-        meta["medium_assumed"] = True
+    meta |= {"axis_from": "HDU WAVELENGTH" if fits.get("WAVELENGTH") else "CRVAL1, CDELT1"} | of_medium["meta"]
+    meta |= {"read_as": "Marz", "errors_from": "HDU VARIANCE (variance)"}
     comment = _text(fibres, "COMMENT", row)
     if comment:
         meta["comment"] = comment
     return spectrum(
         name,
-        _wavelengths(fits, pixels, index),
+        wavelength,
         primary.image(*index),
         ivar_from_sigma(sigma),
-        medium=stated,
+        medium=of_medium["medium"],
         flux_unit=header.text("BUNIT") or "relative",
         survey=header.text("INSTRUME") or "Marz",
         ids={"object": _text(fibres, "NAME", row)} if _text(fibres, "NAME", row) else {},
@@ -80,11 +82,11 @@ def _read(fits: FitsFile, name: str, row: int) -> Spectrum:
 def _wavelengths(fits: FitsFile, pixels: int, index: tuple[int, ...]) -> FloatArray:
     hdu = fits.get("WAVELENGTH")
     if hdu is None:
-        return wavelengths(fits, fits[0].header, pixels)
+        return axis(fits, fits[0].header, pixels).wavelength
     values = hdu.image() if len(hdu.shape) == 1 else hdu.image(*index)
-    axis: FloatArray = values.reshape(-1).astype(np.float64)
+    numbers: FloatArray = values.reshape(-1).astype(np.float64)
     # Marz writes log10 of the wavelength here when LOGSCALE is set.
-    return 10.0**axis if np.isfinite(axis).all() and axis.size and axis.max() < 10 else axis
+    return 10.0**numbers if np.isfinite(numbers).all() and numbers.size and numbers.max() < 10 else numbers
 
 
 def _text(fibres: Hdu | None, column: str, row: int) -> str:

@@ -161,7 +161,9 @@ def _model(hdu: Hdu, row: int) -> Array | None:
 def _fields(fits: FitsFile, hdu: Hdu, rows: list[int]) -> dict[str, Any]:
     header = fits[0].header
     ids = {key: header.text(card) for key, card in _IDS.items()}
-    meta: dict[str, Scalar] = {"hdu": hdu.name, "v_astra": header.text("V_ASTRA")}
+    meta: dict[str, Scalar] = {"read_as": "Astra mwmStar or mwmVisit", "medium_from": "Astra data model"}
+    meta |= {"errors_from": "column IVAR (ivar)", "mask_from": "column PIXEL_FLAGS"}
+    meta |= {"hdu": hdu.name, "v_astra": header.text("V_ASTRA")}
     if header.text("CARTON_0"):
         meta["carton"] = header.text("CARTON_0")
     for key in ("TELESCOPE", "N_VISITS", "MIN_MJD", "MAX_MJD", "ZWARNING_FLAGS"):

@@ -20,7 +20,7 @@ from agent.spectrum.readers.files import in_same_folder, uncompressed
 from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.readers.flux_units import F_LAMBDA
 from agent.spectrum.readers.pixels import Array, finite_number, spectrum, usable_redshift
-from agent.spectrum.readers.surveys.sdss import DOUBTED, survey_of_version
+from agent.spectrum.readers.surveys.sdss import BITS, DOUBTED, survey_of_version, vacuum
 from agent.spectrum.readers.targets import CatalogueEntry, Targets
 from agent.spectrum.readers.wavelengths import velocity_frame
 from agent.spectrum.record import Scalar, Spectrum
@@ -133,7 +133,9 @@ def _read(fits: FitsFile, plug_map: Hdu, fit: _Fit, row: int, fibre: str) -> Spe
         raise fits.refusal(deferred("no usable COEFF0 and COEFF1"), deferred("a log-linear axis"))
     flux, ivar, mask = (fits[number].image(row) for number in range(3))
     best = fit.of.get(fibre)
-    meta: dict[str, Scalar] = {"objtype": plug_map.cell("OBJTYPE", row) or ""}
+    meta: dict[str, Scalar] = {"read_as": "SDSS spPlate", "axis_from": "COEFF0, COEFF1", **vacuum(header)}
+    meta |= {"errors_from": "HDU 1 (ivar)", "mask_from": f"HDU 2 ({BITS})"}
+    meta |= {"objtype": plug_map.cell("OBJTYPE", row) or ""}
     if best is not None:
         meta["zwarn"] = best.zwarn
     meta |= velocity_frame(header)

@@ -30,6 +30,7 @@ from agent.spectrum.readers.wavelengths import velocity_frame
 from agent.spectrum.record import MAX_EXPOSURES, Exposure, Scalar, Spectrum
 
 DOUBTED = sum(1 << bit for bit in (18, 22, 23, 24, 27, 28))
+BITS = "bits 18, 22, 23, 24, 27, 28 = bad"
 _UNKNOWN_TEXT = ("", "NONE", "N/A", "NAN")
 
 
@@ -62,6 +63,9 @@ def _read_table(fits: FitsFile, coadd: Hdu) -> Spectrum:
     }
     catalogue = _CatalogueRow(next((hdu for hdu in fits.first(3)[2:] if hdu.is_table and hdu.shape[0] == 1), None))
     header = fits[0].header
+    read_from = {"axis_from": "column LOGLAM", "errors_from": "column IVAR (ivar)"}
+    if masks:
+        read_from["mask_from"] = f"column {masks[0]} ({BITS})"
     run2d = catalogue.text("RUN2D") or header.text("RUN2D")
     return spectrum(
         fits.name,
@@ -77,7 +81,7 @@ def _read_table(fits: FitsFile, coadd: Hdu) -> Spectrum:
         redshift=usable_redshift(catalogue.number("Z")),
         snr=catalogue.snr(),
         catalogue_class=" ".join(t for t in (catalogue.text("CLASS"), catalogue.text("SUBCLASS")) if t),
-        meta=_meta(catalogue) | velocity_frame(header),
+        meta={"read_as": "SDSS spec", **read_from, **_meta(catalogue), **vacuum(header), **velocity_frame(header)},
     )
 
 
@@ -123,7 +127,15 @@ def _read_image(fits: FitsFile) -> Spectrum:
         redshift=usable_redshift(header.number("Z")) if observed else None,
         snr={b: v for b in "gri" if (v := header.number(f"SN_{b.upper()}")) is not None and v > 0},
         catalogue_class=header.text("SPEC_TYPE"),
-        meta={"object": header.text("OBJECT") or header.text("NAME"), **(velocity_frame(header) if observed else {})},
+        meta={
+            "read_as": "SDSS spSpec",
+            "axis_from": "COEFF0, COEFF1",
+            "errors_from": "row 3 (sigma)",
+            "mask_from": f"row 4 ({BITS})",
+            "object": header.text("OBJECT") or header.text("NAME"),
+            **vacuum(header),
+            **(velocity_frame(header) if observed else {}),
+        },
     )
 
 
@@ -161,6 +173,11 @@ class _CatalogueRow:
         if overall is not None:
             snrs["median"] = overall
         return {band: value for band, value in snrs.items() if np.isfinite(value) and value > -999}
+
+
+def vacuum(header: Header) -> dict[str, Scalar]:
+    """Return the entry of ``meta`` that says what states the medium: the card VACUUM, or SDSS, which has no other."""
+    return {"medium_from": "VACUUM = F" if header["VACUUM"] is False else "SDSS data model"}
 
 
 def survey_of_version(run2d: str) -> str:

@@ -18,7 +18,7 @@ export const WORDS = [
   // spectra
   ...[t('rest'), t('observed'), t('air'), t('vacuum'), t('emission'), t('absorption'), t('heliocentric')],
   ...[t('barycentric'), t('topocentric'), t('unit unknown'), t('relative'), t('count'), t('counts'), t('adu')],
-  ...[t('normalized'), t('normalised')],
+  ...[t('normalized'), t('normalised'), t('geocentric')],
   // which lines are drawn
   ...[t('few'), t('all')],
   // the outcome of a run

@@ -3,7 +3,7 @@
 import { fill, h } from '../common/dom.js'
 import { mediumText } from '../common/format.js'
 import { sentences, t, word } from '../common/language.js'
-import { copyButton, factsSheet } from './spectrum_facts.js'
+import { copyButton, factsSheet, warningNote } from './spectrum_facts.js'
 
 /**
  * One line: what is never cut are the coordinates and the links.
@@ -37,6 +37,7 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
     mayState &&
       spectrum.meta.medium_assumed &&
       h('span.look', { title: t('air or vacuum: the file does not say') }, mediumText(spectrum)),
+    warningNote(spectrum, toast),
     spectrum === null &&
       h(
         'span.look.facts',

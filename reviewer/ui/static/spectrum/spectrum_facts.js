@@ -1,5 +1,5 @@
 // What a file states about a spectrum, beyond the header's one line: the survey's identifiers to copy, S/N by band,
-// medium and velocity frame. The list is built when it is opened.
+// medium and velocity frame; and how the file was read. The list is built when it is opened.
 
 import { h } from '../common/dom.js'
 import { mediumText, number, redshift } from '../common/format.js'
@@ -40,6 +40,11 @@ function velocityFrame({ meta }) {
   return t('{frame} ({source}, {velocity} km/s applied)', { frame: word(frame), source, velocity: number(applied, 2) })
 }
 
+const medium = (/** @type {any} */ spectrum) => {
+  const { medium_from: source } = spectrum.meta
+  return source ? `${mediumText(spectrum)} (${source})` : mediumText(spectrum)
+}
+
 /** [name, value] of the S/N in each band that the file has: u to z first. */
 function signalToNoise({ snr }) {
   const place = (/** @type {[string, any]} */ [band]) => (BANDS.includes(band) ? BANDS.indexOf(band) : BANDS.length)
@@ -59,16 +64,36 @@ export const factsSheet = (button, spectrum, toast, first) =>
       ...first().filter(Boolean),
       ...identifiers(spectrum).map(([name, value]) => [name, copyButton(value, name, toast)]),
       ...signalToNoise(spectrum),
-      [t('medium'), mediumText(spectrum)],
+      [t('medium'), medium(spectrum)],
       [t('wavelengths'), word(spectrum.frame)],
       [t('velocity frame'), velocityFrame(spectrum)],
       [t('redshift in the file'), Number.isFinite(spectrum.redshift) ? redshift(spectrum.redshift) : t('none')],
     ]
-    const text = rows.map(([name, value]) => `${name}\t${value.textContent ?? value}`).join('\n')
-    const onClick = () => copyText(text, toast, t('All of it copied.'))
-    const all = h('button.copy-all', { onClick }, t('copy all'))
-    return [h('dl', ...rows.map(([name, value]) => [h('dt', name), h('dd', value)])), all]
+    return [list(rows), howRead(spectrum), copyAll([...rows, ...linesOf(spectrum)], toast)]
   })
+
+/** A button with the first of what was not used of the file, and its sheet; null where all was used. */
+export function warningNote(/** @type {any} */ spectrum, /** @type {(text: string) => void} */ toast) {
+  const [warning] = spectrum?.warnings ?? []
+  if (!warning) return null
+  const text = t('{label}: {text}', { label: warning[0], text: warning[1] })
+  const note = h('button.guide.warning', { title: text }, text)
+  const content = () => [howRead(spectrum), copyAll(linesOf(spectrum), toast)]
+  return [note, sheetOf(note, 'div.facts-sheet', t('How this file was read'), content)]
+}
+
+/** [label, text] of each, with what was not used, left out or changed last. @param {any} spectrum @returns {any[]} */
+const linesOf = (spectrum) => [...(spectrum.read ?? []), ...(spectrum.warnings ?? [])]
+
+const howRead = (/** @type {any} */ spectrum) =>
+  linesOf(spectrum).length > 0 && [h('h2', t('How this file was read')), list(linesOf(spectrum))]
+
+const list = (/** @type {any[]} */ rows) => h('dl', ...rows.map(([name, value]) => [h('dt', name), h('dd', value)]))
+
+function copyAll(/** @type {any[]} */ rows, /** @type {(text: string) => void} */ toast) {
+  const text = rows.map(([name, value]) => `${name}\t${value.textContent ?? value}`).join('\n')
+  return h('button.copy-all', { onClick: () => copyText(text, toast, t('All of it copied.')) }, t('copy all'))
+}
 
 export const copyButton = (/** @type {string} */ value, /** @type {string} */ name, toast) =>
   h(
