@@ -142,11 +142,13 @@ def _explain(arguments: Options) -> int:
             blocks.append(tr("{file}: {n} more spectra", file=one_line(source.file), n=more[source.file]))
         elif not source.target and (parts := file.unread()):
             unread[source.file] = parts
-            names = [*parts[:SHOWN], *([tr("and {n} more", n=len(parts) - SHOWN)] if len(parts) > SHOWN else [])]
+            # "column FWHM of HDU 1" may be among what was not used already.
+            names = [part for part in parts if f"{part.partition(' of ')[0]};" not in f"{blocks[-1]};"]
+            names[SHOWN:] = [tr("and {n} more", n=len(names) - SHOWN)] if len(names) > SHOWN else []
             line = one_line(tr("{label}: {text}", label=tr("not read"), text="; ".join(names)), LONGEST_LINE)
-            if len(targets) == 1:
+            if names and len(targets) == 1:
                 blocks[-1] += f"\n  {line}"
-            else:
+            elif names:
                 blocks.append(f"{one_line(source.file)}\n  {line}")
     result = {"spectra": spectra, "refused": refused, "more": more, "unread": unread, "skipped": skipped}
     print_result(arguments, result, "\n\n".join(blocks) + skipped_text(skipped))

@@ -117,6 +117,8 @@ def _in_utf8(text: str) -> str:
 BLOCK = 2880
 MAX_HEADER_BLOCKS = 1000
 MAX_HDUS = 2000
+MANY = 12
+"""Columns beyond which only their number is given."""
 # Most bytes read at once. The largest table of one spectrum in any survey is a few MiB.
 MAX_BYTES = 256 * 2**20
 
@@ -406,7 +408,9 @@ class FitsFile:
             if hdu.size and not seen:
                 names.append(hdu.title)
             elif seen:
-                names += [f"column {c.name} of {hdu.title}" for key, c in hdu.columns.items() if key not in seen]
+                left = [c.name for key, c in hdu.columns.items() if key not in seen]
+                many = [f"{len(left)} columns of {hdu.title}"]  # of a catalogue
+                names += many if len(left) > MANY else [f"column {name} of {hdu.title}" for name in left]
         return names
 
     @property
