@@ -121,6 +121,7 @@ NO_MESSAGES: dict[str, set[str]] = {
     "agent/settings_file.py": {"Value error, ", "Input should be "},
     # Names of layouts, columns and cards, kept in the meta of a spectrum.
     "agent/spectrum/readers/columns.py": {" (no positive number)", " and higher"},
+    "agent/spectrum/readers/fits.py": {" columns of "},
     "agent/spectrum/readers/fits_image.py": {", by the scatter of the flux)", "image of "},
     "agent/spectrum/readers/gaia.py": {
         *("GaiaXPy table", "336 to 1020 nm by 2", "column flux (", "column flux_error (sigma)"),
