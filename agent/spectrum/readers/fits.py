@@ -152,6 +152,7 @@ class Hdu:
     def __init__(self, file: FitsFile, raw: bytes, offset: int, number: int = 0) -> None:
         self.header = header = Header(raw)
         self.number = number
+        self._converted: dict[str, Array] = {}
         self._raw = raw
         self.name = header.text("EXTNAME").upper()
         self._file = file
@@ -294,7 +295,10 @@ class Hdu:
             raise self._file.refusal(f"columns {', '.join(list(self.columns)[:8])}", f"a column {name}")
         self._file.read.add((self.number, name.upper()))
         if column.code in ("ascii", "P", "Q"):
-            return self._with_astropy(lambda hdu: _cells(hdu.data[column.name]))
+            # Kept, as each spectrum of a file asks for its row.
+            if column.name not in self._converted:
+                self._converted[column.name] = self._with_astropy(lambda hdu: _cells(hdu.data[column.name]))
+            return self._converted[column.name]
         dtype = f"S{max(1, column.repeat)}" if column.code == "A" else _TABLE_TYPES.get(column.code)
         if dtype is None or column.repeat == 0:
             raise self._file.refusal(

@@ -100,6 +100,7 @@ PRODUCERS = (
     # pypeit.readthedocs.io, "Coadd 1D output" and "Spec1D output": vacuum; the mask is 1 for good pixels.
     Producer("PypeIt OneSpec", {"DMODCLS": "OneSpec"}, ("wave", "mask"), medium="vacuum", mask=Mask(good=True)),
     *(_pypeit(extraction, flux) for extraction in ("opt", "box") for flux in ("flam", "counts")),
+    Producer("PypeIt", {"PYP_SPEC": ""}, medium="vacuum"),
     # jwst-pipeline.readthedocs.io, "Data quality flags": bit 0 is DO_NOT_USE.
     Producer("JWST", {"TELESCOP": "JWST"}, survey="JWST", medium="vacuum", mask=Mask(bits=1)),
     # STIS and COS data handbooks, "Data quality": SDQFLAGS has the bits that count as serious. COS also has 1 for good.
