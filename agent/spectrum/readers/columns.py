@@ -27,7 +27,6 @@ class Roles:
     """The columns of a table that hold a spectrum, by name as written; None if missing.
 
     :param axis: what ``wavelength`` holds: "wavelength", "log10", "ln", "frequency", "energy" or "wavenumber"
-    :param unit_in_name: units that the names state, by name: ``wave [nm]``, ``wavelength_nm``
     """
 
     wavelength: str
@@ -83,13 +82,13 @@ def roles(names: Sequence[str], by: Producer | None = None) -> Roles | None:
 
 
 def _parted(word: str) -> tuple[str, str]:
-    """Return a name without the unit that it ends with (``wavelength_nm``), and the unit; "" without one."""
+    """Return a name without the unit that it ends with (``wavelength_nm``), and the unit; "" if there is none."""
     match = re.fullmatch(r"(.+)_(nm|um|microns?|angstroms?|ang|aa|m|hz|[gt]hz|k?ev|cgs|[mu]?jy)", word, re.IGNORECASE)
     return (match[1], "" if match[2].lower() == "cgs" else match[2]) if match else (word, "")
 
 
 def unit_in_name(name: str) -> str:
-    """Return the unit in a column's name: ``wave [nm]``, ``lambda(Angstrom)``, ``wavelength_nm``; "" without one."""
+    """Return the unit in a column's name: ``wave [nm]``, ``lambda(A)``, ``wavelength_nm``; "" if there is none."""
     match = re.search(BRACKETS, name)
     return match[0][1:-1] if match else _parted(re.sub(r"[\s-]+", "_", name.strip()))[1]
 
@@ -185,8 +184,8 @@ def masked(
 ) -> tuple[NDArray[np.bool_] | None, str]:
     """Return which pixels (n,) a mask flags, and its meaning in words; None where the meaning is not known.
 
-    A mask whose producer is not known may be true for good pixels or for bad ones. One that would flag most pixels is
-    not used.
+    A mask whose producer is not known may be true for good pixels or for bad pixels. A mask that would flag most
+    pixels is not used.
     """
     whole = np.nan_to_num(values, nan=1.0, posinf=1.0, neginf=1.0).astype(np.int64)
     stated = card(rule.card) if rule.card else ""
@@ -216,9 +215,9 @@ Statement = tuple[str, str]
 def medium_fields(statements: Iterable[Statement], by: Producer | None, wavelength: FloatArray) -> dict[str, Any]:
     """Return ``medium`` of a spectrum and the entries of ``meta`` that say what states it.
 
-    It is that of the first statement that names one, else that of the producer. Wavelengths below 2000 Å are vacuum by
-    convention. Spectra from the ground that state nothing are usually in air: arc lines are tabled so, and IRAF leaves
-    them so; ``meta["medium_assumed"]`` is then true.
+    It is that of the first statement that names a medium, else that of the producer. Wavelengths below 2000 Å are
+    vacuum by convention. Spectra from the ground that state nothing are usually in air: arc lines are tabled so, and
+    IRAF leaves them so; ``meta["medium_assumed"]`` is then true.
     """
     media = _mediums(statements)
     medium, source = next(media, (None, ""))

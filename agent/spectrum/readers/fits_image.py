@@ -3,9 +3,9 @@
 - The flux is the primary image, or the HDU named FLUX, DATA, SCI or similar; errors, masks and wavelengths are HDUs
   with such names (``producers``) and its shape. A second HDU without a name is its errors if they agree with the
   scatter.
-- Several rows with IRAF's APNUM cards are apertures, one target each; the band that BANDID calls "sigma" is the error.
+- Several rows with IRAF's APNUM cards are apertures, a target each; the band that BANDID calls "sigma" is the error.
 - Two to four rows that begin with increasing wavelengths are wavelength, flux and error (pyspeckit, SpeXtool); several
-  such images are orders, one target each.
+  such images are orders, a target each.
 - Any other image is refused.
 """
 
@@ -40,7 +40,7 @@ def recognises(fits: FitsFile) -> bool:
 
 
 def _flux(fits: FitsFile) -> Hdu | None:
-    """Return the image with the flux: the primary one, else the first 1-D image with a name of one, else the first."""
+    """Return the image with the flux: the primary, else the first 1-D image with such a name, else the first."""
     if fits[0].is_image and fits[0].size > 0:
         return fits[0]
     lines = [hdu for hdu in fits if hdu.is_image and hdu.size and sum(length > 1 for length in hdu.shape) == 1]
@@ -49,13 +49,13 @@ def _flux(fits: FitsFile) -> Hdu | None:
 
 
 def _role(hdu: Hdu) -> str:
-    """Return what an HDU holds by its name, "" if it is not one of the known names."""
+    """Return what an HDU holds by its name, "" if the name is not known."""
     names = [(role, pattern) for role, pattern in IMAGES.items() if role != "flux"] + [*ERRORS.items()]
     return next((role for role, pattern in names if re.fullmatch(pattern, plain(hdu.name))), "")
 
 
 def targets(fits: FitsFile) -> Targets:
-    """Return the spectra of an image: one, or one per aperture or order. :raises SpectrumError: it is no spectrum"""
+    """Return the spectra of an image: of each aperture or order. :raises SpectrumError: it is no spectrum"""
     flux = _flux(fits)
     if flux is None:
         raise fits.refusal(deferred("no image"), "a 1-D spectrum")

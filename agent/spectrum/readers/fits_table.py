@@ -1,8 +1,8 @@
 """Spectra as FITS tables with named columns: CALSPEC, PyHammer's templates, JWST, HST, PypeIt, Euclid and others.
 
-A table of vectors has one spectrum per row; a file of several tables with a spectrum has one target per table, unless
-its producer makes one spectrum of them (``producers``). A small table beside a large one (photometry), and tables named
-for something else than a spectrum, are not used.
+A table of vectors has a spectrum per row; a file of several tables with a spectrum has a target per table, unless
+its producer makes a spectrum of them together (``producers``). A small table beside a large one (photometry), and
+tables named for something else than a spectrum, are not used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from agent.spectrum.record import Spectrum
 
 _UNITS = {"FLAM": "erg s-1 cm-2 Å-1", "FNU": "erg s-1 cm-2 Hz-1"}
 _FEW = 100
-"""Rows below which a table is photometry, if another one has five times as many."""
+"""Rows below which a table is photometry, if another table has five times as many."""
 _NO_SPECTRUM = re.compile(r"PHOT|MODEL|TEMPL|CONTIN|RESPONSE|SENS|SKY|BACKGR|BKG|TELLUR|THROUGHPUT|CATALOG|LINES")
 _NAMES = ("TARGETID", "SOURC_ID", "OBJECT", "TARGNAME", "TARGPROP")
 
@@ -50,7 +50,7 @@ def recognises(fits: FitsFile) -> bool:
 
 
 def targets(fits: FitsFile) -> Targets:
-    """Return one spectrum, or one per row of vectors and per table."""
+    """Return a spectrum per table, and per row of a table of vectors."""
     sources = _of_gaia(fits)
     if sources is not None:
         ids, flux, errors = (sources.column(key) for key in ("SOURCE_ID", "FLUX", "FLUX_ERROR"))
@@ -143,7 +143,7 @@ def _producer(fits: FitsFile, hdu: Hdu, names: Sequence[str]) -> Producer | None
 def _read(
     fits: FitsFile, name: str, tables: Sequence[_Table], row: int | None, targets: Sequence[int] | set[int] = ()
 ) -> Spectrum:
-    """Read one spectrum: of a row, or of whole tables joined.
+    """Read a spectrum: of a row, or of whole tables joined.
 
     :param targets: numbers of the HDUs that are targets of their own
     """
@@ -165,7 +165,7 @@ def _read(
 
 
 def _columns_left(table: _Table) -> list[str]:
-    """Return the columns of numbers, one for each pixel, that are not used."""
+    """Return the columns of numbers for each pixel that are not used."""
     pixels = table.hdu.columns[table.which.flux.upper()].repeat
     others = (c for c in table.hdu.columns.values() if c.name not in table.which.columns)
     return [c.name for c in others if c.code not in "A" and c.repeat == pixels]

@@ -22,7 +22,7 @@ from agent.spectrum.readers.targets import Targets
 from agent.spectrum.record import SpectrumError
 
 SAMPLES = np.arange(336.0, 1021.0, 2.0)  # nm
-XP = next(one for one in PRODUCERS if one.name == "Gaia XP")
+XP = next(maker for maker in PRODUCERS if maker.name == "Gaia XP")
 _SOURCE = re.compile(r"Gaia\W*DR3\W*(\d{5,20})", re.IGNORECASE)
 _ROWS = {"source_id", "flux", "flux_error"}
 
@@ -56,7 +56,7 @@ def has_rows(names: Collection[str]) -> bool:
 
 
 def rows(name: str, source_ids: Any, flux: Any, flux_error: Any, wavelengths: Array | None = None) -> Targets:
-    """Return the sources of a table of GaiaXPy: one target per row, named by its ``source_id``.
+    """Return the sources of a table of GaiaXPy: a target per row, named by its ``source_id``.
 
     :param source_ids: identifiers (rows,)
     :param flux: arrays (rows, n), or a sequence of them, W m⁻² nm⁻¹

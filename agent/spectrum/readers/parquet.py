@@ -1,6 +1,6 @@
 """Parquet: tables with named columns, and the rows of SpecVI-Bench.
 
-A flat table is one spectrum; a table whose flux is a list has one spectrum per row. So has one with a nested column of
+A flat table is a spectrum; a table whose flux is a list has a spectrum per row. So has a table with a nested column of
 wavelength and flux, as HATS catalogues have (a struct of lists, or a list of structs). Such rows may have columns with
 the redshift, the position and an identifier. A SpecVI-Bench row has its arrays
 in ``extra_info.tools_kwargs.spectral_visualization_tool.create_kwargs`` and its file name in ``extra_info.name``; they
@@ -114,7 +114,7 @@ BENCH_COLUMNS = ("extra_info", "data_source", "reward_model")
 
 
 def targets(name: str, path: Path) -> Targets:
-    """Return the spectra of a Parquet file. :raises SpectrumError: no columns with one, or damaged"""
+    """Return the spectra of a Parquet file. :raises SpectrumError: no columns with a spectrum, or damaged"""
     file = ParquetProcess(name, path)
     with _naming_damage(name):
         schema, names = file.schema, file.schema.names
@@ -244,7 +244,7 @@ def _by_row(name: str, groups: _Groups, read_row: Callable[[int], Spectrum]) -> 
 
 
 def _sparcl(name: str, groups: _Groups, columns: list[str]) -> Targets:
-    """Return one target per row, named by its number: the identifiers would have to be read for all rows first."""
+    """Return a target per row, named by its number: the identifiers would have to be read for all rows first."""
     if groups.rows == 1:
         return Targets.single(name, lambda: sparcl.record(name, groups.row(0, columns)))
     return _by_row(name, groups, lambda row: sparcl.record(f"{name}#{row}", groups.row(row, columns)))

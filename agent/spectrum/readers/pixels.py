@@ -44,15 +44,15 @@ def spectrum(
     """Build a ``Spectrum`` from one file's arrays (n,); ``fields`` are passed to it unchanged.
 
     - Descending wavelengths are reversed; pixels whose wavelength is 0, negative or no number are left out; pixels of
-      one wavelength are averaged; where two orders overlap each is cut in the middle. ``meta`` counts them. Other
+      the same wavelength are averaged; where two orders overlap each is cut in the middle. ``meta`` counts them. Other
       unsorted wavelengths are refused, by ``Spectrum``.
     - A pixel whose flux is NaN or infinite gets ivar 0, and as flux the straight line between its neighbours. A
       picture then looks as if the pixel were left out, as in the published tool.
     - An ivar that is NaN, infinite or negative is 0: no data.
     - Where a file states no errors, five or more exact zeros in a row, or any at the ends, are no data (STELIB,
       Pickles and many text files mark missing data so). The array keeps its extent.
-    - A flux density per frequency (``flux_unit`` in Jy or per Hz) becomes one per wavelength, with ivar, model and
-      exposures; ``meta["flux_unit_in_file"]`` keeps the unit of the file.
+    - A flux density per frequency (``flux_unit`` in Jy or per Hz) becomes a density per wavelength, with ivar, model
+      and exposures; ``meta["flux_unit_in_file"]`` keeps the unit of the file.
 
     :param wavelength: Å
     :param ivar: 1/flux²; None where the file states no errors
@@ -146,8 +146,8 @@ def _at(arrays: Arrays, index: Any) -> Arrays:
 
 
 def _averaged(wavelength: FloatArray, flux: FloatArray, arrays: Arrays) -> tuple[FloatArray, FloatArray, Arrays]:
-    """Return one pixel for each run of pixels of one wavelength: the mean of their flux, weighted by ivar if they have
-    one, the mean of their ivar, as they may not be independent, and a flag if all are flagged.
+    """Return a pixel for each run of pixels of the same wavelength: the mean of their flux, weighted by ivar if known,
+    the mean of their ivar, as they may not be independent, and a flag if all are flagged.
     """
     starts = np.flatnonzero(np.concatenate(([True], np.diff(wavelength) != 0)))
     numbers = np.diff(np.append(starts, wavelength.size))
@@ -172,7 +172,7 @@ def _averaged(wavelength: FloatArray, flux: FloatArray, arrays: Arrays) -> tuple
 
 def _cut_in_overlaps(wavelength: FloatArray, steps: FloatArray) -> Array | None:
     """Return the indices of pixels of orders, each cut in the middle of its overlap with the next; None if the parts of
-    the axis are no orders: many, or of a few pixels, or overlapping by half of one or more.
+    the axis are no orders: many, or of a few pixels, or overlapping by half of the shorter or more.
     """
     edges = [0, *(np.flatnonzero(steps < 0) + 1).tolist(), wavelength.size]
     if len(edges) > MAX_ORDERS:

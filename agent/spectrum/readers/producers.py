@@ -1,4 +1,4 @@
-"""What the programs and telescopes that write spectra mean by what they write: the one place to read it and to add to.
+"""What the programs and telescopes that write spectra mean by what they write: the place to read it and to add to.
 
 ``PRODUCERS`` has an entry per producer: how its files are recognised, and what they leave unsaid. ``COLUMNS``,
 ``ERRORS`` and ``IMAGES`` have the names that columns and HDUs have anywhere. All names are regular expressions that a
@@ -23,7 +23,7 @@ Role = Literal["wavelength", "flux", "errors", "mask"]
 
 @dataclass(frozen=True)
 class Mask:
-    """What the numbers of a mask mean: a pixel is bad where one of ``bits`` is set; with ``good``, where all are 0.
+    """What the numbers of a mask mean: a pixel is bad where any of ``bits`` is set; with ``good``, where all are 0.
 
     :param card: a header card that states the bits
     """
@@ -35,7 +35,7 @@ class Mask:
 
 @dataclass(frozen=True)
 class Producer:
-    """One kind of file. It is recognised by every one of ``cards``, ``columns``, ``hdus`` and ``file`` that is given.
+    """A kind of file. It is recognised by ``cards``, ``columns``, ``hdus`` and ``file``, all of them that are given.
 
     :param cards: cards of the primary header or of that of the spectrum, and what their values contain
     :param columns: columns that the table has, in lower case
@@ -44,7 +44,7 @@ class Producer:
     :param lacks: a card that it does not have
     :param units: units that the file leaves out, by role
     :param roles: names that only this producer gives to columns, by role
-    :param join: names of the tables that are one spectrum together; the others are read by name
+    :param join: names of the tables that make a spectrum together; the others are not used
     :param refused: what the file is, where no spectrum in it could be inspected
     """
 
@@ -198,23 +198,23 @@ def producer(
     """
     headers, table, begin = tuple(cards), {plain(name) for name in columns}, file.lower()
     names = [plain(name) for name in hdus]
-    known: dict[str, list[str]] = {}  # many ask for one card
+    known: dict[str, list[str]] = {}  # many entries ask for the same card
 
     def values(key: str) -> list[str]:
         if key not in known:
             known[key] = [text for card in headers if (text := card(key))]
         return known[key]
 
-    def is_by(one: Producer) -> bool:
+    def is_by(maker: Producer) -> bool:
         return (
-            table.issuperset(one.columns)
-            and begin.startswith(one.file)
-            and all(any(_states(text, content) for text in values(key)) for key, content in one.cards.items())
-            and (not one.hdus or any(re.fullmatch(one.hdus, name) for name in names))
-            and not (one.lacks and values(one.lacks))
+            table.issuperset(maker.columns)
+            and begin.startswith(maker.file)
+            and all(any(_states(text, content) for text in values(key)) for key, content in maker.cards.items())
+            and (not maker.hdus or any(re.fullmatch(maker.hdus, name) for name in names))
+            and not (maker.lacks and values(maker.lacks))
         )
 
-    return next((one for one in PRODUCERS if is_by(one)), None)
+    return next(filter(is_by, PRODUCERS), None)
 
 
 def refused(card: Callable[[str], str]) -> str | None:
@@ -222,9 +222,9 @@ def refused(card: Callable[[str], str]) -> str | None:
 
     :param card: returns the value of a card of the primary header as text
     """
-    for one in PRODUCERS:
-        if one.refused and all(_states(card(key), value) for key, value in one.cards.items()):
-            return one.refused
+    for maker in PRODUCERS:
+        if maker.refused and all(_states(card(key), value) for key, value in maker.cards.items()):
+            return maker.refused
     return None
 
 

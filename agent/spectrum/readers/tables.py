@@ -1,8 +1,8 @@
 """Tables with named columns, whatever wrote them: which spectra they hold, and what is stated around the columns.
 
 Text, VOTable, Parquet, JSON and SPARCL records share this path. A table whose flux is an array in each row has a
-spectrum per row. One with a column that tells spectra apart has one per value: the value stays the same for a run of
-rows, and the wavelengths start again in the next run.
+spectrum per row. A table with a column that tells spectra apart has a spectrum per value: the value stays the same for
+a run of rows, and the wavelengths start again in the next run.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ MAX_SPECTRA = 10_000
 IN_VACUUM = ("SDSS", "LAMOST", "DESI")
 """Surveys whose wavelengths are in vacuum."""
 _PARTS = re.compile(r"(spectral_?)?ord(er)?s?(_?num(ber)?)?|ech(elle)?.*|chip|ccd|arm|detector|segment")
-"""Columns that tell parts of one spectrum apart."""
+"""Columns that tell parts of the same spectrum apart."""
 _STATED = (("frame", "rest"), ("errors", "estimated"))
 """Values of ``agent.spectrum.table`` that are not the default of a spectrum."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a file, or what one spectrum of it has of each column.
+    """A table of a file, or what a spectrum of it has of each column.
 
     :param columns: by name: numbers (n,), masked where there are none; arrays (rows, n) or a sequence of them; text
     :param read_as: what the file is, for ``Spectrum.meta``
@@ -89,9 +89,9 @@ def targets(name: str, tables: Sequence[Table]) -> Targets:
     if len(set(labels)) != len(labels) or "" in labels:
         labels = [str(number) for number in range(1, len(usable) + 1)]
     each = [
-        ("-".join([label] * (len(usable) > 1) + [part] * bool(part)), one)
+        ("-".join([label] * (len(usable) > 1) + [part] * bool(part)), of_spectrum)
         for label, (table, which) in zip(labels, usable, strict=True)
-        for part, one in _parts(replace(table, which=which), which)
+        for part, of_spectrum in _parts(replace(table, which=which), which)
     ]
     if len(each) > MAX_SPECTRA:
         actual = deferred("{n} spectra", n=len(each))
@@ -99,8 +99,8 @@ def targets(name: str, tables: Sequence[Table]) -> Targets:
     if len(each) == 1:
         return Targets.single(name, partial(read, name, each[0][1]))
     several = Targets(name)
-    for label, one in each:
-        several.add(label, partial(read, f"{name}#{label}", one))
+    for label, of_spectrum in each:
+        several.add(label, partial(read, f"{name}#{label}", of_spectrum))
     return several
 
 
@@ -125,7 +125,7 @@ def _from(text: Callable[[str, int], str] | None, start: int) -> Callable[[str, 
 
 
 def _runs(table: Table, which: Roles) -> tuple[str, list[int]]:
-    """Return the column that tells spectra apart and the rows where each starts; "" and the first row without one."""
+    """Return the column that tells spectra apart and the rows where each starts; "" and the first row without it."""
     try:
         steps = np.diff(_filled(table.columns[which.wavelength]))
     except (TypeError, ValueError, OverflowError):
@@ -149,7 +149,7 @@ def _runs(table: Table, which: Roles) -> tuple[str, list[int]]:
 
 
 def read(name: str, table: Table, **known: Any) -> Spectrum:
-    """Return the spectrum of a table of one.
+    """Return the spectrum of a table that holds no other.
 
     :param known: fields of ``Spectrum`` that do not follow from the table; ``meta`` is added to what does
     :raises SpectrumError: it has none, or its units are not known

@@ -130,8 +130,8 @@ class Targets:
         return entries
 
     def read(self, target: str | None) -> Spectrum:
-        """Read the named one, or the only one that ``read_all`` would read. A name may be a selection
-        (``Selection.parse``) that accepts one.
+        """Read the named target, or the only target that ``read_all`` would read. A name may be a selection
+        (``Selection.parse``) that accepts a single target.
 
         :raises SeveralSpectra: there are several and none was named, or the selection accepts several
         :raises SpectrumError: there is none of that name, or it is no spectrum
@@ -157,7 +157,7 @@ class Targets:
         return _loaded(self._loaders[target])
 
     def _named(self, target: str) -> str:
-        """Return the name of the target as the file has it, or the given one if there is none."""
+        """Return the name of the target as the file has it, or the given name if there is none."""
         if target in self._loaders:
             return target
         key = id_or_text(target)
@@ -174,7 +174,7 @@ class Targets:
     def read_all(self) -> Iterator[Spectrum]:
         """Yield each, without those to be skipped and those without data.
 
-        :raises SpectrumError: one of them is damaged, or none is left
+        :raises SpectrumError: a target is damaged, or none is left
         """
         left_out, given = 0, 0
         for target, loader in self._loaders.items():

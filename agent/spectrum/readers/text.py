@@ -3,7 +3,7 @@
 Comments start with ``#``, ``*``, ``%`` or ``;`` (and ``SET`` in Figaro's ``.oke`` tables). Columns are named by the
 first line that is no comment, which a line of units may follow, or by the last comment with a name for each column.
 Without names the first is wavelength, the second flux, and the third its error if there are just three and it can be
-one. What this module does not take apart itself goes to ``astropy.table``.
+an error. What this module does not take apart itself goes to ``astropy.table``.
 
 Text rarely states its medium: a column, its unit or description, or a comment may, and SDSS, LAMOST and DESI are in
 vacuum; else it is air, and ``meta["medium_assumed"]`` is true.
@@ -206,7 +206,7 @@ def _ecsv_units(name: str, text: _Text) -> dict[str, str]:
 
 
 def _unique(names: list[str]) -> list[str]:
-    """Return the names, with a number after each that another one before it has."""
+    """Return the names, with a number after each that another before it has."""
     before: Counter[str] = Counter()
     unique = []
     for name in names:

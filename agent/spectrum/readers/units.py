@@ -16,12 +16,12 @@ from agent.spectrum.record import FloatArray, Medium, SpectrumError
 LONGEST = 60
 """Characters of a unit; a longer text is no unit."""
 _FACTORS = {"angstrom": 1.0, "nm": 10.0, "um": 1e4, "m": 1e10, "": 1.0}
-"""Å in one unit, for those that need no parser."""
+"""Å in each unit that needs no parser."""
 _MEDIUM = re.compile(r"[\s,;()\[\]]*\b(?:in\s+)?(vac(?:uum)?|air)\b[\s,;()\[\]]*", re.IGNORECASE)
 _LOG = re.compile(r"(?:log(?:10)?|ln|dex)[\s_]*\(?\s*([^()]*)\)?", re.IGNORECASE)
 
-# An axis without unit is taken as Å only if it could be: optical spectra end well beyond 2500 Å, while one in
-# nanometres ends before 2500 nm and one in microns before 2500 µm.
+# An axis without unit is taken as Å only if it could be: optical spectra end well beyond 2500 Å, those in
+# nanometres before 2500 nm and those in microns before 2500 µm.
 PLAUSIBLE_END = 2500.0
 PLAUSIBLE_START = 10.0
 
@@ -32,7 +32,7 @@ def to_angstrom(name: str, values: FloatArray, unit: str, axis: str = "wavelengt
     A frequency, an energy or a wavenumber is that of light in vacuum: λ = c/ν = hc/E = 1/k.
 
     :param unit: as the file states it, "" if it does not
-    :param axis: "wavelength", "log10" or "ln" of one, "frequency", "energy", "wavenumber"
+    :param axis: "wavelength", "log10" or "ln" (of a wavelength), "frequency", "energy", "wavenumber"
     :raises SpectrumError: a unit that is not known, or none, and the values cannot be Å
     """
     text = unit[: LONGEST + 1].strip().strip("'\"\\").strip()
@@ -81,7 +81,7 @@ def _check_plausible(name: str, values: FloatArray) -> None:
 
 
 def known(unit: str) -> str:
-    """Return a unit of the axis in astropy's spelling, if it is one that files spell otherwise; "" for no unit."""
+    """Return a unit of the axis in astropy's spelling, if files spell it otherwise; "" for no unit."""
     text = unit.strip().replace("μ", "µ").replace("\u212b", "Å")
     key = re.sub(r"\s+", " ", text.lower())
     if key in ("none", "unknown", "pixel", "dimensionless", "-", "---"):

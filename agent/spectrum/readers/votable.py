@@ -2,8 +2,8 @@
 
 Columns are found by utype (``Spectrum.Data.SpectralAxis.Value``), then by UCD (``em.wl``, ``phot.flux.density``), then
 by name; units are those of the fields (IVOA Spectral Data Model 1.1, table 1). Medium: vacuum for Gaia and where a
-UCD, utype or description says so, air where one says so; otherwise air, with ``meta["medium_assumed"]``. Each table
-with a spectrum, and each row of arrays, is one. A list of spectra, as an SSA query returns it, is refused.
+UCD, utype or description says so, air where it says so; otherwise air, with ``meta["medium_assumed"]``. Each table
+with a spectrum, and each row of arrays, is a target. A list of spectra, as an SSA query returns it, is refused.
 """
 
 from __future__ import annotations
@@ -54,10 +54,12 @@ def recognises(start: bytes) -> bool:
 def targets(name: str, raw: bytes) -> Targets:
     """Return the spectra of a VOTable. :raises SpectrumError: damaged, or no table with a spectrum"""
     parsed = [_table(table) for table in _tables(name, raw)]
-    if any(one.roles is not None or gaia.has_rows(one.columns) for one in parsed):
+    if any(table.roles is not None or gaia.has_rows(table.columns) for table in parsed):
         return tables.targets(name, parsed)
     names = [column for table in parsed for column in table.columns]
-    if any("access" in column.lower() for column in [*names, *(text for one in parsed for _, text in one.statements)]):
+    if any(
+        "access" in column.lower() for column in [*names, *(text for table in parsed for _, text in table.statements)]
+    ):
         raise SpectrumError(
             name,
             deferred("a list of spectra (the result of an SSA query)"),

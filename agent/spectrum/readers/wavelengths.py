@@ -57,7 +57,7 @@ def axis(fits: FitsFile, header: Header, pixels: int, aperture: int = 0) -> Axis
     The step is CD1_1, else CDELT1 times PC1_1 (Greisen & Calabretta 2002, A&A 395, 1061).
 
     :param aperture: row of the image, for IRAF files that state an axis for each
-    :raises SpectrumError: the header states no wavelength axis, or one that cannot be computed
+    :raises SpectrumError: the header states no wavelength axis, or none that can be computed
     """
     if "system=multispec" in header.text("WAT0_001").replace(" ", ""):
         return Axis(_values(fits, *_multispec(fits, header, aperture), pixels, "Angstrom"), "WAT2")
@@ -207,5 +207,5 @@ def _multispec(fits: FitsFile, header: Header, aperture: int) -> tuple[float, fl
             deferred("an IRAF multispec axis"),
         ) from None
     if kind not in (0, 1):
-        raise fits.refusal(deferred("a non-linear IRAF multispec axis"), deferred("a linear or log-linear one"))
+        raise fits.refusal(deferred("a non-linear IRAF multispec axis"), deferred("a linear or log-linear axis"))
     return start, step, kind == 1

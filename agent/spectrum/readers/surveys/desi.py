@@ -1,6 +1,6 @@
 """DESI coadd and spectra files: many targets, three arms each (B, R, Z).
 
-The arms share one grid of 0.8 Å and overlap by tens of Å; one that is missing leaves a gap. In the overlaps, and where
+The arms share one grid of 0.8 Å and overlap by tens of Å; a missing arm leaves a gap. In the overlaps, and where
 a ``spectra`` file has several exposures of a target, pixels are averaged with ivar as weight, as in DESI's own
 coaddition. Wavelengths are vacuum and heliocentric, flux is in 1e-17 erg s⁻¹ cm⁻² Å⁻¹. A pixel is flagged if every
 contribution to it is.
@@ -8,7 +8,7 @@ contribution to it is.
 Redshift, class and ZWARN are those of the redrock table in the file or, under the same name, in its folder
 (``surveys.redrock``). A target with several exposures in a ``spectra`` file keeps each, its arms merged.
 
-Targets are named by TARGETID. One without data (ivar 0 everywhere: a fibre that was not positioned) is
+Targets are named by TARGETID. A target without data (ivar 0 everywhere: a fibre that was not positioned) is
 ``NoDataError``. ``read_all`` leaves those and sky fibres out; a sky fibre can be read by its name.
 """
 
@@ -43,7 +43,7 @@ _READ: dict[str, Scalar] = {
 
 @dataclass(frozen=True)
 class Arm:
-    """One camera's HDUs, by its letter."""
+    """A camera's HDUs, by its letter."""
 
     name: str
     wavelength: FloatArray
@@ -53,7 +53,7 @@ class Arm:
 
 
 def recognises(fits: FitsFile) -> bool:
-    """Return whether it is a DESI file; one without spectra, e.g. a redshift catalogue, is refused by ``targets``."""
+    """Return whether it is a DESI file; without spectra, e.g. a redshift catalogue, ``targets`` refuses it."""
     first = [hdu.name for hdu in fits.first(3)]
     desi = ("FIBERMAP", *redrock.TABLES)
     return any(name in desi or name.endswith("_WAVELENGTH") for name in first)

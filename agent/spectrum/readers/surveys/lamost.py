@@ -5,7 +5,7 @@
   the wavelengths are 10**(COEFF0 + COEFF1 i) (lamost.org, "Fits Files" of the pilot data; EXTEN0 in the
   header says "Subcontinuum");
 - from DR9: a binary table COADD of one row of vectors;
-- medium resolution (``med-*``): tables COADD_B and COADD_R, then one per exposure (B-*, R-*), with LOGLAM or
+- medium resolution (``med-*``): tables COADD_B and COADD_R, then a table per exposure (B-*, R-*), with LOGLAM or
   WAVELENGTH. The arms (4950 to 5350 and 6300 to 6800 Å) are one spectrum with a gap, the exposures are kept.
 
 Wavelengths are vacuum and heliocentric, the flux is relative. A pixel is flagged where the and-mask is not
@@ -100,7 +100,7 @@ def _read_medium(fits: FitsFile) -> Spectrum:
 
 
 def _exposures(fits: FitsFile) -> Iterator[Exposure | None]:
-    """Yield the exposures of a medium-resolution file, one arm each, named by arm and local modified Julian minute."""
+    """Yield the exposures of a medium-resolution file, an arm each, named by arm and local modified Julian minute."""
     for hdu in islice(fits, 1, 1 + MAX_EXPOSURES):
         has_pixels = {"FLUX", "IVAR"} <= set(hdu.columns) and {"WAVELENGTH", "LOGLAM"} & set(hdu.columns)
         if hdu.name[:2] in ("B-", "R-") and hdu.shape[0] > 0 and has_pixels:

@@ -29,7 +29,7 @@ _FIT = {"CLASS", "ZWARNING", "FIBERID"}
 
 
 def recognises(fits: FitsFile) -> bool:
-    """Return whether it is a plate, or the table of redshifts of one, which ``targets`` refuses."""
+    """Return whether it is a plate, or the table of redshifts of a plate, which ``targets`` refuses."""
     primary = fits[0]
     if len(primary.shape) == 2 and "COEFF0" in primary.header:
         return _plug_map(fits) is not None
