@@ -54,7 +54,8 @@ SECTIONS = (
         "Reading real survey files",
         "Real files against a manifest of wavelength ranges: read to that range, refused with a sentence, or "
         "wrong (another range). Best of three readings per file, median over files. "
-        "`tests/agent/spectrum/test_readers_real.py` names the files whose manifest is wrong.",
+        "`tests/agent/spectrum/test_readers_real.py` names the files whose manifest is wrong. Then made files, ours "
+        "against astropy in turn, so that both meet the same load.",
         ("-m", "tests.benchmarks.readers", SPECTRA),
     ),
     Section(
