@@ -18,7 +18,9 @@ from agent.measure import COARSE, Undefined, rest, signal_to_noise
 from agent.measure.blends import LineMeasurement, measure_line, region_around
 from agent.measure.molecules import MoleculeEvidence, is_cool, molecule
 from agent.measure.peaks import TwoMaxima, two_maxima
+from agent.measure.pixels import FloatArray
 from agent.spectrum import Spectrum
+from agent.templates.continuum import pseudo_continuum
 
 LOW_SNR = 5.0  # per pixel; below it a single pixel's dip is noise as likely as not
 OFF_CENTRE = 300.0  # km/s from the line's rest wavelength; a broad line may be off by 0.15 FWHM, up to 600 km/s
@@ -102,8 +104,15 @@ class Evidence:
     def measured(self, line: Line) -> LineMeasurement | Undefined:
         """Return the measurement of a line, without a verdict."""
         if line.name not in self._measured:
-            self._measured[line.name] = measure_line(self.spectrum, line, self.offset)
+            along_bands = line.species in _OF_DISCS or line.name.startswith("[")
+            continuum = self.pseudo_continuum if along_bands else None
+            self._measured[line.name] = measure_line(self.spectrum, line, self.offset, continuum)
         return self._measured[line.name]
+
+    @cached_property
+    def pseudo_continuum(self) -> FloatArray | None:
+        """The curve (n,) that follows the bands of a star with molecules; None for another one."""
+        return pseudo_continuum(self.spectrum) if self.cool else None
 
     def line(self, line: Line) -> LineEvidence:
         """Return the verdict on a line."""
@@ -126,7 +135,9 @@ class Evidence:
         if line.name not in self._maxima:
             measured = self.line(line).detection
             in_a_disc = measured is not None and measured.emission and line.species in _OF_DISCS
-            self._maxima[line.name] = two_maxima(self.spectrum, line, measured) if in_a_disc else None
+            self._maxima[line.name] = (
+                two_maxima(self.spectrum, line, measured, self.pseudo_continuum) if in_a_disc else None
+            )
         return self._maxima[line.name]
 
     @cached_property
