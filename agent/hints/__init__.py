@@ -7,13 +7,14 @@ kind was right on real spectra (``promises``).
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.hints.claims import claims_of, compare, summary
-from agent.hints.evidence import HOT, LOW_SNR, LineEvidence, evidence
-from agent.hints.promises import promises
+from agent.hints.claims import Claim, claims_of, compare, summary
+from agent.hints.evidence import CALIBRATION, HOT, LOW_SNR, LineEvidence, evidence
+from agent.hints.promises import COOL, promise_of
 from agent.hints.unexplained import unexplained
 from agent.hints.view import View, entries_in, features_by_label, view_of
 from agent.language import deferred, joined
@@ -44,7 +45,10 @@ MOST = 9
 MOST_CLAIMS = 4
 WIDE_WINDOW = 600.0  # Å; a wider window always crosses some sky, so only what lies on its line is reported
 HOT_ABSORPTION = "absorption, hot stars' line"
-ONE_VELOCITY = 100.0  # km/s added to the errors when two lines are compared: calibration, blends
+BLENDED, UNPLACED = UNPROMISED = ("blend", "unplaced")
+"""Kinds of a line that may be another one: one that is alike, or any where neither z nor a second line is known."""
+ONE_VELOCITY = 100.0  # km/s; two lines closer than this, error included, are called one velocity
+TWO_VELOCITIES = 150.0  # km/s, and a tenth of the FWHM: two certain lines farther apart contradict each other
 
 
 @dataclass(frozen=True)
@@ -63,20 +67,23 @@ class Hint:
     why: str = ""
 
 
-def _level(kind: str) -> Level:
-    """Return green if the kind keeps what green promises, otherwise grey."""
-    promise = promises().get(kind)
+def _level(kind: str, *parts: str) -> Level:
+    """Return green if the kind, and each part of it that was counted, keeps what green promises; otherwise grey."""
+    promise = promise_of(kind, *parts)
     return "ok" if promise is not None and promise.kept else "plain"
 
 
-def _why(kind: str) -> str:
-    promise = promises().get(kind)
+def _why(kind: str, *parts: str) -> str:
+    promise = promise_of(kind, *parts)
     return "" if promise is None else promise.shown()
 
 
-def _finding(kind: str, text: str, subject: str) -> Hint:
-    """Make a hint of a feature that was found."""
-    return Hint(_level(kind), kind, text, subject, _why(kind))
+def _finding(kind: str, text: str, subject: str, view: View) -> Hint:
+    """Make a hint of a feature that was found; without a promise where its name is not certain (``UNPROMISED``)."""
+    if kind in UNPROMISED or not view.placed:
+        return Hint("plain", kind if kind in UNPROMISED else UNPLACED, text, subject)
+    parts = (subject, COOL) if view.data.cool else (subject,)
+    return Hint(_level(kind, *parts), kind, text, subject, _why(kind, *parts))
 
 
 def hints(
@@ -108,7 +115,7 @@ def hints(
         *(_measurement(view, principal) if principal and not outside else ()),
         *_claims(view, thought),
         *_of_task(view, task),
-        *_redshift(view, spectrum, principal, task),
+        *_redshift(view, spectrum, principal, task, whole),
         *_incomplete(view, covered),
         *_disturbed(view, principal),
     ]
@@ -234,9 +241,16 @@ def _measurement(view: View, entry: Line | Band) -> list[Hint]:
     if measured.companions:
         blend = ", ".join(line.name for line in measured.companions)
         text = joined((text, deferred("fitted with {lines}", lines=blend)), ", ")
+    if measured.along_bands:
+        text = joined((text, deferred("against a continuum that follows the molecular bands")), ", ")
+    if line_evidence.alike:
+        alike = deferred("cannot be told from {lines} here", lines=", ".join(line_evidence.alike))
+        text = joined((text, alike))
+    if not view.placed:
+        text = joined((text, deferred("z is unknown and no second line confirms it")))
     return [
-        _finding(_promise_of(line_evidence), text, entry.name),
-        *_width(measured, entry),
+        _finding(BLENDED if line_evidence.alike else _promise_of(line_evidence), text, entry.name, view),
+        *_width(view, measured, entry),
         *_two(view, entry),
         *_velocities(view, entry, measured),
     ]
@@ -257,13 +271,13 @@ def _size(line_evidence: LineEvidence) -> list[str]:
     return [deferred("EW {width} (absorption > 0)", width=plus_minus(measured.width))]
 
 
-def _width(measured: LineMeasurement, entry: Line) -> list[Hint]:
+def _width(view: View, measured: LineMeasurement, entry: Line) -> list[Hint]:
     if measured.fwhm.significance < 3.0:
         return []
     text = f"FWHM {plus_minus(measured.fwhm)}"
     if not measured.resolved:
         text = deferred("{text}, not resolved", text=text)
-    return [_finding("width", text, entry.name)]
+    return [_finding("width", text, entry.name, view)]
 
 
 def _two(view: View, entry: Line) -> list[Hint]:
@@ -276,28 +290,39 @@ def _two(view: View, entry: Line) -> list[Hint]:
         dip=100 * maxima.dip,
         sigma=maxima.significance,
     )
-    return [_finding("two maxima", text, entry.name)]
+    return [_finding("two maxima", text, entry.name, view)]
 
 
 def _velocities(view: View, entry: Line, measured: LineMeasurement) -> list[Hint]:
-    """Compare the velocity of a Balmer line with that of another one."""
+    """State how far the velocity of a Balmer line is from that of another one that is certain too."""
     if entry.name not in _BALMER:
         return []
     for name in _BALMER:
-        other = view.data.named(name)
-        at = other.measurement
-        if name == entry.name or isinstance(at, Undefined) or not at.stands_out or at.emission is not measured.emission:
+        other = view.data.named(name).detection
+        if name == entry.name or other is None or other.emission is not measured.emission:
             continue
-        difference = measured.velocity.value - at.velocity.value
-        error = float((measured.velocity.error**2 + at.velocity.error**2) ** 0.5)
-        text = deferred("{name} is at {velocity}", name=name, velocity=plus_minus(at.velocity))
-        allowed = 3.0 * error + ONE_VELOCITY + 0.1 * max(measured.fwhm.value, at.fwhm.value)
-        if abs(difference) > allowed:
-            two = deferred("{text}: the two lines do not have one velocity", text=text)
-            return [Hint("look", "velocity", two, entry.name)]
-        if other.detection is not None:
-            return [_finding("velocity", deferred("{text}: one velocity", text=text), entry.name)]
+        apart = apart_from(measured, other)
+        text = deferred(
+            "{name} is at {velocity}, {apart} apart",
+            name=name,
+            velocity=plus_minus(other.velocity),
+            apart=plus_minus(apart),
+        )
+        if apart.value <= 3.0 * apart.error and apart.value + apart.error <= ONE_VELOCITY:
+            one = deferred("{text}: one velocity", text=text)
+            return [_finding("velocity", one, entry.name, view)]
+        least = TWO_VELOCITIES + 0.1 * max(measured.fwhm.value, other.fwhm.value)
+        if apart.value > 5.0 * apart.error and apart.value > least:
+            two = deferred("{text}: not one velocity, so one of the two is blended or another line", text=text)
+            return [Hint("look", "apart", two, entry.name)]
+        return [Hint("plain", "apart", text, entry.name)]
     return []
+
+
+def apart_from(first: LineMeasurement, second: LineMeasurement) -> Measured:
+    """Return the difference of two lines' velocities in km/s, with the error of both and of the wavelength scale."""
+    errors = (first.velocity.error, second.velocity.error, CALIBRATION)
+    return Measured(abs(first.velocity.value - second.velocity.value), math.hypot(*errors), "km/s")
 
 
 _BALMER = ("Hα", "Hβ", "Hγ", "Hδ")
@@ -324,9 +349,9 @@ def _band(view: View, band: Band) -> list[Hint]:
         return [Hint("look", "head", joined((text, uncovered)), band.species)]
     values_of = {"species": band.species, "values": values, "text": text}
     if molecule.state == "present":
-        return [_finding("band", deferred("{species} bands: {values}; {text}", **values_of), band.species)]
+        return [_finding("band", deferred("{species} bands: {values}; {text}", **values_of), band.species, view)]
     if molecule.state == "absent":
-        return [_finding("no band", deferred("no {species} bands: {values}; {text}", **values_of), band.species)]
+        return [_finding("no band", deferred("no {species} bands: {values}; {text}", **values_of), band.species, view)]
     return [Hint("look", "head", deferred("{species} not certain: {values}; {text}", **values_of), band.species)]
 
 
@@ -368,12 +393,9 @@ def _claims(view: View, thought: str) -> list[Hint]:
     for claimed in sorted(compared, key=lambda c: order[c.verdict])[:MOST_CLAIMS]:
         values = {"claim": claimed.claim.shown(), "reason": claimed.reason}
         if claimed.verdict == "agrees":
-            absorbed = claimed.claim.property == "absorption" and claimed.claim.positive
-            hot = absorbed and _promise_of(view.data.named(claimed.claim.subject)) == HOT_ABSORPTION
             text = deferred("“{claim}” agrees: {reason}", **values)
-            hints_of_claims.append(
-                Hint(_level(HOT_ABSORPTION if hot else "claim"), "claim", text, str(claimed.claim), _why("claim"))
-            )
+            level = _level("claim") if _is_certain(claimed.claim, view) else "plain"
+            hints_of_claims.append(Hint(level, "claim", text, str(claimed.claim), _why("claim")))
         elif claimed.verdict == "contradicts":
             text = deferred("“{claim}” contradicts the data: {reason}", **values)
             hints_of_claims.append(Hint("look", "contradiction", text, str(claimed.claim), _why("contradiction")))
@@ -383,19 +405,41 @@ def _claims(view: View, thought: str) -> list[Hint]:
     return hints_of_claims
 
 
-def _redshift(view: View, spectrum: Spectrum, principal: Line | Band | None, task: Task | None) -> list[Hint]:
-    """Return what to know about z: it is unknown, or no star has it; then the line is measured at z = 0 too."""
+def _is_certain(claim: Claim, view: View) -> bool:
+    """Return whether a hint of the claim's own line or band would be green: a claim is not surer than the line."""
+    if claim.property in ("band", "break") or not claim.positive:
+        return True
+    about = view.data.named(claim.subject)
+    parts = (claim.subject, COOL) if view.data.cool else (claim.subject,)
+    return view.placed and not about.alike and _level(_promise_of(about), *parts) == "ok"
+
+
+def _redshift(
+    view: View, spectrum: Spectrum, principal: Line | Band | None, task: Task | None, whole: bool
+) -> list[Hint]:
+    """Return what to know about z, once for a trace: it is unknown, or no star has it. In the latter case each zoom
+    says what its line is at z = 0.
+    """
     if spectrum.frame == "rest" and spectrum.redshift is None:
         return []
     if spectrum.redshift is None:
-        return [Hint("look", "redshift", deferred("z is unknown, 0 taken"))]
+        unknown = deferred("the file has no redshift: lines are searched at z = 0")
+        return [Hint("look", "redshift", unknown)] if whole else []
     if task is None or abs(spectrum.redshift) <= STELLAR or spectrum.frame == "rest":
         return []
-    text = deferred("z {z} is not a star's", z=number(spectrum.redshift, 4))
+    hints_of_z = []
+    if whole:
+        z = number(spectrum.redshift, 4)
+        hints_of_z = [
+            Hint(
+                "look", "redshift", deferred("the file's redshift {z} is too large for a star, whose z is near 0", z=z)
+            )
+        ]
     if isinstance(principal, Line):
         at_zero = evidence(rest(spectrum, 0.0)).line(principal)
-        text = joined((text, deferred("at z = 0 {name}: {summary}", name=principal.name, summary=summary(at_zero))))
-    return [Hint("look", "redshift", text)]
+        star = deferred("if it is a star (z = 0), {name}: {summary}", name=principal.name, summary=summary(at_zero))
+        hints_of_z.append(Hint("look", "redshift", star))
+    return hints_of_z
 
 
 def _incomplete(view: View, covered: float) -> list[Hint]:

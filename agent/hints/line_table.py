@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agent.hints.evidence import evidence
+from agent.hints.evidence import CALIBRATION, evidence
 from agent.hints.view import entries_of
 from agent.language import deferred
 from agent.lines import Line, convert, lines, sky_bands
@@ -22,9 +22,6 @@ from agent.tasks import Feature, Task
 
 HALF_WIDTH = 0.005
 """Half width, as a fraction of the wavelength (1 500 km/s), of the window of a line that no feature describes."""
-CALIBRATION = 10.0
-"""km/s, added in quadrature to each velocity before velocities are compared: the typical error of a survey's
-wavelength scale and of line positions in blends."""
 CHANCE = 0.01
 """Velocities disagree where their χ² has a probability below this."""
 

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from agent.lines import convert, lines
+from agent.lines import lines
 from agent.measure.pixels import BoolArray, FloatArray, rest
 from agent.measure.profile import SPEED_OF_LIGHT
 from agent.spectrum import Spectrum
