@@ -37,6 +37,7 @@ BROAD_IN_A_COOL_STAR = 3.0  # least height of emission of more than 1000 km/s
 CALIBRATION = 10.0
 """km/s, added in quadrature to each velocity before velocities are compared: the typical error of a survey's
 wavelength scale and of line positions in blends."""
+BROADEST_IN_A_COOL_STAR = 600.0  # km/s, FWHM of hydrogen in absorption
 LIMIT = 0.1  # of the continuum: a line of 3σ below this depth is called absent
 
 State = Literal["emission", "absorption", "none", "undecided", "undefined"]
@@ -416,7 +417,9 @@ def _doubt_in_absorption(measured: LineMeasurement, depth: float | None, data: E
         return deferred("broad and shallow: more likely a wave of the continuum")
     if width > 1000 and data.in_strong_emission:
         return deferred("among strong emission lines it can be the continuum between two of them")
-    if data.banded and line.species == "H I" and line.name not in ("Hα", "Hβ"):
+    if data.cool and line.species == "H I" and width > BROADEST_IN_A_COOL_STAR:
+        return deferred("in a cool star hydrogen lines are narrower: more likely a blend of metal lines or a band")
+    if data.banded and line.species == "H I" and line.name not in _FILLED:
         return deferred("in a star with molecular bands it is a blend of metal lines, not {species}", species="H I")
     if data.cool and line.species in HOT:
         return deferred("in a cool star it is a blend of metal lines or a band, not {species}", species=line.species)

@@ -120,7 +120,10 @@ def _chosen(spectrum: Spectrum, task: Task | None, at_zero: Spectrum, at_z: Spec
         window = at * (1 - HALF_WIDTH), at * (1 + HALF_WIDTH)
         return any(coverage(s, window) > 0.5 for s in (at_zero, at_z) if s is not None)
 
-    return [(line, line in own) for line in lines() if line in own or (line.major and covered(line))]
+    chosen = [line for line in lines() if line in own or (line.major and covered(line))]
+    # A line that cannot be told from a major one has a row too, so that its numbers do not go to the other.
+    names = {line.name for line in chosen} | {name for line in chosen for name in line.alike if line.major}
+    return [(line, line in own) for line in lines() if line.name in names]
 
 
 def _features(task: Task | None) -> list[Feature]:
