@@ -398,7 +398,8 @@ def _doubt_in_emission(measured: LineMeasurement, depth: float | None, data: Evi
         return deferred("the hydrogen lines are broad absorption: it can be the continuum between them")
     if data.cool:
         least = IN_A_COOL_STAR[0 if line.species in _CHROMOSPHERIC else 1]
-        if depth < least or (width > 1000 and depth < BROAD_IN_A_COOL_STAR):
+        broad = width > 1000 and depth < (IN_A_COOL_STAR[1] if measured.along_bands else BROAD_IN_A_COOL_STAR)
+        if depth < least or broad:
             return deferred("in a cool star it can be the flux between two bands")
     return ""
 

@@ -55,7 +55,8 @@ _RULES: dict[str, tuple[_Bound, ...]] = {
 _HEADS: dict[str, tuple[_Bound, ...]] = {"C2": (_Bound("head 4737", 0.94, 0.98), _Bound("head 5165", 0.94, 0.98))}
 _EXCLUDES = {"C2": "TiO", "CN": "TiO"}
 # Emission lines of novae (He I 7065, [O I] 6300) lie in the continuum of both TiO indices, but not at these two heads.
-_ALSO_FALLS = {"TiO": (("head 7054", 0.95), ("head 6159", 0.93))}
+_TIO_HEADS = (("head 7054", 0.95), ("head 6159", 0.93))
+_DEEP_TIO = ("head 7054", 0.85)
 _NEEDS = {"CaH": "TiO", "VO": "TiO"}
 
 
@@ -79,17 +80,23 @@ def molecule(spectrum: Spectrum, species: str) -> MoleculeEvidence | None:
         indices, state = [*indices, *other], "undecided"
     needed = _NEEDS.get(species)
     if state == "present" and not (
-        all(_falls(spectrum, head, below) for head, below in _ALSO_FALLS.get(species, ()))
-        and (needed is None or _has(spectrum, needed))
+        (species != "TiO" or _falls_at_tio(spectrum)) and (needed is None or _has(spectrum, needed))
     ):
         state = "undecided"
     return MoleculeEvidence(species, state, tuple((bound.index, value) for bound, value in indices))
 
 
+def _falls_at_tio(spectrum: Spectrum) -> bool:
+    """Return whether the flux falls across the heads of TiO; in the latest types it is faint and flat at 6159 Å."""
+    return _falls(spectrum, *_DEEP_TIO) or all(_falls(spectrum, head, below) for head, below in _TIO_HEADS)
+
+
 def _falls(spectrum: Spectrum, head: str, below: float) -> bool:
-    """Return whether the flux falls across a band head, to less than ``below`` by 1σ; True where it is not covered."""
+    """Return whether the flux falls across a band head to less than ``below``, or may do so within 1σ; True where it is
+    not covered.
+    """
     fall = _measured(spectrum, head)
-    return isinstance(fall, Undefined) or fall.value + fall.error < below
+    return isinstance(fall, Undefined) or fall.value - fall.error < below
 
 
 def _has(spectrum: Spectrum, species: str) -> bool:
@@ -141,7 +148,7 @@ def is_cool(spectrum: Spectrum) -> bool:
 def has_bands(spectrum: Spectrum) -> bool:
     """Return whether molecules shape the continuum of a spectrum at rest: TiO, C2, CN or ZrO."""
     by_tio = _holds(_measured(spectrum, "TiO5"), lambda value, error: value + error < 0.85)
-    if by_tio and all(_falls(spectrum, head, below) for head, below in _ALSO_FALLS["TiO"]):
+    if by_tio and _falls_at_tio(spectrum):
         return True
     return any(_has(spectrum, species) for species in ("TiO", "C2", "CN", "ZrO"))
 

@@ -35,10 +35,16 @@ def flat(*parts: np.ndarray) -> Evidence:
     return Evidence(rest(spectrum_of(1.0 + sum(parts, np.zeros(GRID.size)))))
 
 
+def flux_of(template: Template) -> tuple[np.ndarray, float]:
+    """The flux of a template on the grid, and its median about Hα."""
+    seen = np.isfinite(template.flux)
+    flux = np.interp(GRID, template.wavelength[seen], template.flux[seen])
+    return flux, float(np.median(flux[(GRID > 6400) & (GRID < 6700)]))
+
+
 def of_template(template: Template, *parts: np.ndarray) -> Evidence:
     """The star of a template, reddened, with narrow lines in units of its flux at 6500 Å."""
-    flux = np.interp(GRID, template.wavelength[np.isfinite(template.flux)], template.flux[np.isfinite(template.flux)])
-    scale = float(np.median(flux[(GRID > 6400) & (GRID < 6700)]))
+    flux, scale = flux_of(template)
     return Evidence(rest(spectrum_of((flux + scale * sum(parts, np.zeros(GRID.size))) * (GRID / 6500) ** 0.5)))
 
 
@@ -130,3 +136,18 @@ def test_emission_lines_of_a_nova_are_no_bands_of_titanium_oxide(shared: Path) -
         molecule = lines_of_novae.molecule(species)
         assert molecule is not None
         assert molecule.state != "present"
+
+
+@pytest.mark.parametrize("name", ["mean M3 dwarf", "mean M6 dwarf"])
+def test_a_disc_line_beside_the_bands_of_a_companion_keeps_its_width(name: str) -> None:
+    """A disc as bright as the star at 6500 Å dilutes the bands; its Hα is 1500 km/s wide, EW −34.9 Å."""
+    template = next(t for t in bundled().templates if t.about.name == name)
+    star, scale = flux_of(template)
+    disc = scale * (GRID / 6500) ** -2
+    data = Evidence(rest(spectrum_of(star + disc + 2 * scale * line("Hα", 1.0, fwhm=1500))))
+    measured = data.named("Hα").detection
+    assert measured is not None
+    assert measured.along_bands
+    assert 1200 < measured.fwhm.value < 1700
+    assert isinstance(measured.width, Measured)
+    assert -40 < measured.width.value < -28
