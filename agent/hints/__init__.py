@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,13 +88,18 @@ def _finding(kind: str, text: str, subject: str, view: View) -> Hint:
 
 
 def hints(
-    spectrum: Spectrum, zoom: Zoom, task: Task | None = None, thought: str = "", whole: bool = False
+    spectrum: Spectrum,
+    zoom: Zoom,
+    task: Task | None = None,
+    thought: str = "",
+    others: Sequence[Window] | None = None,
 ) -> tuple[Hint, ...]:
     """Return at most ``MOST`` hints about one zoom, the most useful first.
 
     :param task: whose features are preferred, and whose indices are shown where they lie in the window
     :param thought: the text that describes the zoom; its claims, and the label's, are compared with the data
-    :param whole: whether unexplained emission outside the window is reported too, as for the first zoom of a trace
+    :param others: for the first zoom of a trace, the windows of its other zooms (``windows_after``); None for those.
+        What is true of the whole spectrum, and emission that no window shows, is reported on the first
     """
     window = zoom.window
     if window is None or window[0] >= window[1]:
@@ -104,22 +110,33 @@ def hints(
         lo, hi = (view.on_axis(w) for w in (view.spectrum.wavelength[0], view.spectrum.wavelength[-1]))
         text = deferred("no data in the window; the spectrum covers {lo:.0f}–{hi:.0f} Å", lo=lo, hi=hi)
         return (Hint("look", "coverage", text),)
-    principal, others = entries_in(view, task)
+    principal, besides = entries_in(view, task)
     outside = _outside(view)
     all_hints = [
         *_sampling(view),
         *outside,
-        _in_window(view, principal, others),
-        *_unexplained(view, spectrum, thought, whole),
+        _in_window(view, principal, besides),
+        *_unexplained(view, spectrum, thought, others),
         # If the label names something outside the window, measuring another line would only distract.
         *(_measurement(view, principal) if principal and not outside else ()),
         *_claims(view, thought),
         *_of_task(view, task),
-        *_redshift(view, spectrum, principal, task, whole),
+        *_redshift(view, spectrum, principal, task, others is not None),
         *_incomplete(view, covered),
         *_disturbed(view, principal),
     ]
     return tuple(all_hints[:MOST])
+
+
+def windows_after(trajectory: Trajectory, zoom: Zoom) -> tuple[Window, ...] | None:
+    """Return the windows of the other zooms, for the first zoom of a trace; None for the others.
+
+    A live trace that has no zoom yet is about to get its first.
+    """
+    zooms = trajectory.zooms
+    if zooms and zooms[0].id != zoom.id:
+        return None
+    return tuple(z.window for z in zooms[1:] if z.window is not None)
 
 
 def thought_on(trajectory: Trajectory, zoom: Zoom) -> str:
@@ -174,9 +191,9 @@ def _in_window(view: View, principal: Line | Band | None, others: list[Line | Ba
     return Hint(level, "line", text, principal.name)
 
 
-def _unexplained(view: View, spectrum: Spectrum, thought: str, whole: bool) -> list[Hint]:
+def _unexplained(view: View, spectrum: Spectrum, thought: str, others: Sequence[Window] | None) -> list[Hint]:
     """Return a hint on the strongest emission that no line explains and the text does not mention; never green: it is
-    something to check.
+    something to check. It is on the zoom that shows it, without one on the first.
     """
     peak = None if view.data.cool else unexplained(spectrum)
     if peak is None:
@@ -185,8 +202,10 @@ def _unexplained(view: View, spectrum: Spectrum, thought: str, whole: bool) -> l
         convert(peak.observed, spectrum.medium, "vacuum") / (view.to_observed or 1.0), "vacuum", spectrum.medium
     )
     inside = view.window[0] <= at_rest <= view.window[1]
+    on_axis = view.on_axis(at_rest)
+    elsewhere = others is not None and not any(lo <= on_axis <= hi for lo, hi in others)
     among_balmer = view.data.between_absorption or 3600.0 < at_rest < 4000.0
-    if not (inside or whole) or (peak.suggestion is None and among_balmer):
+    if not (inside or elsewhere) or (peak.suggestion is None and among_balmer):
         return []
     mentioned = (float(n) for n in re.findall(r"\b\d{4,5}(?:\.\d+)?\b", f"{view.zoom.label} {thought}"))
     if any(abs(n - peak.observed) < 5.0 or abs(n - at_rest) < 5.0 for n in mentioned):
@@ -207,7 +226,7 @@ def _unexplained(view: View, spectrum: Spectrum, thought: str, whole: bool) -> l
             others=", ".join(f"{w:.0f}" for w in suggestion.others),
         )
         text = joined((text, also))
-    return [Hint("look", "unexplained", text)]
+    return [Hint("look", "unexplained", text if inside else deferred("outside this window: {text}", text=text))]
 
 
 def _measurement(view: View, entry: Line | Band) -> list[Hint]:

@@ -114,10 +114,10 @@ def test_a_line_that_is_not_there_is_reported_with_its_limit() -> None:
 
 def test_an_unknown_redshift_is_stated_and_a_known_one_is_not() -> None:
     """Once for a trace, on its first zoom."""
-    first = hints(star(), zoom(6400, 6700, "Hα"), whole=True)
+    first = hints(star(), zoom(6400, 6700, "Hα"), others=())
     assert hint_of(first, "redshift").text == "the file has no redshift: lines are searched at z = 0"
     assert "redshift" not in kinds(hints(star(), zoom(6400, 6700, "Hα")))
-    assert "redshift" not in kinds(hints(star(z=0.0), zoom(6400, 6700, "Hα"), TASKS["cv"], whole=True))
+    assert "redshift" not in kinds(hints(star(z=0.0), zoom(6400, 6700, "Hα"), TASKS["cv"], others=()))
 
 
 def test_at_a_galaxys_redshift_a_stellar_task_is_measured_at_zero_too() -> None:
@@ -126,7 +126,7 @@ def test_at_a_galaxys_redshift_a_stellar_task_is_measured_at_zero_too() -> None:
     found = hints(spectrum, zoom(6300, 6600, "Hα", frame="rest", z=0.35), TASKS["cv"])
     assert hint_of(found, "redshift").text.startswith("if it is a star (z = 0), Hα: in emission, EW −45.")
     assert "emission" not in kinds(found)
-    first = hints(spectrum, zoom(6300, 6600, "Hα", frame="rest", z=0.35), TASKS["cv"], whole=True)
+    first = hints(spectrum, zoom(6300, 6600, "Hα", frame="rest", z=0.35), TASKS["cv"], others=())
     assert hint_of(first, "redshift").text == "the file's redshift 0.3500 is too large for a star, whose z is near 0"
 
 
@@ -294,7 +294,7 @@ def test_unexplained_emission_names_the_redshift_that_explains_it_and_other_peak
 
 def test_emission_that_a_line_explains_or_the_thought_mentions_is_not_reported() -> None:
     right = galaxy(0.3688, 0.3688, *GALAXY_LINES)
-    assert "unexplained" not in kinds(hints(right, zoom(4700, 5100, "Hβ", "rest", 0.3688), TASKS["cv"], whole=True))
+    assert "unexplained" not in kinds(hints(right, zoom(4700, 5100, "Hβ", "rest", 0.3688), TASKS["cv"], others=()))
     wrong = galaxy(0.3688, 0.0, *GALAXY_LINES)
     strongest = unexplained(wrong)
     assert strongest is not None
@@ -306,7 +306,7 @@ def test_unexplained_emission_is_reported_on_the_first_zoom_and_needs_two_peaks_
     wrong = galaxy(0.3688, 0.0, *GALAXY_LINES)
     away = zoom(4200, 4300, "Hγ")
     assert "unexplained" not in kinds(hints(wrong, away, TASKS["cv"]))
-    assert "unexplained" in kinds(hints(wrong, away, TASKS["cv"], whole=True))
+    assert "unexplained" in kinds(hints(wrong, away, TASKS["cv"], others=()))
     one = galaxy(0.05, 0.0, "Hβ")
     text = hint_of(hints(one, zoom(5000, 5200), TASKS["cv"]), "unexplained").text
     assert text.endswith("Å (observed) is no known line at z = 0")
