@@ -37,6 +37,7 @@ BROAD_IN_A_COOL_STAR = 3.0  # least height of emission of more than 1000 km/s
 CALIBRATION = 10.0
 """km/s, added in quadrature to each velocity before velocities are compared: the typical error of a survey's
 wavelength scale and of line positions in blends."""
+ONE_STAR = 100.0  # km/s between absorption lines of a star, besides a tenth of the FWHM and 2σ
 BROADEST_IN_A_COOL_STAR = 600.0  # km/s, FWHM of hydrogen in absorption
 LIMIT = 0.1  # of the continuum: a line of 3σ below this depth is called absent
 
@@ -64,6 +65,20 @@ _LEADING = {
 }
 """The strongest lines of an ion: where they are covered and not there, a weaker line of the ion is another feature. In
 absorption winds and chromospheres fill Hα and Hβ, so that Hγ and Hδ lead."""
+_OF_THE_STAR = (
+    "Hα",
+    "Hβ",
+    "Mg b1",
+    "Mg b2",
+    "Ca II K",
+    "Ca II H",
+    "Na D1",
+    "Na D2",
+    "DIB 5780",
+    "DIB 5797",
+    "DIB 6284",
+)
+"""Lines that give the velocity of a star, and interstellar ones, which do not have it."""
 _FILLED = ("Hα", "Hβ")  # lines that may be in absorption without those that lead
 _STRONG_EMISSION = 2.0  # height in units of the continuum
 _CA_H_OF_K = (0.35, 0.75)  # EW of K over that of the blend at H: below, it is Hε; above, it is Ca II H
@@ -161,6 +176,13 @@ class Evidence:
             and -m.depth.value > _STRONG_EMISSION
             for m in measurements
         )
+
+    @cached_property
+    def velocity(self) -> float | None:
+        """The velocity in km/s that two of Hα, Hβ and Mg b have in common in absorption; None without two."""
+        detected = [self.named(name).detection for name in ("Hα", "Hβ", "Mg b1", "Mg b2")]
+        at = [d.velocity.value for d in detected if d is not None and not d.emission]
+        return at[0] if len(at) > 1 and abs(at[0] - at[1]) < ONE_STAR else None
 
     @cached_property
     def placed(self) -> bool:
@@ -327,8 +349,7 @@ def _told_apart(measured: LineMeasurement, data: Evidence) -> tuple[str, tuple[s
     inseparable = []
     for name in line.alike:
         if name not in known:
-            # Metals of cool stars: in a hot one they are not there.
-            inseparable += [name] if data.cool and not measured.emission else []
+            inseparable += [] if measured.emission else [name]
             continue
         other = known[name]
         if other.kind == ("absorption" if measured.emission else "emission"):
@@ -416,6 +437,12 @@ def _doubt_in_absorption(measured: LineMeasurement, depth: float | None, data: E
         return deferred("deeper than the continuum")
     if width > BROAD and depth < SHALLOW_BROAD[1]:
         return deferred("broad and shallow: more likely a wave of the continuum")
+    if line.name not in _OF_THE_STAR and data.velocity is not None:
+        away = abs(measured.velocity.value - data.velocity)
+        if away - 2 * measured.velocity.error > ONE_STAR + 0.1 * width:
+            return deferred(
+                "it is {away:.0f} km/s from the star's own velocity: more likely a line of another atom", away=away
+            )
     if width > 1000 and data.in_strong_emission:
         return deferred("among strong emission lines it can be the continuum between two of them")
     if data.cool and line.species == "H I" and width > BROADEST_IN_A_COOL_STAR:
