@@ -74,20 +74,20 @@ def entries_in(view: View, task: Task | None) -> tuple[Line | Band | None, list[
     # With a known task, a band that the task does not use is not informative.
     notable = (e for e in inside if e.major and (task is None or isinstance(e, Line)))
     major = sorted(notable, key=lambda e: abs(e.at(view.spectrum.medium) - middle))
-    of_guide = [e for e in (_named_in(task.guide) if task else ()) if e in inside]
+    of_guide = [e for e in (_named_in(task.criteria) if task else ()) if e in inside]
     ordered = list(dict.fromkeys([*by_label, *of_task, *of_guide, *major]))
     return (ordered[0], ordered[1:]) if ordered else (None, [])
 
 
 @cache
-def _named_in(guide: str) -> tuple[Line | Band, ...]:
+def _named_in(criteria: str) -> tuple[Line | Band, ...]:
     """Return the lines and bands that a guide names, also in a list ("TiO bands at 4955, 5167, 5448 Å"); they need not
     be among the task's measured features.
     """
-    numbers, species = set(re.findall(r"\b\d{4,5}\b", guide)), species_named(guide)
+    numbers, species = set(re.findall(r"\b\d{4,5}\b", criteria)), species_named(criteria)
     known: tuple[Line | Band, ...] = (*lines(), *bands())
     listed = (e for e in known if e.species in species and e.name.rpartition(" ")[2] in numbers)
-    return tuple(dict.fromkeys([*named(guide), *listed]))
+    return tuple(dict.fromkeys([*named(criteria), *listed]))
 
 
 def features_by_label(task: Task | None, label: str) -> list[Feature]:

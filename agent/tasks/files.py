@@ -231,11 +231,13 @@ class _StatementTable(_Entry):
     section: Text = Field(description=_TEXT)
     weight: Text = Field(description=_TEXT)
     text: Text = Field(description=_TEXT)
+    why: Text = Field(default="", description=_TEXT)
 
 
 class _ConfuserTable(_Entry):
     name: Text = Field(description=_TEXT)
     tell_apart: Text = Field(description=_TEXT)
+    why: Text = Field(default="", description=_TEXT)
 
 
 class _FeatureTable(_Entry):

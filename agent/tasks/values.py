@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
@@ -24,12 +24,14 @@ class Statement:
     """One bullet of a diagnostic guide.
 
     ``weight`` is the word in bold brackets: Primary, Secondary, ...; ``references`` are keys of ``Task.references``.
+    ``why`` is the physics behind the sign; empty if the file does not state it.
     """
 
     section: str
     weight: str
     text: str
     references: tuple[str, ...]
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,11 +87,12 @@ class Feature:
 
 @dataclass(frozen=True)
 class Confuser:
-    """An object that resembles the class, and how to tell it apart."""
+    """An object that resembles the class, how to tell it apart, and why that separates them (may be empty)."""
 
     name: str
     tell_apart: str
     references: tuple[str, ...]
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -156,16 +159,28 @@ class Task:
     @property
     def guide(self) -> str:
         """The diagnostic guide as Markdown: one bullet per section, below it one bullet per statement, its weight in
-        bold.
+        bold, and below that a line with the reason.
         """
-        written = []
+        return "\n".join(self._guide(reasons=True))
+
+    @property
+    def criteria(self) -> str:
+        """The guide without the reasons: what to look for only."""
+        return "\n".join(self._guide(reasons=False))
+
+    def _guide(self, reasons: bool) -> Iterator[str]:
         for section, statements in groupby(self.statements, key=lambda s: s.section):
-            written.append(f"- **{section}:**")
-            written += [f"  - **({s.weight}):** {s.text}" for s in statements]
+            yield f"- **{section}:**"
+            for statement in statements:
+                yield f"  - **({statement.weight}):** {statement.text}"
+                if reasons and statement.why:
+                    yield f"    Why: {statement.why}"
         if self.confusers:
-            written.append("- **(Confusers):** objects that look alike, and how to tell them apart:")
-            written += [f"  - **{c.name}:** {c.tell_apart}" for c in self.confusers]
-        return "\n".join(written)
+            yield "- **(Confusers):** objects that look alike, and how to tell them apart:"
+        for confuser in self.confusers:
+            yield f"  - **{confuser.name}:** {confuser.tell_apart}"
+            if reasons and confuser.why:
+                yield f"    Why: {confuser.why}"
 
     @property
     def prompt(self) -> str:
@@ -173,6 +188,11 @@ class Task:
         if self.own_prompt is not None:
             return self.own_prompt
         return f"{self.question}\n\n{self.guide}"
+
+    @property
+    def prompt_without_reasons(self) -> str:
+        """The prompt that a nano model is trained with, whose tokenizer knows it word for word."""
+        return self.own_prompt if self.own_prompt is not None else f"{self.question}\n\n{self.criteria}"
 
     def with_prompt(self, prompt: str, source: PromptSource = "row") -> Task:
         """Return the task with another prompt: the whole user's text after ``<image>\\n``."""

@@ -36,7 +36,10 @@ FARTHEST = 1000.0
 LEAST_OVERLAP = 0.6
 """Part of the spectrum's pixels that a template must cover to be ranked."""
 DISTURBED = 0.1
-"""Weight of pixels in telluric bands and on single strong sky lines."""
+"""Weight of pixels in telluric bands, on single strong sky lines, and redward of ``COMMON``."""
+COMMON = 7400.0
+"""Å, vacuum, at rest: the end of the MILES templates. Redward of it calibration and sky are worst, which at full weight
+counts only against the templates that reach there. A spectrum that is mostly redward keeps its weight."""
 _NARROW = 30.0  # Å; wider "sky lines" are OH systems that fill the red, where a survey's ivar has what they cost
 SYSTEMATIC = 4.0
 """km/s, added in quadrature to every velocity error: a shift by part of a pixel pulls the minimum towards whole pixels
@@ -197,7 +200,9 @@ def _minimum(reduced: FloatArray, freedom: FloatArray) -> tuple[int, float, floa
 def _prepared(spectrum: Spectrum, z: float) -> _Data | None:
     """Return the spectrum on the grid at rest for ``z``; None without data."""
     first, flux, ivar = grid.rebin(rest(spectrum, z, "vacuum"))
-    observed = grid.wavelengths(first, first + flux.size) * (1.0 + z)
+    # A spectrum at rest without a redshift is taken for a star's: its velocity moves telluric bands by a few Å only.
+    moved = z if spectrum.frame == "observed" else spectrum.redshift or 0.0
+    observed = grid.wavelengths(first, first + flux.size) * (1.0 + moved)
     ivar = np.where((observed >= OPTICAL[0]) & (observed <= OPTICAL[1]), ivar, 0.0)
     seen = np.flatnonzero(ivar > 0)
     if seen.size < 2 * TRIMMED + 10 * (ORDER + 1):
@@ -209,14 +214,16 @@ def _prepared(spectrum: Spectrum, z: float) -> _Data | None:
     scale = float(np.median(np.abs(flux[ivar > 0]))) or 1.0
     flux, ivar = flux / scale, (np.sqrt(ivar) * scale) ** 2
     relative = np.where(ivar > 0, 1.0, 0.0)
-    if spectrum.frame == "observed":
-        # Sky and atmosphere do not move with the object.
-        observed = grid.wavelengths(first, first + flux.size) * (1.0 + z)
-        for band in sky_bands():
-            if band.kind != "telluric" and band.hi - band.lo > _NARROW:
-                continue
-            lo, hi = band.window("vacuum")
-            relative[(observed >= lo) & (observed <= hi) & (relative > 0)] = DISTURBED
+    at_rest = grid.wavelengths(first, first + flux.size)
+    observed = at_rest * (1.0 + moved)  # sky and atmosphere do not move with the object
+    for band in sky_bands():
+        if band.kind != "telluric" and band.hi - band.lo > _NARROW:
+            continue
+        lo, hi = band.window("vacuum")
+        relative[(observed >= lo) & (observed <= hi) & (relative > 0)] = DISTURBED
+    red = at_rest > COMMON
+    if (relative[red] > 0).sum() < (relative[~red] > 0).sum():
+        relative[red] *= DISTURBED
     with np.errstate(divide="ignore"):
         variance = np.where(ivar > 0, 1.0 / ivar, np.inf) + (FLOOR * flux) ** 2
     return _Data(first, flux, relative / variance, relative, scale)

@@ -43,9 +43,22 @@ def test_a_guide_has_primary_and_secondary_statements_and_confusers(task: Task) 
     assert task.title in task.question
     for weight in ("**(Primary):**", "**(Secondary):**", "**(Confusers):**"):
         assert weight in task.guide
-    assert all(line.startswith(("- **", "  - **")) for line in task.guide.splitlines())
+    assert all(line.startswith(("- **", "  - **", "    Why: ")) for line in task.guide.splitlines())
     assert len(task.features) >= 6
     assert task.features[0].role == "primary"
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
+def test_a_guide_gives_the_reason_below_each_sign_and_criteria_leave_the_reasons_out(task: Task) -> None:
+    for statement in task.statements:
+        assert statement.why
+        assert f":** {statement.text}\n    Why: {statement.why}" in task.guide
+    criteria = [line for line in task.guide.splitlines() if not line.startswith("    Why: ")]
+    assert task.criteria.splitlines() == criteria
+    assert task.prompt == f"{task.question}\n\n{task.guide}"
+    assert task.prompt_without_reasons == f"{task.question}\n\n{task.criteria}"
+    trained = task.with_prompt("As trained.", "trained")
+    assert trained.prompt == trained.prompt_without_reasons == "As trained."
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))

@@ -35,7 +35,7 @@ LEAST_SNR = 5.0
 KINDS = (
     (r"STAR_O5V?|STAR_O9V|O_STAR.*", "O"),
     (r"B_STAR.*|STAR_B\d.*", "B"),
-    (r"STAR_A\d.*", "A"),
+    (r"STAR_A(\d.*)?", "A"),
     (r"STAR_F\d?.*|FG_STAR", "F"),
     (r"STAR_G\d?.*", "G"),
     (r"STAR_K\d?.*|ACTIVE_K_DWARF|odd_C2_CN_STRONG_GIANT", "K"),
@@ -50,7 +50,7 @@ KINDS = (
     (r"QSO.*", "QSO"),
 )
 """Class of the collection's manifest (a pattern) and class of the template that it should find."""
-DOUBTFUL = {"spDR2-000", "spDR2-001", "spDR2-004", "spDR2-005", "m0853", "fg24_9", "fsa95_42", "LTT4364"}
+DOUBTFUL = {"spDR2-000", "spDR2-001", "spDR2-004", "spDR2-005", "m0853", "fg24_9", "fsa95_42", "LTT4364", "HD048682B"}
 """Files whose manifest class is known or suspected to be wrong (docs/review-aids.md)."""
 NEXT = {
     ("O", "B"),

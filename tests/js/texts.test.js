@@ -5,6 +5,7 @@ import { test } from 'node:test'
 
 import { partsOf } from '../../reviewer/ui/static/comments/text.js'
 import * as format from '../../reviewer/ui/static/common/format.js'
+import { isPromptOf } from '../../reviewer/ui/static/common/panels.js'
 import { whileTyping } from '../../reviewer/ui/static/find/search.js'
 import { yieldSoFar } from '../../reviewer/ui/static/progress/charts.js'
 
@@ -109,4 +110,15 @@ test('mentions and addresses are found in a comment, and everything else is text
 
 test('the yield so far counts everything decided until then', () => {
   assert.deepEqual(yieldSoFar([0, 1, 3], [1, 0, 0]), [0, 0.5, 0.8])
+})
+
+test('a prompt without the reasons of the guide is still that of the task', () => {
+  const task = { question: 'Is it a **CV**?', guide: '- **Lines:**\n  - **(Primary):** Hα.\n    Why: Hot gas.' }
+  for (const [prompt, same] of /** @type {const} */ ([
+    ['Is it a **CV**?\n\n- **Lines:**\n  - **(Primary):** Hα.\n    Why: Hot gas.', true],
+    ['Is it a **CV**?\n\n- **Lines:**\n  - **(Primary):** Hα.', true],
+    ['Is it a **CV**?\n\n- **Lines:**\n  - **(Primary):** Hα.\n    - Hβ.', false],
+    ['Is it a **CV**? As in training.', false],
+  ]))
+    assert.equal(isPromptOf(prompt, task), same)
 })

@@ -112,8 +112,8 @@ def questions(part: Part, count: int) -> list[Question]:
 
 @lru_cache(maxsize=1)
 def tasks() -> dict[str, Task]:
-    """Return the program's own tasks."""
-    return load()
+    """Return the program's own tasks with the prompt that a nano model reads."""
+    return {key: task.with_prompt(task.prompt_without_reasons, "ours") for key, task in load().items()}
 
 
 def _kind(task: str, positive: float, rng: Generator) -> str:

@@ -29,7 +29,7 @@ def script(conversation: Conversation) -> Script:
     """Return what the model reads before its next turn: Qwen2.5-VL's stock chat template for these messages."""
     system = conversation.system + (TOOL_BLOCK if conversation.with_tool else "")
     parts: list[str | Image.Image] = [f"{START}system\n{system}{END}\n{START}user\n{VISION_START}"]
-    parts += [conversation.overview, f"{VISION_END}\n{conversation.prompt}{END}\n"]
+    parts += [conversation.overview, f"{VISION_END}\n{conversation.task.prompt_without_reasons}{END}\n"]
     for exchange in conversation.exchanges:
         # The template adds the end; a model's text with it would repeat it.
         parts.append(f"{START}assistant\n{exchange.text.removesuffix(END)}{END}\n")

@@ -23,11 +23,12 @@ from agent import tool
 from agent.conversation import CannotTell, Conversation, Exchange, PolicyError, Remark, Score, Stop, Usage
 from agent.loop import Ended, Text, inspect
 from agent.policies import Sampling
+from agent.policies.nano import folder as nano_folder
 from agent.policies.nano import policy as nano_policy
 from agent.policies.nano.model import KEPT, NanoModel
 from agent.policies.nano.pictures import resized, smart_size
 from agent.policies.nano.policy import NAME, Nano
-from agent.policies.nano.tokens import script
+from agent.policies.nano.tokens import Vocabulary, script
 from agent.simulate import simulate
 from agent.tasks import load
 from tests.conftest import ROOT
@@ -46,6 +47,14 @@ ANSWER = "<think>So it is a cataclysmic variable.</think><answer>\\boxed{YES} HÎ
 @pytest.fixture(scope="session")
 def original(tmp_path_factory):
     return write(tmp_path_factory.mktemp("nano") / "model")
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
+def test_the_weights_of_the_program_know_each_prompt_as_one_token(task):
+    packaged = Vocabulary(nano_folder.read(nano_folder.PACKAGED))
+    text = script(Conversation(SPECTRUM, task, tool.overview(SPECTRUM), 8))[2]
+    assert task.prompt_without_reasons in text
+    assert len(packaged.ids(text)) < 20
 
 
 @pytest.fixture

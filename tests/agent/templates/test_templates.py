@@ -87,6 +87,27 @@ def test_a_template_is_found_again_at_its_velocity(name: str, velocity: float) -
     assert best.overlap > 0.9
 
 
+@pytest.mark.parametrize(("name", "kind"), [("mean A3 dwarf", "A"), ("Vega", "A"), ("mean F4 dwarf", "F")])
+def test_a_bad_red_end_does_not_favour_templates_that_end_before_it(name: str, kind: str) -> None:
+    """A library spectrum at rest with a telluric A band and fringes, where the templates of MILES have no data."""
+    seen = as_seen(named(name), 20.0, snr=150.0, frame="rest")
+    wavelength = seen.wavelength
+    fringes = np.where(wavelength > 8300.0, 1.0 + 0.25 * np.sin(wavelength / 40.0), 1.0)
+    band = np.where((wavelength > 7590.0) & (wavelength < 7700.0), 0.4, 1.0)
+    own = bundled().templates.index(named(name))
+    best = rank(replace(seen, flux=seen.flux * fringes * band), bundled(), [own])[0]
+    assert bundled().templates[best.place].about.kind == kind
+
+
+def test_a_spectrum_of_the_red_alone_is_ranked_with_its_full_weight() -> None:
+    seen = as_seen(named("HD 146051"), 20.0, snr=5.0)
+    red = seen.wavelength > 7000.0
+    best = rank(Spectrum(seen.wavelength[red], seen.flux[red], seen.ivar[red]), bundled())[0]
+    assert bundled().templates[best.place].about.kind == "M giant"
+    assert best.error is not None
+    assert best.error < 20.0
+
+
 def test_the_model_is_the_spectrum() -> None:
     template = named("mean G2 dwarf")
     spectrum = as_seen(template, 120.0, snr=200.0, tilt=0.4)

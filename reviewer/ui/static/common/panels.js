@@ -68,22 +68,33 @@ export const panelIsOpen = () => document.querySelector('dialog.panel[open]') !=
 const bold = (/** @type {string} */ line) =>
   line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? h('strong', part) : part))
 
+const REASON = /^ {4}(?![-*] )(?=\S)/ // an indented line below a bullet: why the sign separates the class
+
 /** The guide's Markdown as elements: bullets and bold only, so a task file cannot add markup. */
 export function guideElements(/** @type {string} */ text) {
   const lines = text.split('\n').filter((line) => line.trim())
   return lines.map((line) => {
     const [, indent, words] = /^(\s*)[-*] (.*)$/.exec(line) ?? []
-    if (words === undefined) return h('p', { lang: TRACE }, bold(line))
+    if (words === undefined) return h(REASON.test(line) ? 'p.reason' : 'p', { lang: TRACE }, bold(line))
     return h(`p.bullet.depth${Math.min(2, Math.floor(indent.length / 1.9))}`, { lang: TRACE }, bold(words))
   })
 }
 
 /**
- * Question and guide of a task.
+ * Whether a prompt is that of the task's file, with or without the reasons.
+ * @param {string} prompt @param {{question: string, guide: string}} task
+ */
+export function isPromptOf(prompt, { question, guide }) {
+  const criteria = (/** @type {string} */ text) => text.split('\n').filter((line) => !REASON.test(line))
+  return criteria(prompt).join('\n') === criteria(`${question}\n\n${guide}`).join('\n')
+}
+
+/**
+ * Question and guide of a task, with its reasons also where the model read it without them.
  * @param {TaskText | undefined} task @param {string} [prompt] what the model read, shown where it is not the task's
  */
 export function guideOf(task, prompt) {
-  if (prompt && prompt !== `${task?.question}\n\n${task?.guide}`) {
+  if (prompt && !(task && isPromptOf(prompt, task))) {
     const note = t('The prompt that the model reads here. It is not the one of the task file.')
     return h('div.guide-text', h('p.muted', note), guideElements(prompt))
   }
