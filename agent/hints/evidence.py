@@ -445,7 +445,7 @@ def _doubt_in_absorption(measured: LineMeasurement, depth: float | None, data: E
             )
     if width > 1000 and data.in_strong_emission:
         return deferred("among strong emission lines it can be the continuum between two of them")
-    if data.cool and line.species == "H I" and width > BROADEST_IN_A_COOL_STAR:
+    if data.banded and line.species == "H I" and width > BROADEST_IN_A_COOL_STAR:
         return deferred("in a cool star hydrogen lines are narrower: more likely a blend of metal lines or a band")
     if data.banded and line.species == "H I" and line.name not in _FILLED:
         return deferred("in a star with molecular bands it is a blend of metal lines, not {species}", species="H I")

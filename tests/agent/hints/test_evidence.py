@@ -45,7 +45,9 @@ def flux_of(template: Template) -> tuple[np.ndarray, float]:
 def of_template(template: Template, *parts: np.ndarray) -> Evidence:
     """The star of a template, reddened, with narrow lines in units of its flux at 6500 Å."""
     flux, scale = flux_of(template)
-    return Evidence(rest(spectrum_of((flux + scale * sum(parts, np.zeros(GRID.size))) * (GRID / 6500) ** 0.5)))
+    spectrum = spectrum_of((flux + scale * sum(parts, np.zeros(GRID.size))) * (GRID / 6500) ** 0.5)
+    covered = (GRID > template.coverage[0]) & (GRID < template.coverage[1])
+    return Evidence(rest(replace(spectrum, ivar=np.where(covered, spectrum.ivar, 0.0))))
 
 
 @pytest.mark.parametrize("template", BANDED, ids=lambda template: template.about.id)
