@@ -20,6 +20,7 @@ from reviewer.store.inspections import Inspections
 from reviewer.store.items import Items
 from reviewer.store.leases import Leases
 from reviewer.store.marks import Marks
+from reviewer.store.objects import Objects
 from reviewer.store.queue import Queue
 from reviewer.store.reviews import Reviews
 from reviewer.store.settings import Settings
@@ -73,6 +74,7 @@ class Store:
         self.logins = Logins(self.database)
         self.webhooks = Webhooks(self.database)
         self.spectra = Spectra(self.database)
+        self.objects = Objects(self.database)
         self.items = Items(self.database, history, self.spectra)
         self.imports = Imports(self.database, self.items)
         self.queue = Queue(self.database, history)
