@@ -76,8 +76,11 @@ def new_cases(certificate: Certificate, cases: CaseList, store: Store | None) ->
 
     labelled = [(case, is_new(case)) for case in cases.cases if case.label is not None]
     before = {case.unit for case, new in labelled if not new}
-    firsts = {case.unit: case for case, new in reversed(labelled) if new and case.unit not in before}
-    return tuple(reversed(firsts.values()))
+    firsts: dict[str, Case] = {}
+    for case, new in labelled:
+        if new and case.unit not in before:
+            firsts.setdefault(case.unit, case)
+    return tuple(firsts.values())
 
 
 def _checked(

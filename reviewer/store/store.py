@@ -20,7 +20,6 @@ from reviewer.store.inspections import Inspections
 from reviewer.store.items import Items
 from reviewer.store.leases import Leases
 from reviewer.store.marks import Marks
-from reviewer.store.objects import Objects
 from reviewer.store.queue import Queue
 from reviewer.store.reviews import Reviews
 from reviewer.store.settings import Settings
@@ -28,6 +27,7 @@ from reviewer.store.spectra import Spectra
 from reviewer.store.sqlite.damage import is_damage
 from reviewer.store.sqlite.database import BUSY_SECONDS, Clock, Clocks, Database, connect, use_wal, utc_now
 from reviewer.store.sqlite.migrations import migrate
+from reviewer.store.sqlite.objects import Objects
 from reviewer.store.statistics import Statistics
 from reviewer.store.team.assignments import Assignments
 from reviewer.store.team.bulk import Bulk

@@ -335,13 +335,16 @@ def epochs_of(
         return answers.Epochs(number=1, date="", others=[], complete=True)
     known, complete = context.store.objects.epochs(row.spectrum_sha256)
     seen = visible.spectra([epoch.sha256 for epoch in known])
-    rows = [each for sha256 in seen for each in context.store.queue.rows_of_spectrum(sha256)]
+    rows = context.store.queue.rows_of_spectrum(*seen) if seen else []
     hidden = visible.items | first.hidden(rows)
-    shown: dict[str | None, QueueRow] = {}
-    for each in sorted(rows, key=lambda each: each.task != row.task):
-        if each.item_id not in hidden and each.state != "withdrawn" and each.spectrum_sha256 != row.spectrum_sha256:
-            shown.setdefault(each.spectrum_sha256, each)
     dates = {epoch.sha256: "" if epoch.mjd is None else date_text(epoch.mjd) for epoch in known}
+    shown: dict[str, QueueRow] = {}
+    for each in sorted(rows, key=lambda each: each.task != row.task):
+        sha256 = each.spectrum_sha256 or ""
+        # The same file in another medium, which a person stated, is no other epoch.
+        is_same = (each.name, dates[sha256]) == (row.name, dates[row.spectrum_sha256])
+        if each.item_id not in hidden and each.state != "withdrawn" and not is_same:
+            shown.setdefault(sha256, each)
     others = [(sha256, shown[sha256]) for sha256 in dates if sha256 in shown]
     drawn = {sha256 for sha256, _ in others[:: -(-len(others) // MOST_EPOCHS) or 1]} if curves else set()
     this = context.gallery.spectrum(row.spectrum_sha256) if drawn else None

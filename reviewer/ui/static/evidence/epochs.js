@@ -5,7 +5,10 @@ import { t, tn } from '../common/language.js'
 import { sheetOf } from '../common/popover.js'
 import { sparkline } from '../spectrum/sparklines.js'
 
-/** @param {Epochs} epochs @param {import('./aids.js').Aids} aids */
+/**
+ * @param {Epochs} epochs
+ * @param {{draws: (kind: string) => boolean, overlay: (kind: string) => void}} aids
+ */
 export function epochsButton({ number, date, others }, aids) {
   if (!others.length) return null
   const title = t('Spectra of this object, by position and name')
