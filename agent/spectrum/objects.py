@@ -35,6 +35,7 @@ _NUMBERED = {"gaia_dr3": "GAIADR3", "source_id": "GAIADR3", "sdss_id": "SDSSID"}
 """Identifiers of catalogues with one number for an object, so that two numbers are two objects."""
 _NUMBERS = ("targetid", "catalogid", "thing_id", "bestobjid")
 """Identifiers that name an object, of which one object may have several."""
+_LONGEST = 80  # letters of a name; longer texts are remarks
 _FREE = ("object", "designation", "object_id", "objectid", "id")
 _ARCSEC = np.pi / 180 / 3600
 _SIMBAD = re.compile(r"^(?:V\*|EM\*|CL\*|\*+|NAME )\s*")
@@ -95,7 +96,7 @@ def object_name(text: str) -> tuple[str, str] | None:
     a word such as "star 3" or "Unknown", a class, a short number, a file, a fibre of a plate.
     """
     plain = _SIMBAD.sub("", unicodedata.normalize("NFKC", text).upper().replace("\N{MINUS SIGN}", "-").strip())
-    if _FILE.fullmatch(plain) or _PLATE.fullmatch(plain):
+    if len(plain) > _LONGEST or _FILE.fullmatch(plain) or _PLATE.fullmatch(plain):
         return None
     plain = _ZEROS.sub("", re.sub(r"[\s_]+", "", _EXPOSURE.sub("", plain)))
     if len(plain) < 3 or _GENERIC.fullmatch(plain):
