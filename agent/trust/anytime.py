@@ -47,16 +47,39 @@ class Weighted:
     waiting: FloatArray
 
 
+def once(inside: BoolArray, error: BoolArray, objects: NDArray[np.intp] | None) -> tuple[BoolArray, BoolArray]:
+    """Return which labels count if each object counts once, at its first label that is inside, and whether it is wrong:
+    any of its labels inside is. Each (n, K).
+
+    A later label can only turn an object wrong, so a process is never above that of first labels alone.
+
+    :param objects: the number of the object of each label, (n,); None: each label is of another one
+    """
+    if objects is None or not len(objects):
+        return inside, inside & error
+    order = np.argsort(objects, kind="stable")
+    starts = np.flatnonzero(np.diff(objects[order], prepend=objects.min() - 1))
+    sizes = np.diff(starts, append=len(order))
+    ordered = inside[order]
+    before: NDArray[np.intp] = np.cumsum(ordered, axis=0) - ordered
+    first = ordered & (before == np.repeat(before[starts], sizes, axis=0))
+    wrong = np.repeat(np.logical_or.reduceat(ordered & error[order], starts, axis=0), sizes, axis=0)
+    back = np.argsort(order)
+    return first[back], wrong[back]
+
+
 def weighted(
     p: FloatArray,
     yes: BoolArray,
     shown: tuple[Plan | None, ...],
     thresholds: FloatArray,
     verdict: Verdict,
+    objects: NDArray[np.intp] | None = None,
 ) -> Weighted:
     """Return the labels with their weights in the regions of the thresholds, from the strictest.
 
     :param p: P(YES) of the cases in the order of their labels, (n,)
+    :param objects: as for ``once``
     """
     inside = p[:, None] >= thresholds if verdict == "YES" else p[:, None] <= thresholds
     error = np.broadcast_to((yes if verdict == "NO" else ~yes)[:, None], inside.shape)
@@ -66,6 +89,7 @@ def weighted(
     before: NDArray[np.intp] = np.cumsum(inside, axis=0) - inside
     errors_before: NDArray[np.intp] = np.cumsum(inside & error, axis=0) - (inside & error)
     counts = before.astype(float), errors_before.astype(float)
+    inside, error = once(inside, error, objects)
     return Weighted(inside, error, region.weight, region.largest, *counts, region.waiting)
 
 
@@ -132,19 +156,24 @@ def labels_to_go(logs: FloatArray, limit: float, delta: float, error_rate: float
 
 
 def missed_logarithms(
-    p: FloatArray, yes: BoolArray, shown: tuple[Plan | None, ...], thresholds: FloatArray, limit: float
+    p: FloatArray,
+    yes: BoolArray,
+    shown: tuple[Plan | None, ...],
+    thresholds: FloatArray,
+    limit: float,
+    objects: NDArray[np.intp] | None = None,
 ) -> FloatArray:
     """Return the logarithms of "at least this share of the YES objects is called NO", (n + 1, K, alternatives).
 
     Only YES labels change a process. With a plan the weight of a case is that within the whole list; the labels so far
     count against the process where their share is above the limit, because they left the list.
     """
-    inside = p[:, None] <= thresholds
+    counted, inside = once(np.repeat(yes[:, None], len(thresholds), axis=1), p[:, None] <= thresholds, objects)
     whole = weights(shown, "YES", [0.0], p)
-    balance = np.cumsum(np.where(yes[:, None], limit - inside, 0.0), axis=0)
+    balance = np.cumsum(np.where(counted, limit - inside, 0.0), axis=0)
     balance = np.concatenate((np.zeros((1, len(thresholds))), balance[:-1]))[: len(p)]
     lost = np.maximum(0.0, -balance) / (whole.waiting * whole.largest)
-    payoff = np.where(yes[:, None], whole.weight / whole.largest, 0.0) * (limit - inside) - lost
+    payoff = np.where(counted, whole.weight / whole.largest, 0.0) * (limit - inside) - lost
     # The largest loss is known before the label, so that no factor has to be cut off at 0.
     factors = np.log1p((1 - ALTERNATIVES) * (payoff / (1 - limit + lost))[..., None])
     start = np.zeros((1, *factors.shape[1:]))

@@ -19,7 +19,7 @@ from agent.language import deferred, joined
 from agent.spectrum.record import Medium
 from agent.trajectory import TrajectoryError, Verdict
 from agent.trajectory.steps import number_of, object_of, one_of, text_of
-from agent.trust.certify import Requirements, Side
+from agent.trust.certify import Requirements, Side, counted_once
 from agent.trust.evidence import (
     EvidenceCounts,
     TrialSettings,
@@ -98,12 +98,16 @@ class LabelCounts:
     """The labels of a certificate: where they come from, how many, and how many of them are YES.
 
     :param without: spectra that people decided without a label; nothing is promised for spectra like these
+    :param objects: of which they are, each counted once; None: a file from before objects were counted
+    :param unknown: labels of spectra without position and name, each taken as of another object
     """
 
     source: str
     n: int
     yes: int
     without: int = 0
+    objects: int | None = None
+    unknown: int | None = None
 
 
 @dataclass(frozen=True)
@@ -234,6 +238,8 @@ class Certificate:
                     "Of the cases called NO at most {limit:g} % are YES, {sure}.", limit=100 * self.no.limit, sure=sure
                 )
             )
+        if sentences and self.labels.objects not in (None, self.labels.n):
+            sentences.append(counted_once(self.labels.n, int(self.labels.objects or 0)))
         if sentences and self.requirements.trial:
             sentences.append(condition_text(self.requirements.trial))
         if self.labels.without:
@@ -273,6 +279,7 @@ class Certificate:
         if not self.requirements.trial:
             # As files before this condition: the hash of a certificate names it in its suspension.
             del form["wanted"]["trial"]
+        form["labels"] = {key: value for key, value in form["labels"].items() if value is not None}
         content = {"schema": SCHEMA, **json.loads(json.dumps(form))}
         return content | {"sha256": _sha256(content)}
 
@@ -372,6 +379,7 @@ def _read(data: Mapping[str, Any]) -> Certificate:
         labels=LabelCounts(
             text_of(labels, "source", "labels."),
             *(whole_of(labels, name, "labels.") for name in ("n", "yes", "without")),
+            *(_whole_or_none(labels, name, "labels.") for name in ("objects", "unknown")),
         ),
         sampling=one_of(data, "sampling", ("logged", "assumed random")),
         yes=_side(data, "yes", "YES"),
@@ -411,9 +419,13 @@ def _side(data: Mapping[str, Any], key: str, verdict: Verdict) -> Side:
         errors=whole_of(side, "errors", where),
         upper=number_of(side, "upper", where),
         limit=_number(side, "limit", where),
-        missing=None if side.get("missing") is None else whole_of(side, "missing", where),
+        missing=_whole_or_none(side, "missing", where),
         refusal=text_of(side, "refusal", where),
     )
+
+
+def _whole_or_none(data: Mapping[str, Any], key: str, where: str) -> int | None:
+    return None if data.get(key) is None else whole_of(data, key, where)
 
 
 def _requirements(data: Mapping[str, Any]) -> Requirements:

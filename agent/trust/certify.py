@@ -3,13 +3,16 @@
 Candidate thresholds come from the P(YES) of the list and never from labels, and are tested from one threshold to ever
 more lenient ones until a test fails (fixed sequence: Bauer 1991, Statistics in Medicine 10, 871; Angelopoulos and
 others 2022, arXiv:2110.01052). The tests are in ``agent.trust.bounds``; MAPIE is imported where it is used.
+
+Labels of one object are no independent labels: an object counts once, and is wrong if any of its labels is. Where
+objects repeat, a threshold must pass the test both by objects and by labels, so no bound is smaller than without.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 import numpy as np
@@ -18,7 +21,7 @@ from numpy.typing import NDArray
 from agent.language import deferred, deferredn, joined, tr
 from agent.statistics import FloatArray
 from agent.trajectory.steps import Verdict
-from agent.trust.anytime import labels_to_go, logarithms, missed_logarithms, upper_limit, weighted
+from agent.trust.anytime import labels_to_go, logarithms, missed_logarithms, once, upper_limit, weighted
 from agent.trust.bounds import binomial_p_value, labels_needed, mixed, upper_bound
 from agent.trust.plans import Plan
 
@@ -44,12 +47,15 @@ class Labelled:
     :param yes: whether the label is YES, (n,)
     :param shown: how each case was chosen; None: assumed at random from the list
     :param passed: whether each trace of a case passed its evidence trial, (n,); None: not known
+    :param objects: the number of the object of each case, (n,); None: each is of another one, and that is what is
+        kept where no two are of one object
     """
 
     p: FloatArray
     yes: BoolArray
     shown: tuple[Plan | None, ...] = ()
     passed: BoolArray | None = None
+    objects: NDArray[np.intp] | None = None
 
     def __post_init__(self) -> None:
         p, yes = np.asarray(self.p, dtype=float), np.asarray(self.yes, dtype=bool)
@@ -68,6 +74,8 @@ class Labelled:
         object.__setattr__(self, "p", p)
         object.__setattr__(self, "yes", yes)
         object.__setattr__(self, "shown", shown)
+        if self.objects is not None and len(np.unique(self.objects)) == len(p):
+            object.__setattr__(self, "objects", None)
         if self.passed is not None:
             passed = np.asarray(self.passed, dtype=bool)
             if len(passed) != len(p):
@@ -89,7 +97,13 @@ class Labelled:
             raise ValueError(tr("found labels without trials, expected the outcome of the trial of each case"))
         kept = self.passed | ~in_half(verdict, self.p)
         shown = tuple(plan for plan, keep in zip(self.shown, kept, strict=True) if keep)
-        return Labelled(self.p[kept], self.yes[kept], shown, self.passed[kept])
+        objects = None if self.objects is None else self.objects[kept]
+        return Labelled(self.p[kept], self.yes[kept], shown, self.passed[kept], objects)
+
+    @property
+    def units(self) -> tuple[NDArray[np.intp] | None, ...]:
+        """The numbers by which labels are counted: of objects, and, where objects repeat, None for single labels."""
+        return (None,) if self.objects is None else (self.objects, None)
 
 
 @dataclass(frozen=True)
@@ -157,7 +171,8 @@ class Side:
     """Result of one side.
 
     :param threshold: cases with P(YES) of at least it are called YES (YES), of at most it NO (NO); None: not certified
-    :param n: labels among the cases called so; if refused, at the first threshold that was tested
+    :param n: labels among the cases called so, those of one object as one; if refused, at the first threshold that
+        was tested
     :param errors: labels among them that contradict the verdict
     :param upper: upper bound of the error rate at 1 − δ; the guarantee is for the limit, and this is no more than it
     :param missing: how many more labels of the kind in ``refusal`` certify it, if none of them is an error; None if
@@ -241,7 +256,21 @@ def _side(labelled: Labelled, pool: FloatArray, requirements: Requirements, verd
             "No case of the list has P(YES) of {half}, so no case can be called {verdict}.", half=half, verdict=verdict
         )
         return Side(verdict, None, 0, 0, None, requirements.limit(verdict), None, reason)
-    return (_fixed if requirements.method == "fixed" else _anytime)(labelled, pool, thresholds, requirements, verdict)
+    side = (_fixed if requirements.method == "fixed" else _anytime)(labelled, pool, thresholds, requirements, verdict)
+    if side.refusal and labelled.objects is not None:
+        text = counted_once(len(labelled.p), len(np.unique(labelled.objects)))
+        return replace(side, refusal=joined((side.refusal, text), " "))
+    return side
+
+
+def counted_once(labels: int, objects: int) -> str:
+    """Return how labels of one object count, as a sentence."""
+    return deferred(
+        "{labels} labels of {objects} objects: those of one object, by position and name, count as one label, which is "
+        "wrong if any of them is.",
+        labels=labels,
+        objects=objects,
+    )
 
 
 def thresholds_of(labelled: Labelled, pool: FloatArray, verdict: Verdict) -> FloatArray:
@@ -254,15 +283,22 @@ def thresholds_of(labelled: Labelled, pool: FloatArray, verdict: Verdict) -> Flo
 
 
 def counts(
-    labelled: Labelled, thresholds: FloatArray, requirements: Requirements, verdict: Verdict
+    labelled: Labelled,
+    thresholds: FloatArray,
+    requirements: Requirements,
+    verdict: Verdict,
+    objects: NDArray[np.intp] | None = None,
 ) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
-    """Return the labels of each candidate threshold, and the errors among them, (n_thresholds,)."""
-    inside = np.array([called(verdict, labelled.p, threshold) for threshold in thresholds])
-    wrong = labelled.yes if verdict == "NO" else ~labelled.yes
-    errors = (inside & wrong).sum(axis=1)
+    """Return the labels of each candidate threshold, and the errors among them, (n_thresholds,).
+
+    :param objects: count these instead, as ``anytime.once`` does
+    """
+    inside = np.array([called(verdict, labelled.p, threshold) for threshold in thresholds]).T
+    wrong = np.broadcast_to((labelled.yes if verdict == "NO" else ~labelled.yes)[:, None], inside.shape)
     if verdict == "NO" and requirements.no_risk == "missed":
-        return np.full(len(thresholds), labelled.yes.sum()), errors
-    return inside.sum(axis=1), errors
+        inside, wrong = wrong, inside  # of the YES labels those that are called NO
+    counted, wrong = once(inside, wrong, objects)
+    return counted.sum(axis=0), (counted & wrong).sum(axis=0)
 
 
 def expected_errors(
@@ -286,30 +322,38 @@ def _without_noise(rate: float, noise: float) -> float:
 def _fixed(
     labelled: Labelled, pool: FloatArray, thresholds: FloatArray, requirements: Requirements, verdict: Verdict
 ) -> Side:
-    n, errors = counts(labelled, thresholds, requirements, verdict)
+    by_unit = [counts(labelled, thresholds, requirements, verdict, objects) for objects in labelled.units]
+    n, errors = by_unit[0]
     limit, delta = requirements.measured_limit(verdict), requirements.side_delta
+
+    def highest(bound: Callable[[int, int], float], at: int) -> float:
+        return max(bound(int(wrong[at]), int(of[at])) for of, wrong in by_unit)
+
+    def upper_at(at: int) -> float:
+        upper = highest(lambda wrong, of: upper_bound(wrong, of, delta), at)
+        return _without_noise(upper, requirements.noise(verdict))
+
     first = first_fixed(n, expected_errors(pool, thresholds, requirements, verdict), requirements, verdict)
     tested = len(thresholds) - 1 if first is None else first
     if first is not None:
         from mapie.risk_control.fwer_control import FWERFixedSequenceTesting
 
-        pairs = zip(errors[first:].tolist(), n[first:].tolist(), strict=True)
-        p_values = np.array([binomial_p_value(wrong, of, limit) for wrong, of in pairs])
+        tests = [highest(lambda wrong, of: binomial_p_value(wrong, of, limit), at) for at in range(first, len(n))]
+        p_values = np.array(tests)
         passed = FWERFixedSequenceTesting(n_starts=1).run(p_values, delta)
         if len(passed):
             last = first + int(passed[-1])
-            upper = _without_noise(upper_bound(int(errors[last]), int(n[last]), delta), requirements.noise(verdict))
-            numbers = int(n[last]), int(errors[last])
-            return Side(verdict, float(thresholds[last]), *numbers, upper, requirements.limit(verdict))
-    missing = labels_needed(limit, delta, int(errors[tested])) - int(n[tested])
-    upper = _without_noise(upper_bound(int(errors[tested]), int(n[tested]), delta), requirements.noise(verdict))
+            threshold, numbers = float(thresholds[last]), (int(n[last]), int(errors[last]))
+            return Side(verdict, threshold, *numbers, upper_at(last), requirements.limit(verdict))
+    missing = highest(lambda wrong, of: labels_needed(limit, delta, wrong) - of, tested)
     return _refused(
         verdict,
         float(thresholds[tested]),
         int(n[tested]),
         int(errors[tested]),
-        upper,
-        missing,
+        upper_at(tested),
+        int(missing),
+        labelled,
         pool,
         requirements,
         first is not None and first > 0,
@@ -345,7 +389,7 @@ def first_fixed(n: NDArray[np.int_], expected: FloatArray, requirements: Require
 def _anytime(
     labelled: Labelled, pool: FloatArray, thresholds: FloatArray, requirements: Requirements, verdict: Verdict
 ) -> Side:
-    n, errors = counts(labelled, thresholds, requirements, verdict)
+    n, errors = counts(labelled, thresholds, requirements, verdict, labelled.objects)
     delta, noise = requirements.side_delta, requirements.noise(verdict)
     logs_at = process_of(labelled, thresholds, requirements, verdict)
     logs = logs_at(requirements.measured_limit(verdict))
@@ -365,6 +409,7 @@ def _anytime(
         int(errors[first]),
         _without_noise(upper, noise),
         math.ceil(to_go),
+        labelled,
         pool,
         requirements,
         first > 0,
@@ -374,11 +419,22 @@ def _anytime(
 def process_of(
     labelled: Labelled, thresholds: FloatArray, requirements: Requirements, verdict: Verdict
 ) -> Callable[[float], FloatArray]:
-    """Return the function of a limit that gives the logarithms of all processes, (n + 1, K, alternatives)."""
+    """Return the function of a limit that gives the logarithms of all processes, (n + 1, K, alternatives): the lower of
+    that by objects and that by labels.
+    """
+    of = labelled.p, labelled.yes, labelled.shown, thresholds
     if verdict == "NO" and requirements.no_risk == "missed":
-        return lambda limit: missed_logarithms(labelled.p, labelled.yes, labelled.shown, thresholds, limit)
-    labels = weighted(labelled.p, labelled.yes, labelled.shown, thresholds, verdict)
-    return lambda limit: logarithms(labels, limit, requirements.noise(verdict))
+        return lambda limit: _lowest([missed_logarithms(*of, limit, objects) for objects in labelled.units])
+    labels = [weighted(*of, verdict, objects) for objects in labelled.units]
+    return lambda limit: _lowest([logarithms(each, limit, requirements.noise(verdict)) for each in labels])
+
+
+def _lowest(processes: list[FloatArray]) -> FloatArray:
+    """Return of each place the process with the lowest mean over its alternatives."""
+    lowest = processes[0]
+    for process in processes[1:]:
+        lowest = np.where((mixed(process) < mixed(lowest))[..., None], process, lowest)
+    return lowest
 
 
 def first_anytime(pool: FloatArray, thresholds: FloatArray, requirements: Requirements, verdict: Verdict) -> int:
@@ -405,6 +461,7 @@ def _refused(
     errors: int,
     upper: float,
     missing: int,
+    labelled: Labelled,
     pool: FloatArray,
     requirements: Requirements,
     is_stricter_left: bool,
@@ -468,7 +525,7 @@ def _refused(
         kind=kind,
         ceil=math.ceil(1.6 / measured),
     )
-    left = int(called(verdict, pool, threshold).sum()) - n
+    left = int(called(verdict, pool, threshold).sum() - called(verdict, labelled.p, threshold).sum())
     if not missed and left < missing:
         if left <= 0:
             longer = deferred("The list has no case with such a P(YES) and no label: a longer list is needed.")

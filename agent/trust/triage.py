@@ -155,7 +155,7 @@ def progress(
     """
     thresholds = thresholds_of(labelled, pool, verdict)
     noise = requirements.noise(verdict)
-    n, errors = counts(labelled, thresholds, requirements, verdict)
+    n, errors = counts(labelled, thresholds, requirements, verdict, labelled.objects)
     logs = process_of(labelled, thresholds, requirements, verdict)(requirements.measured_limit(verdict))
     expected = expected_errors(pool, thresholds, requirements, verdict)
     return Progress(

@@ -106,7 +106,14 @@ def _result(
     requirements: Requirements,
     written: Path | None,
 ) -> dict[str, Any]:
-    from reviewer.trust.statement import assumptions, promise, side_text, verdict_counts, without_label
+    from reviewer.trust.statement import (
+        assumptions,
+        object_texts,
+        promise,
+        side_text,
+        verdict_counts,
+        without_label,
+    )
 
     sources = Counter(case.label.source for case in cases.cases if case.label is not None)
     return {
@@ -119,9 +126,12 @@ def _result(
         "calibration": {
             "n": len(calibrated.decided),
             "yes": int(calibrated.labelled.yes.sum()),
+            "objects": calibrated.objects,
+            "without_position_and_name": calibrated.unknown,
             "sampling": calibrated.sampling,
             "not_counted": dict(calibrated.not_counted),
         },
+        "objects": object_texts(calibrated),
         "no_label": cases.no_label,
         "not_promised": without_label(cases, calibrated, sides),
         "left_out": {reason: list(names) for reason, names in cases.left_out.items()},
@@ -174,6 +184,8 @@ def _text(result: dict[str, Any], is_certified: bool) -> str:
     if result["trials"] is not None:
         lines.append(_trials_text(result["trials"], result["wanted"]["trial"]))
     lines += [side["text"] for side in result["sides"]]
+    if not is_certified:  # else among the assumptions
+        lines += [text for text in map(tr, result["objects"]) if text not in "\n".join(lines)]
     lines.append(
         tr(
             "of this list: {yes} YES, {no} NO, {ask} left to a person",

@@ -50,7 +50,8 @@ def new_cases(certificate: Certificate, cases: CaseList, store: Store | None) ->
     """Return the covered cases that were decided after the certificate was made, in order.
 
     Of a results file, those are new that the certificate was not made from. Once the ordered queue has shown spectra,
-    only those count that it chose at random from the whole list: others are no random sample.
+    only those count that it chose at random from the whole list: others are no random sample. Of an object that was
+    decided before, or of several new spectra of one object, no further label counts.
     """
     from agent.trust.certificate import short_hash
 
@@ -73,7 +74,13 @@ def new_cases(certificate: Certificate, cases: CaseList, store: Store | None) ->
         judged = certificate.judge(case.features, case.survey, case.snr, case.reasons)
         return judged.cause not in ("data", "survey", "S/N")
 
-    return tuple(case for case in cases.cases if is_new(case))
+    labelled = [(case, is_new(case)) for case in cases.cases if case.label is not None]
+    before = {case.unit for case, new in labelled if not new}
+    firsts: dict[str, Case] = {}
+    for case, new in labelled:
+        if new and case.unit not in before:
+            firsts.setdefault(case.unit, case)
+    return tuple(firsts.values())
 
 
 def _checked(

@@ -280,6 +280,7 @@ class Similar:
             self._ready.set()
 
     def _update(self, pace: _Pace) -> None:
+        self._store.objects.update()
         head = self._store.log.head()  # before the items are read: every later change has a later entry
         if head == self._complete_at and self.index.has_files:
             return

@@ -134,10 +134,13 @@ class Queue:
         with self._database.read() as db:
             return [item for (item,) in db.execute(sql, (json.dumps(list(items)),))]
 
-    def rows_of_spectrum(self, sha256: str) -> list[QueueRow]:
-        """Return the rows of all items of a spectrum."""
+    def rows_of_spectrum(self, *hashes: str) -> list[QueueRow]:
+        """Return the rows of all items of a spectrum, or of several."""
         with self._database.read() as db:
-            ids = [item_id for (item_id,) in db.execute("SELECT id FROM items WHERE spectrum = ?", (sha256,))]
+            rows = db.execute(
+                "SELECT id FROM items WHERE spectrum IN (SELECT value FROM json_each(?))", (json.dumps(hashes),)
+            )
+            ids = [item_id for (item_id,) in rows]
             return read_rows(db, ids, self._history.current_rules(db)[1], stamp(self._database.steady()))
 
     def facets(self) -> Mapping[str, Sequence[str]]:

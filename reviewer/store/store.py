@@ -27,6 +27,7 @@ from reviewer.store.spectra import Spectra
 from reviewer.store.sqlite.damage import is_damage
 from reviewer.store.sqlite.database import BUSY_SECONDS, Clock, Clocks, Database, connect, use_wal, utc_now
 from reviewer.store.sqlite.migrations import migrate
+from reviewer.store.sqlite.objects import Objects
 from reviewer.store.statistics import Statistics
 from reviewer.store.team.assignments import Assignments
 from reviewer.store.team.bulk import Bulk
@@ -73,6 +74,7 @@ class Store:
         self.logins = Logins(self.database)
         self.webhooks = Webhooks(self.database)
         self.spectra = Spectra(self.database)
+        self.objects = Objects(self.database)
         self.items = Items(self.database, history, self.spectra)
         self.imports = Imports(self.database, self.items)
         self.queue = Queue(self.database, history)

@@ -1,6 +1,6 @@
 """What a certificate is computed from: P(YES) of the cases, the labels that count, and the list they speak of.
 
-P(YES) is fitted on the decided spectra with an even hash, the thresholds on the others: no spectrum serves both. The
+P(YES) is fitted on the decided objects with an even hash, the thresholds on the others: no object serves both. The
 rule that chooses the model may count decided spectra, but not the labels of those from which the bound is computed.
 
 Once the ordered queue has shown spectra, only labels whose showing has a known probability count: how people chose the
@@ -68,6 +68,16 @@ class Calibration:
     trials: tuple[TrialOutcome, ...] = ()
 
     @property
+    def objects(self) -> int:
+        """Number of objects of the labels that count."""
+        return len({case.unit for case in self.decided})
+
+    @property
+    def unknown(self) -> int:
+        """Number of labels that count of spectra without position and name."""
+        return sum(not case.identity.is_known for case in self.decided)
+
+    @property
     def pool(self) -> FloatArray:
         """P(YES) of the list that the bound speaks of, decided or not."""
         return self.p[self.in_list]
@@ -79,8 +89,8 @@ class Calibration:
 
 
 def for_fit(case: Case) -> bool:
-    """Whether a decided spectrum belongs to the half from which P(YES) is fitted."""
-    return int(case.spectrum_sha256[-8:], 16) % 2 == 0
+    """Whether a decided spectrum belongs to the half from which P(YES) is fitted; all of an object are in one half."""
+    return int(case.unit[-8:], 16) % 2 == 0
 
 
 def scoring(cases: Sequence[Case], choice: ScoreChoice = "auto", stored: ScoreModel | None = None) -> Scoring:
@@ -118,9 +128,7 @@ def scoring(cases: Sequence[Case], choice: ScoreChoice = "auto", stored: ScoreMo
                 fewest=FEWEST,
             )
         )
-    fitted = fit(
-        [case.features for case in half if case.features is not None], labels, [c.spectrum_sha256 for c in half]
-    )
+    fitted = fit([case.features for case in half if case.features is not None], labels, [case.unit for case in half])
     why = deferred(
         "fitted on {n} decided spectra ({counts}); the thresholds come from the others", n=len(half), counts=counts
     )
@@ -151,6 +159,7 @@ def calibration(
         yes=np.array([case.label is not None and case.label.yes for case in decided], dtype=bool),
         shown=tuple(case.shown.plan if logged and case.shown is not None else None for case in decided),
         passed=np.array([outcomes[at] == "passed" for at in counts], dtype=bool) if trials is not None else None,
+        objects=np.unique([case.unit for case in decided], return_inverse=True)[1],
     )
     return Calibration(
         covered,

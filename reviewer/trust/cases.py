@@ -9,6 +9,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from agent.json_lines import json_lines
 from agent.language import deferred, tr
 from agent.processes import ordered_map
 from agent.spectrum import Spectrum
+from agent.spectrum.objects import Identity, identity_of, objects
 from agent.spectrum.record import Medium
 from agent.tasks import Task
 from agent.trajectory import Trajectory, TrajectoryError, Verdict
@@ -68,6 +70,7 @@ class Case:
     :param source: file and target in a results file; none from the database
     :param shown: by the ordered queue, before the decision; None: not shown by it
     :param no_label: people decided without a label: the trace was rejected, or nobody can tell
+    :param identity: what the file says of the object; ``object``: the smallest hash of its spectra in the list
     """
 
     spectrum_sha256: str
@@ -81,6 +84,13 @@ class Case:
     features: Features | None = None
     reasons: tuple[str, ...] = ()
     no_label: bool = False
+    identity: Identity = field(default_factory=Identity)
+    object: str = ""
+
+    @property
+    def unit(self) -> str:
+        """What counts once in a certificate: the object, by one of its spectra."""
+        return self.object or self.spectrum_sha256
 
 
 @dataclass(frozen=True)
@@ -307,22 +317,34 @@ def measured(
                 yield listed.samples[case.spectrum_sha256], spectrum, sent
 
     done: list[Case] = []
-    for features, reasons, survey, snr in ordered_map(measure, work(), processes):
+    for features, reasons, survey, snr, of in ordered_map(measure, work(), processes):
         case = waiting[len(done)]
-        done.append(replace(case, features=features, reasons=reasons, survey=case.survey or survey, snr=snr))
+        survey = case.survey or survey
+        done.append(replace(case, features=features, reasons=reasons, survey=survey, snr=snr, identity=of))
         progress(len(done))
     left_out = {**listed.left_out, **({UNREADABLE: tuple(unreadable)} if unreadable else {})}
-    return replace(listed, cases=tuple(done), left_out=left_out)
+    return replace(listed, cases=with_objects(done), left_out=left_out)
 
 
-def measure(work: Work) -> tuple[Features, tuple[str, ...], str, float | None]:
-    """Return the features of a case, the reasons why no certificate covers it, its survey and its S/N per pixel."""
+def with_objects(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """Return the cases with their objects, by their identities."""
+    by_hash = sorted(cases, key=attrgetter("spectrum_sha256"))
+    of = objects([case.identity for case in by_hash]).tolist()
+    named = {case.spectrum_sha256: by_hash[first].spectrum_sha256 for case, first in zip(by_hash, of, strict=True)}
+    return tuple(replace(case, object=named[case.spectrum_sha256]) for case in cases)
+
+
+def measure(work: Work) -> tuple[Features, tuple[str, ...], str, float | None, Identity]:
+    """Return the features of a case, the reasons why no certificate covers it, its survey, its S/N per pixel, and what
+    its file says of the object.
+    """
     from agent.trust.features import data_reasons, features_of
 
     trajectories, spectrum, task = work
     features = features_of(trajectories, spectrum, task)
     snr = None if features.log_snr is None else 10**features.log_snr
-    return features, data_reasons(trajectories, spectrum, task), spectrum.survey, snr
+    identity = identity_of(spectrum.name, spectrum.ids, spectrum.ra, spectrum.dec)
+    return features, data_reasons(trajectories, spectrum, task), spectrum.survey, snr, identity
 
 
 def _of_one_run(

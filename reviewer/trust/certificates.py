@@ -66,7 +66,8 @@ def certificate_of(
         snr=(min(snr, default=0.0), max(snr, default=0.0)),
         medium=policy.medium,
         labels=LabelCounts(
-            ", ".join(f"{n} {source}" for source, n in sources.items()), len(labels), sum(labels), listed.no_label
+            ", ".join(f"{n} {source}" for source, n in sources.items()),
+            *(len(labels), sum(labels), listed.no_label, calibrated.objects, calibrated.unknown),
         ),
         sampling=calibrated.sampling,
         yes=yes,

@@ -20,7 +20,7 @@ from reviewer.store import Store
 from reviewer.store.trust_values import StoredCase
 from reviewer.trust.annotators import Annotators, Suspect, suspects
 from reviewer.trust.calibration import Calibration, calibration
-from reviewer.trust.cases import Case, CaseList, in_order, run_of, stored_case
+from reviewer.trust.cases import Case, CaseList, in_order, run_of, stored_case, with_objects
 from reviewer.trust.labels import Label, annotators_of, posteriors_of, stored_labels, vote_times
 from reviewer.trust.showings import Showings
 
@@ -68,9 +68,11 @@ def scored_list(store: Store, task: str, policy: str) -> ScoredList | None:
     # The stored scores are of the cases that spec-o3 certify took: with simulated ones if any of these has a score.
     choices = Showings(stored, task, policy, None, any(case.simulated for case in own))
     cases = _cases([case for case in own if case.spectrum_sha256 not in contradictory], labels, choices)
+    files = store.objects.identities(case.spectrum_sha256 for case in cases)
+    cases = [replace(case, identity=files.get(case.spectrum_sha256, case.identity)) for case in cases]
     first = next(draft for _, draft in store.trust.trajectories([own[0].item]))
     run = run_of(first, max(len(case.items) for case in cases) if cases else 1)
-    listed = CaseList(task, run, in_order(cases))
+    listed = CaseList(task, run, in_order(with_objects(cases)))
     calibrated = calibration(listed.cases, latest)
     showings = store.trust.showings(task)
     return ScoredList(
@@ -105,7 +107,7 @@ def _cases(own: Sequence[StoredCase], labels: Mapping[str, Label], showings: Sho
 def _reliability(calibrated: Calibration) -> Reliability | None:
     if not calibrated.decided:
         return None
-    groups = [case.spectrum_sha256 for case in calibrated.decided]
+    groups = [case.unit for case in calibrated.decided]
     return reliability(calibrated.labelled.p, [bool(is_yes) for is_yes in calibrated.labelled.yes], groups)
 
 
@@ -116,7 +118,11 @@ def suspects_of(calibrated: Calibration) -> tuple[tuple[Suspect, Case], ...]:
     if not labelled:
         return ()
     groups = [case.spectrum_sha256 for case in labelled]
-    p = fit([case.features for case in labelled if case.features is not None], labels, groups).cross_fitted
+    features, units = (
+        [case.features for case in labelled if case.features is not None],
+        [case.unit for case in labelled],
+    )
+    p = fit(features, labels, units).cross_fitted
     by_spectrum = {case.spectrum_sha256: case for case in labelled}
     return tuple(
         (suspect, by_spectrum[suspect.spectrum]) for suspect in suspects(np.asarray(p).tolist(), labels, groups)

@@ -13,6 +13,7 @@ from agent.language import deferred, deferredn
 from agent.spectrum.record import BoolArray
 from agent.statistics import FloatArray
 from agent.trajectory import Verdict
+from agent.trust.certify import counted_once
 from agent.trust.evidence import condition_text
 
 if TYPE_CHECKING:
@@ -137,6 +138,7 @@ def assumptions(listed: CaseList, calibrated: Calibration, requirements: Require
                 n=n,
             )
         )
+    lines += object_texts(calibrated)
     if requirements.label_noise:
         noise = percent(requirements.label_noise)
         lines.append(deferred("At least {noise} of the labels are wrong, at random.", noise=noise))
@@ -148,6 +150,24 @@ def assumptions(listed: CaseList, calibrated: Calibration, requirements: Require
             )
         )
     return tuple(lines)
+
+
+def object_texts(calibrated: Calibration) -> list[str]:
+    """Return how labels of one object count, and where objects cannot be told apart, one sentence each."""
+    n, texts = len(calibrated.decided), []
+    if calibrated.objects < n:
+        texts.append(counted_once(n, calibrated.objects))
+        texts.append(deferred("The bounds are for objects of which spectra are labelled as of these."))
+    if calibrated.unknown:
+        texts.append(
+            deferred(
+                "Of {unknown} of the {n} labelled spectra neither position nor name is known: each counts as another "
+                "object. If some are of one object, the bounds are too small.",
+                unknown=calibrated.unknown,
+                n=n,
+            )
+        )
+    return texts
 
 
 def without_label(listed: CaseList, calibrated: Calibration, sides: Sequence[Side]) -> str:

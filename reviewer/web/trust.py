@@ -130,6 +130,8 @@ def rates_of(scored: ScoredList) -> list[answers.TrustFigure]:
     labelled = tr(
         "{yes} YES and {no} NO, of {n} spectra", yes=yes, no=len(calibration.decided) - yes, n=len(calibration.cases)
     )
+    if calibration.objects < len(calibration.decided):
+        labelled = tr("{labelled}; labels of {n} objects", labelled=labelled, n=calibration.objects)
     left = tr("of {n} spectra", n=len(scored.listed.cases))
     share = None if not shown else f"{100 * random / shown:.0f} %"
     of = (
@@ -271,6 +273,8 @@ def certificate_row(listed: Listed) -> answers.CertificateRow:
         date=certificate.made_at[:10],
         n=certificate.labels.n,
     )
+    if certificate.labels.objects not in (None, certificate.labels.n):
+        text = tr("{text} of {n} objects", text=text, n=certificate.labels.objects)
     if condition := condition_text(certificate.requirements.trial):
         text = tr("{text}. {more}", text=text, more=tr(condition).removesuffix(".").removesuffix("。"))
     if suspended is not None:

@@ -13,6 +13,7 @@ from tests.browser.page.test_layout import faults
 from tests.browser.support.kept_page import KeptPage, kept_page
 from tests.browser.support.review_app import (
     choose_more,
+    comes_true,
     drag,
     picture,
     serving,
@@ -31,10 +32,12 @@ SPECTRA = {
     "spectra/sdss/STAR_M1/spec-0618-52049-0372.fits": "gm",
     "spectra/sdss_dr2_templates/CARBON_STAR/spDR2-017.fit": "cc",
     "spectra/stelib/M_GIANT/STELIB_v3.2_HD148783.fits": "gm",
+    "spectra/int_ids_j1948/CV_NOVALIKE_ECLIPSING/J194827-131733_2459087.525057.json": "cv",
+    "spectra/int_ids_j1948/CV_NOVALIKE_ECLIPSING/J194827-131733_2459099.433658.json": "cv",
 }
 """An old nova in air without a redshift; a galaxy at z = 0.1213; an M dwarf with its model and 12 exposures; a
-carbon star; an M giant in air at rest."""
-OLD_NOVA, GALAXY, M_DWARF, CARBON_STAR, M_GIANT = 1, 2, 3, 4, 5
+carbon star; an M giant in air at rest; two epochs of an eclipsing binary."""
+OLD_NOVA, GALAXY, M_DWARF, CARBON_STAR, M_GIANT, EPOCH, OTHER_EPOCH = 1, 2, 3, 4, 5, 6, 7
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +177,22 @@ def test_model_and_exposures_are_drawn_where_the_file_has_them(desk: Page) -> No
     expect(desk.locator(".so-review .so-legend li")).to_have_count(1)
     show_item(desk, GALAXY)
     assert legend(desk) == []
+
+
+def test_the_other_epochs_of_a_binary_are_listed_and_drawn_with_their_dates(desk: Page) -> None:
+    show_item(desk, EPOCH)
+    desk.get_by_role("button", name="2 epochs").click()
+    sheet = desk.locator(".others-sheet.epochs")
+    expect(sheet.get_by_role("link")).to_have_text([f"#{OTHER_EPOCH}"])
+    expect(sheet.locator("li")).to_contain_text(["2020-08-26 00:36", "2020-09-06 22:24"])
+    sheet.get_by_role("button", name="Draw over the data").click()
+    expect(desk.locator(".so-review .so-legend li")).to_have_text(["2020-09-06 22:24"])
+    desk.get_by_role("button", name="2 epochs").click()
+    sheet.get_by_role("button", name="Remove from the plot").click()
+    expect(desk.locator(".so-review .so-legend li")).to_have_count(0)
+    desk.get_by_role("button", name="2 epochs").click()
+    sheet.get_by_role("link").click()
+    comes_true(desk.locator("body"), f"() => location.hash.includes('item={OTHER_EPOCH}')")
 
 
 def test_three_real_stars_with_all_their_evidence(desk: Page) -> None:

@@ -204,6 +204,7 @@ interface Opening {
   /** who works on the item so that this person cannot */
   held: { message: string; until: string } | null
   others: OtherTrace[]
+  epochs: Epochs
   comments: Discussion
   /** null: not measured yet, or the answer is hidden */
   checks: Checks | null

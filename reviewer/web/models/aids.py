@@ -125,6 +125,33 @@ class Template(Answer):
     resolving_power: float = Field(description="0: not known")
 
 
+class EpochCurve(Answer):
+    """A spectrum in the frame and medium of another, multiplied to its median flux where both have data."""
+
+    wavelength: list[float]
+    flux: list[float | None]
+
+
+class Epoch(Answer):
+    """Another spectrum of the object of an item."""
+
+    item: int
+    name: str
+    survey: str
+    spectrum: str
+    date: str = Field(description="UTC; empty if the file states none")
+    curve: EpochCurve | None = Field(description="of six at most, spread over all, and only if asked for")
+
+
+class Epochs(Answer):
+    """The spectra of one object, this one counted, and the others that the person may see, by date."""
+
+    number: int
+    date: str = Field(description="of this one")
+    others: list[Epoch]
+    complete: bool = Field(description="false while spectra that were added lately are still read")
+
+
 class LocusAxis(Answer):
     """What an axis shows; no unit: a ratio."""
 

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from reviewer.rules.workflow import State
 from reviewer.web.models import Answer, optional
+from reviewer.web.models.aids import Epochs
 from reviewer.web.models.comments import Discussion, UnreadComments
 from reviewer.web.models.evidence import Hint, Span, StatementDisagreement
 from reviewer.web.models.item import Item, OtherTrace, RoundProgress
@@ -30,6 +31,7 @@ class Opening(Answer):
     place: Place
     held: LeaseHeld | None
     others: list[OtherTrace] = Field(description="other traces of the same spectrum")
+    epochs: Epochs
     comments: Discussion
     checks: Checks | None = Field(
         description="None: not measured since the server was started, or the answer of the item is hidden"

@@ -18,20 +18,23 @@ from agent.loci import Place, Plane, Point, place, planes, points
 from agent.measure import Measured, rest
 from agent.measure.two_points import between_points, in_frame
 from agent.spectrum import Spectrum
+from agent.spectrum.objects import date_text
 from agent.spectrum.sparkline import sparkline
 from agent.templates import Library, Match, TemplateError, rank
 from agent.templates.rank import STELLAR
 from reviewer.rules.campaign import known_templates
-from reviewer.store import NotFound
+from reviewer.store import NotFound, QueueRow
 from reviewer.web.context import FOREVER, NOT_STORED, Context, ContextDep, PersonDep
 from reviewer.web.live import LiveDep, QueriedSpectrumDep, SpectrumDep
 from reviewer.web.models import aids as answers
 from reviewer.web.payload import digits
-from reviewer.web.verdict_first import HIDDEN, item_of_alias
-from reviewer.web.visibility import VisibleDep, require_visible
+from reviewer.web.verdict_first import HIDDEN, VerdictFirst, VerdictFirstDep, item_of_alias
+from reviewer.web.visibility import VisibleDep, VisibleItems, require_visible
 
 BEST = 10
 """Templates in the ranking that the page gets."""
+MOST_EPOCHS = 6
+"""Other spectra of an object that are drawn at once, spread over all by date: there are so many tones."""
 KIND_OF_TASK = {"cv": "CV", "cc": "carbon", "ss": "S", "gm": "M giant", "wd": "WD", "o": "O", "b": "B", "a": "A"}
 """Class of templates that a task is about."""
 
@@ -309,6 +312,73 @@ def _sparkline_of_template(context: Context, template_id: str) -> str | None:
         return None
     path: str = context.aids.get(("sparkline", template_id), lambda: sparkline(library[template_id].spectrum()))
     return path
+
+
+# ---- epochs
+
+
+@router.get("/item/{item_id}/epochs")
+def epochs(
+    context: ContextDep, visible: VisibleDep, first: VerdictFirstDep, item_id: int, curves: bool = False
+) -> answers.Epochs:
+    """The other spectra of the object of an item. None of an item whose answer is hidden, and none that is hidden: one
+    name for both would tell.
+    """
+    return epochs_of(context, visible, first, context.store.items.get(item_id).row, curves)
+
+
+def epochs_of(
+    context: Context, visible: VisibleItems, first: VerdictFirst, row: QueueRow, curves: bool = False
+) -> answers.Epochs:
+    """Return the other spectra of the object of the item in this row, as far as the person may see them."""
+    if row.spectrum_sha256 is None or first.hides(row):
+        return answers.Epochs(number=1, date="", others=[], complete=True)
+    known, complete = context.store.objects.epochs(row.spectrum_sha256)
+    seen = visible.spectra([epoch.sha256 for epoch in known])
+    rows = context.store.queue.rows_of_spectrum(*seen) if seen else []
+    hidden = visible.items | first.hidden(rows)
+    dates = {epoch.sha256: "" if epoch.mjd is None else date_text(epoch.mjd) for epoch in known}
+    shown: dict[str, QueueRow] = {}
+    for each in sorted(rows, key=lambda each: each.task != row.task):
+        sha256 = each.spectrum_sha256 or ""
+        # The same file in another medium, which a person stated, is no other epoch.
+        is_same = (each.name, dates[sha256]) == (row.name, dates[row.spectrum_sha256])
+        if each.item_id not in hidden and each.state != "withdrawn" and not is_same:
+            shown.setdefault(sha256, each)
+    others = [(sha256, shown[sha256]) for sha256 in dates if sha256 in shown]
+    drawn = {sha256 for sha256, _ in others[:: -(-len(others) // MOST_EPOCHS) or 1]} if curves else set()
+    this = context.gallery.spectrum(row.spectrum_sha256) if drawn else None
+    return answers.Epochs(
+        number=len(others) + 1,
+        date=dates.get(row.spectrum_sha256, ""),
+        others=[
+            answers.Epoch(
+                item=other.item_id,
+                name=other.name,
+                survey=other.survey,
+                spectrum=sha256,
+                date=dates[sha256],
+                curve=_curve(context.gallery.spectrum(sha256), this) if this and sha256 in drawn else None,
+            )
+            for sha256, other in others
+        ],
+        complete=complete,
+    )
+
+
+def _curve(spectrum: Spectrum, this: Spectrum) -> answers.EpochCurve:
+    z = next((each.redshift for each in (spectrum, this) if each.redshift is not None), 0.0)
+    placed = in_frame(spectrum, this.frame, this.medium, z)
+    levels = []
+    for one, other in ((this, placed), (placed, this)):
+        both = (one.ivar > 0) & (one.wavelength >= other.wavelength[0]) & (one.wavelength <= other.wavelength[-1])
+        levels.append(float(np.median(one.flux[both])) if both.any() else 0.0)
+    ratio = levels[0] / levels[1] if min(levels) > 0 else 1.0
+    flux = zip((ratio * placed.flux).tolist(), (placed.ivar > 0).tolist(), strict=True)
+    return answers.EpochCurve(
+        wavelength=np.round(placed.wavelength, 3).tolist(),
+        flux=[digits(value) if is_data else None for value, is_data in flux],
+    )
 
 
 # ---- loci

@@ -14,7 +14,7 @@ from reviewer.web.context import Context, ContextDep, PersonDep
 from reviewer.web.models.opening import Checks, DecisionAnswer, Opening
 from reviewer.web.models.work import LeaseHeld
 from reviewer.web.payload import item_for, progress_of, stamp
-from reviewer.web.routes import comments, review, traces
+from reviewer.web.routes import aids, comments, review, traces
 from reviewer.web.statements import checks_of, known_checks
 from reviewer.web.verdict_first import VerdictFirstDep, require_verdict
 from reviewer.web.visibility import VisibleDep, VisibleItems, require_visible
@@ -94,6 +94,7 @@ def _opening(
         place=review.place(visible, item_id, queue_filter),
         held=None if held is None else LeaseHeld(message=str(held), until=held.until),
         others=traces.others(context, visible, item_id, first).others,
+        epochs=aids.epochs_of(context, visible, first, item.row),
         comments=comments.comments(person, context, item_id, hidden),
         checks=None if hidden else known_checks(context, item),
         unread=comments.unread(person, context, first),

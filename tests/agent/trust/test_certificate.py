@@ -37,6 +37,16 @@ def test_a_certificate_is_read_as_it_was_written(tmp_path: Path) -> None:
         assert read(tmp_path / "c.json") == made
 
 
+def test_objects_are_recorded_and_files_from_before_keep_their_hash(tmp_path: Path) -> None:
+    before = certificate()
+    assert set(before.to_json()["labels"]) == {"source", "n", "yes", "without"}
+    made = replace(before, labels=replace(before.labels, objects=60, unknown=2))
+    write(made, tmp_path / "c.json")
+    assert read(tmp_path / "c.json") == made
+    assert "179 labels of 60 objects: those of one object" in made.statement()
+    assert "objects" not in before.statement()
+
+
 def test_a_lower_threshold_by_hand_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     write(certificate(), path)

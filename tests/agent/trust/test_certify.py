@@ -299,3 +299,72 @@ def test_inputs_are_checked() -> None:
         Requirements(yes=0)
     with pytest.raises(ValueError, match=r"found label_noise = 0\.5"):
         Requirements(label_noise=0.5)
+
+
+# ---- several labels of one object
+
+
+def of_objects(
+    per_object: int, objects: int, wrong: int = 0, counted: bool = True, **requirements: Any
+) -> tuple[Side, Side]:
+    """The sides for so many YES objects at P(YES) 0.99, of which the last label of so many is NO."""
+    number = np.repeat(np.arange(objects), per_object)
+    yes = ~((np.arange(len(number)) % per_object == per_object - 1) & (number < wrong))
+    labelled = Labelled(np.full(len(number), 0.99), yes, objects=number if counted else None)
+    return certify(labelled, np.repeat([0.01, 0.99], 500), Requirements(**requirements))
+
+
+@pytest.mark.parametrize("method", ["fixed", "anytime"])
+def test_an_object_counts_once_and_is_wrong_if_one_of_its_labels_is(method: Any) -> None:
+    once, _ = of_objects(1, 200, wrong=3, method=method)
+    repeated, _ = of_objects(4, 200, wrong=3, method=method)
+    assert (repeated.n, repeated.errors, repeated.upper) == (once.n, once.errors, once.upper) == (200, 3, once.upper)
+    apart, _ = of_objects(4, 200, wrong=3, counted=False, method=method)
+    assert apart.upper < repeated.upper
+
+
+@pytest.mark.parametrize("wanted", [{}, {"method": "anytime"}, {"no_risk": "missed"}, {"label_noise": 0.02}])
+def test_no_bound_is_smaller_with_repeated_objects(wanted: dict[str, Any]) -> None:
+    pool, yes = spectra(2000, 4)
+    rng = np.random.default_rng(5)
+    objects = rng.integers(0, 150, 400)
+    shared = yes[objects]
+    wrong = rng.random(400) < 0.2 * (objects % 15 == 0)
+    for labels in (shared, shared ^ wrong):
+        both = [
+            certify(Labelled(pool[objects], labels, objects=of), pool, Requirements(yes=0.2, no=0.2, **wanted))
+            for of in (objects, None)
+        ]
+        for once, apart in zip(*both, strict=True):
+            assert once.n <= apart.n
+            if once.threshold is not None and once.threshold == apart.threshold:
+                assert once.upper >= apart.upper
+            assert once.threshold is None or apart.threshold is not None
+
+
+def test_16_labels_of_5_objects_are_5() -> None:
+    of = np.repeat(np.arange(5), (8, 4, 2, 1, 1))
+    pool = np.repeat([0.01, 0.99], 500)
+    apart = Labelled(np.full(16, 0.99), np.ones(16, dtype=bool))
+    assert certify(apart, pool, Requirements(yes=0.2))[0].upper == upper_bound(0, 16, 0.05) < 0.2
+    side, _ = certify(Labelled(apart.p, apart.yes, objects=of), pool, Requirements(yes=0.2))
+    assert (side.threshold, side.n, side.missing, side.upper) == (None, 5, 9, upper_bound(0, 5, 0.05))
+    assert side.refusal.endswith(
+        "16 labels of 5 objects: those of one object, by position and name, count as one "
+        "label, which is wrong if any of them is."
+    )
+
+
+def test_labels_of_few_objects_certify_too_little_as_often_as_stated() -> None:
+    """Half of the objects have ten spectra with the same label: single labels would certify too often."""
+    rng, runs = np.random.default_rng(6), 400
+    certified = {True: 0, False: 0}
+    for _ in range(runs):
+        sizes = np.where(rng.random(60) < 0.5, 10, 1)
+        yes = np.repeat(rng.random(60) >= 0.05, sizes)
+        objects = np.repeat(np.arange(60), sizes)
+        for counted in certified:
+            labelled = Labelled(np.full(len(yes), 0.99), yes, objects=objects if counted else None)
+            side = certify(labelled, np.full(500, 0.99), Requirements())[0]
+            certified[counted] += side.threshold is not None
+    assert certified[True] <= 0.05 * runs + 3 * np.sqrt(0.05 * 0.95 * runs) < certified[False]

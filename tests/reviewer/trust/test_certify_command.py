@@ -69,6 +69,26 @@ def test_a_certificate_is_written_with_its_promise_and_the_scores_are_stored(cap
     assert scores == {one.item: pytest.approx(probability(one.log_odds), abs=1e-5) for one in planted}
 
 
+def test_spectra_of_one_object_count_once_and_unknown_objects_are_counted(capsys, store: Store) -> None:
+    drafts = []
+    for number, place in enumerate([0] * 8 + [1] * 4 + [2] * 2 + [3, 4] + [None] * 2):
+        at = {} if place is None else {"ra": 100.0 + place, "dec": 10.0}
+        of = replace(spectrum(number), **at)
+        drafts.append(Draft(trace(of, 5.0 + number / 10, "YES"), of, batch="campaign"))
+    store.items.add_all(drafts)
+    status, out = certify(capsys, store, "--task", "cv", "--error-yes", "0.2")
+    assert status == 1
+    assert "Found 7 labels of cases" in out
+    assert out.count("18 labels of 7 objects") == 1
+    assert "Of 2 of the 18 labelled spectra neither position nor name is known" in out
+    path = store.path.parent / "cv.json"
+    status, out = certify(capsys, store, "--task", "cv", "--error-yes", "0.4", "--json", "--out", path)
+    counted = json.loads(out)["calibration"]
+    assert (status, counted["n"], counted["objects"], counted["without_position_and_name"]) == (0, 18, 7, 2)
+    made = read(path)
+    assert (made.labels.n, made.labels.objects, made.labels.unknown, made.yes.n) == (18, 7, 2, 7)
+
+
 def tried(content_hash: str, claimed_after: bool) -> Trial:
     """One removal and one placebo, which changed nothing."""
     removal = replace(a_removal(), claimed_after=claimed_after, followed=not claimed_after)

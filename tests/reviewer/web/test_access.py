@@ -77,7 +77,7 @@ item/{item_id}/trial/{key}/{number}/picture progress/trust/thresholds progress/t
 blind/sheet/{token}/spectrum blind/sheet/{token}/atlas blind/sheet/{token}/picture/{trace}/{number}
 exports/{export_id}/manifest views/{view_id} item/{item_id}/figure.{kind} item/{item_id}/spectrum.{kind}
 live/runs/{run}/figure.{kind} live/runs/{run}/spectrum.{kind} live/bench/{row}/figure.{kind}
-live/bench/{row}/spectrum.{kind}
+live/bench/{row}/spectrum.{kind} item/{item_id}/epochs
 POST next item/{item_id}/lease item/{item_id}/autosave item/{item_id}/discard item/{item_id}/version
 item/{item_id}/medium item/{item_id}/decide item/{item_id}/undo item/{item_id}/mark item/{item_id}/verdict
 item/{item_id}/inspection item/{item_id}/statements item/{item_id}/comments item/{item_id}/thread/{thread}

@@ -144,3 +144,45 @@ def test_withdrawn_items_and_those_that_one_scores_blind_are_not_named(store: St
         assert scorer.get("/api/v1/item/5/others").status_code == 403
         assert scorer.get("/api/v1/item/6/version/1").status_code == 403
         assert numbers(client_of(blind, "CO"), 5) == [6]
+
+
+# ---- other epochs
+
+
+def epoch(store: Store, night: int, batch: str = "", **other: Any) -> int:
+    spectrum = a_spectrum(f"night {night}.fits", ra=10.0, dec=20.0, meta={"mjd": 58000.5 + night}, **other)
+    store.spectra.add(spectrum)
+    return store.items.add(a_trajectory(spectrum), spectrum.sha256, batch=batch)
+
+
+def epochs(client: TestClient, item: int, **query: Any) -> list[tuple[int, str]]:
+    answer = client.get(f"/api/v1/item/{item}/epochs", params=query).json()
+    assert answer["complete"]
+    assert answer["number"] == len(answer["others"]) + 1
+    assert answer == client.get(f"/api/v1/item/{item}/opening", params=query).json()["epochs"]
+    return [(one["item"], one["date"]) for one in answer["others"]]
+
+
+def test_the_other_epochs_of_an_object_are_listed_by_date_and_drawn_at_its_level(store: Store) -> None:
+    client = client_of(store, "RE")
+    late, early = epoch(store, 2, batch="late"), epoch(store, 1)
+    assert epochs(client, late) == [(early, "2017-09-05 12:00")]
+    assert epochs(client, 1) == []
+    middle = epoch(store, 3, frame="rest", redshift=0.1, medium="air")
+    assert epochs(client, early) == [(late, "2017-09-06 12:00"), (middle, "2017-09-07 12:00")]
+    answer = client.get(f"/api/v1/item/{early}/epochs", params={"curves": True}).json()
+    same, moved = (one["curve"] for one in answer["others"])
+    assert same["wavelength"][0] == 3700.0
+    assert moved["wavelength"][0] == pytest.approx(3701.06 * 1.1, abs=0.1)
+    store.withdrawals.withdraw("CO", Selection("late"))
+    assert epochs(client, early) == [(middle, "2017-09-07 12:00")]
+
+
+def test_no_epoch_is_named_of_or_to_an_item_whose_answer_is_hidden(store: Store) -> None:
+    client = client_of(store, "RE")
+    hidden, other = epoch(store, 1, batch="ruled"), epoch(store, 2)
+    assert epochs(client, other, verdict_first=True) == []
+    store.settings.set("CO", RULE, ["ruled"])
+    assert (epochs(client, hidden), epochs(client, other)) == ([], [])
+    client.post(f"/api/v1/item/{hidden}/verdict", json={"version": store.items.get(hidden).version.id, "verdict": "NO"})
+    assert (len(epochs(client, hidden)), len(epochs(client, other))) == (1, 1)

@@ -8,10 +8,13 @@ import { getJSON } from '../common/http.js'
 import { t } from '../common/language.js'
 import { copyText } from '../common/panels.js'
 import { axisFrame, shownFactor } from '../spectrum/frames.js'
+import { curvesOf } from './epochs.js'
 
 /**
  * What is shown; `hidden`: whether the answer of the item is hidden until the person has given a verdict.
- * @typedef {{sha256: string, task: string, spectrum: Spectrum, item?: number, hidden?: boolean}} Subject
+ * `query`: what requests for other items name.
+ * @typedef {{sha256: string, task: string, spectrum: Spectrum, item?: number, hidden?: boolean,
+ *   query?: Record<string, string>}} Subject
  */
 
 const answers = new Cache(60)
@@ -63,12 +66,16 @@ export class Aids extends EventTarget {
       'template-next': () => this.#step(1),
       model: () => this.#toggle('model', () => this.#model()),
       exposures: () => this.#toggle('exposure', () => this.#exposures()),
+      epochs: () => this.#toggle('epoch', () => this.#epochs()),
     }
     const { model, exposures } = this.subject.spectrum
     if (kind === 'model' && !model) this.notices.toast(t('This file has no pipeline model.'))
     else if (kind === 'exposures' && !exposures) this.notices.toast(t('This file has no single exposures.'))
     else shown[kind]().catch((error) => this.notices.error(error))
   }
+
+  /** Whether curves of a kind are drawn. @param {string} kind */
+  draws = (kind) => this.#overlays.some((overlay) => overlay.kind === kind)
 
   /** @param {number} lo @param {number} hi wavelengths of the data (Å); measured in the frame of the shown axis */
   async measure(lo, hi) {
@@ -131,8 +138,7 @@ export class Aids extends EventTarget {
   /** @param {string} kind @param {() => Promise<import('../spectrum/overlays.js').Overlay[]>} fetch */
   async #toggle(kind, fetch) {
     const { subject } = this
-    const shown = this.#overlays.some((overlay) => overlay.kind === kind)
-    const overlays = shown ? [] : await fetch()
+    const overlays = this.draws(kind) ? [] : await fetch()
     if (subject === this.subject) this.#setOverlays(kind, overlays)
   }
 
@@ -146,6 +152,12 @@ export class Aids extends EventTarget {
     const { sha256 } = /** @type {Subject} */ (this.subject)
     const { exposures } = await getKept(`/api/v1/spectrum/${sha256}/exposures`)
     return exposures.map((exposure) => ({ kind: 'exposure', ...exposure }))
+  }
+
+  // Not kept: what the person may see changes.
+  async #epochs() {
+    const { item, query } = /** @type {Subject} */ (this.subject)
+    return curvesOf(await getJSON(`/api/v1/item/${item}/epochs?${new URLSearchParams({ ...query, curves: 'true' })}`))
   }
 
   /** @param {string} kind @param {import('../spectrum/overlays.js').Overlay[]} overlays */

@@ -11,6 +11,7 @@ import { t, tn, word } from '../common/language.js'
 import { guideOf, openPicture } from '../common/panels.js'
 import { menuButton } from '../common/popover.js'
 import { Aids } from '../evidence/aids.js'
+import { epochsButton } from '../evidence/epochs.js'
 import { Evidence } from '../evidence/drawer.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { extent, shownFactor } from '../spectrum/frames.js'
@@ -147,10 +148,14 @@ export class ItemView {
   drawHeader() {
     const { current } = this.state
     if (!current) return
-    const { item, spectrum, others } = current
+    const { item, opening, spectrum, others } = current
     drawHeader(this.header, {
       ...{ item, spectrum },
-      buttons: [this.#othersButton(others), spectrum && inspectionButton(item, () => this.act('inspect'))],
+      buttons: [
+        epochsButton(opening.epochs, this.aids),
+        this.#othersButton(others),
+        spectrum && inspectionButton(item, () => this.act('inspect')),
+      ],
       onGuide: () => this.act('guide'),
       onMedium: (medium) => this.act('medium', medium),
       toast: (message) => this.notices.toast(message),
@@ -260,7 +265,9 @@ export class ItemView {
     this.pictureOnly.hidden = true
     if (!sameSpectrum) {
       const { spectrum: sha256, task } = item.row
-      this.aids.show(spectrum && sha256 ? { sha256, task, spectrum, item: item.id, hidden: item.hidden } : null)
+      /** @type {Record<string, string>} */
+      const query = this.state.verdictFirst ? { verdict_first: 'true' } : {}
+      this.aids.show(spectrum && sha256 ? { sha256, task, spectrum, item: item.id, hidden: item.hidden, query } : null)
       this.evidence.update()
     }
     const selectFirst = () => {

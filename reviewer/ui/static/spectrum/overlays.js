@@ -1,15 +1,15 @@
-// Curves drawn with the data: a library template, the pipeline's model, single exposures. They are placed on the data's
-// own wavelengths, and divided by the data's pseudo-continuum in the normalised view.
+// Curves drawn with the data: a library template, the pipeline's model, single exposures, other epochs. They are placed
+// on the data's own wavelengths, and divided by the data's pseudo-continuum in the normalised view.
 
 import { fill, h } from '../common/dom.js'
 import { number } from '../common/format.js'
 import { t } from '../common/language.js'
 import { dividedBy } from './continuum.js'
-import { inMedium, interpolate } from './math.js'
+import { inMedium, interpolate, smooth } from './math.js'
 
 /**
  * @typedef {Object} Overlay
- * @property {'template' | 'model' | 'exposure'} kind
+ * @property {'template' | 'model' | 'exposure' | 'epoch'} kind
  * @property {string} name
  * @property {ArrayLike<number>} wavelength Å: of a template at rest in `medium`, of others those of the data
  * @property {ArrayLike<number>} flux in the data's flux unit; NaN breaks the curve
@@ -19,22 +19,27 @@ import { inMedium, interpolate } from './math.js'
  * @property {string} [title] tooltip of the legend
  */
 
-/** @type {WeakMap<object, {continuum: any, placed: any}>} */
+/** @type {WeakMap<object, {continuum: any, smoothing: number, placed: any}>} */
 const known = new WeakMap()
 
 /**
  * The overlays as {kind, name, wavelength, flux, colour}: wavelengths of the data, fluxes as drawn before the scale.
- * A placed curve is kept until the continuum changes, so that it is drawn again only then.
+ * Observed curves lie under the data and are smoothed as these are. A placed curve is kept until the continuum or the
+ * smoothing changes, so that it is drawn again only then.
  * @param {Overlay[]} overlays @param {Spectrum} spectrum @param {Float64Array | null} continuum
+ * @param {number} smoothing σ in pixels
  */
-export function placedOverlays(overlays, spectrum, continuum) {
-  let exposures = 0
+export function placedOverlays(overlays, spectrum, continuum, smoothing) {
+  let several = 0
   return overlays.map((overlay) => {
-    const colour = overlay.kind === 'exposure' ? `exposure-${exposures++ % EXPOSURE_COLOURS}` : overlay.kind
+    const beneath = ['exposure', 'epoch'].includes(overlay.kind)
+    const colour = beneath ? `exposure-${several++ % EXPOSURE_COLOURS}` : overlay.kind
     const before = known.get(overlay)
-    if (before && before.continuum === continuum) return before.placed
-    const placed = { kind: overlay.kind, name: overlay.name, colour, ...place(overlay, spectrum, continuum) }
-    known.set(overlay, { continuum, placed })
+    if (before && before.continuum === continuum && before.smoothing === smoothing) return before.placed
+    const placed = { kind: overlay.kind, name: overlay.name, beneath, colour, ...place(overlay, spectrum, continuum) }
+    if (beneath && smoothing)
+      placed.flux = smooth(placed.flux, new Float64Array(placed.flux.length).fill(1), smoothing).flux
+    known.set(overlay, { continuum, smoothing, placed })
     return placed
   })
 }
@@ -52,7 +57,7 @@ function place({ kind, wavelength, flux, medium = 'vacuum', z = 0 }, spectrum, c
 }
 
 /** The names of the kinds in the legend. */
-const KINDS = { template: t('template'), model: t('pipeline model'), exposure: '' }
+const KINDS = { template: t('template'), model: t('pipeline model'), exposure: '', epoch: '' }
 
 /**
  * Name the curves that are drawn, each next to its colour.

@@ -277,19 +277,19 @@ export class Panel {
     const shared = { type: 'scatter', mode: 'lines', hoverinfo: 'skip' }
     const nothing = { x: [], y: [] }
     const stroke = (path, color, width) => ({ ...shared, ...path, line: { color, width, simplify: false } })
-    const curve = ({ wavelength: at, flux, kind, colour }) => {
+    const curve = ({ wavelength: at, flux, beneath, colour }) => {
       const { line: path } = outline(at, flux, flux, { stepped: false })
       // The data have to be seen where a curve fits them.
-      return { ...stroke(path, colours[colour], kind === 'exposure' ? 0.8 : 1.2), opacity: 0.8 }
+      return { ...stroke(path, colours[colour], beneath ? 0.8 : 1.2), opacity: 0.8 }
     }
     const { line, band } = outline(wavelength, drawn.flux, drawn.sigma, { withBand: error })
     const under = raw ? outline(wavelength, raw, drawn.sigma).line : nothing
     return [
       { ...shared, ...(band ?? nothing), fill: 'toself', fillcolor: colours.error, line: { width: 0 } },
       stroke(under, colours.raw, 1),
-      ...overlays.filter(({ kind }) => kind === 'exposure').map(curve),
+      ...overlays.filter(({ beneath }) => beneath).map(curve),
       stroke(line, colours.data, this.name === 'step' ? 1.3 : 1),
-      ...overlays.filter(({ kind }) => kind !== 'exposure').map(curve),
+      ...overlays.filter(({ beneath }) => !beneath).map(curve),
       ...(unmeasured ? [stroke(outline(wavelength, unmeasured, unmeasured).line, colours.faint, 1)] : []),
     ]
   }

@@ -137,7 +137,7 @@ export function compose(item, state, { data, drawn, raw, faint, continuum, colou
     editable: item.editable !== false,
     smoothed: state.smoothing > 0,
     unmeasured: state.unmeasured ? faint : null,
-    overlays: placedOverlays(item.overlays, spectrum, continuum),
+    overlays: placedOverlays(item.overlays, spectrum, continuum, state.smoothing),
     width: width.drawn(continuum),
     lines: state.lines ? placedLines(item, state, data) : [],
     bands: state.sky ? placedBands(item) : [],
