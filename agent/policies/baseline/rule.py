@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -59,7 +59,7 @@ def number(value: float, decimals: int) -> str:
 def decimals_of(value: float, error: float, bounds: Sequence[float] = ()) -> int:
     """Return the decimals that show two figures of a number, but none below its error.
 
-    There are three where two hide on which side of a bound it lies, or where tens or hundreds are off by more than the
+    There are three where two do not tell it from a bound, or where tens or hundreds are off by more than the
     error: a text is checked against a fresh measurement (``agent.hints.spans``).
     """
     finest = 3
@@ -67,9 +67,11 @@ def decimals_of(value: float, error: float, bounds: Sequence[float] = ()) -> int
         finest = max(-4, min(4, (1 if f"{error:e}"[0] == "1" else 0) - math.floor(math.log10(error))))
     two = 1 - math.floor(math.log10(abs(value))) if value else finest
     decimals = min(two, finest)
-    hidden = any(round(value, decimals) == round(bound, decimals) != value for bound in bounds)
-    off = decimals < 0 and abs(round(value, decimals) - value) > error
-    return min(decimals + (hidden or off), finest)
+    if any(abs(value - bound) <= 10.0**-decimals for bound in bounds):
+        decimals = min(decimals + 1, finest)
+    while decimals < 0 and abs(round(value, decimals) - value) > error:
+        decimals += 1
+    return decimals
 
 
 def with_error(measured: Measured, unit: str = "", bounds: Sequence[float] = ()) -> str:
@@ -77,7 +79,7 @@ def with_error(measured: Measured, unit: str = "", bounds: Sequence[float] = ())
     value, error = measured.value, measured.error
     decimals = decimals_of(value, error, bounds)
     if decimals < 0 < error:  # 1100 ± 20: an error keeps its own figure where the places are filled with zeros
-        shown = number(error, max(decimals, -math.floor(math.log10(error)) if error >= 1 else 0))
+        shown = number(max(error, 1.0), min(0, -math.floor(math.log10(error))))
     else:
         shown = number(max(error, 10.0**-decimals) if error > 0 else 0.0, decimals)
     return f"{number(value, decimals)} ± {shown} {unit}".rstrip()
@@ -218,9 +220,9 @@ def weighing(assessment: Assessment, title: str) -> str:
         ("Against", [f for f in ranked if f.points <= -0.25]),
         ("Deciding little", [f for f in ranked if 0.05 <= abs(f.points) < 0.25]),
     )
-    lines = [judgement(assessment, title, _name_or_not) + "."]
+    lines = [judgement(assessment, title, figures=False) + "."]
     lines += [f"{side}: {', '.join(_named(f) for f in findings)}." for side, findings in sides if findings]
-    if unseen := [_in_sentence(f.feature.name) for f in assessment.measured if _is_unseen(f)]:
+    if unseen := [_in_sentence(f.feature.name.partition(" (")[0]) for f in assessment.measured if _is_unseen(f)]:
         lines.append(f"Not seen, and would count against it: {', '.join(unseen)}.")
     if len(assessment.measured) < len(assessment.findings):
         lines.append(f"Not measurable: {unmeasured(assessment.findings)}.")
@@ -231,30 +233,28 @@ def weighing(assessment: Assessment, title: str) -> str:
     return "\n".join(lines)
 
 
-def judgement(assessment: Assessment, title: str, name: Callable[[Finding], str]) -> str:
+def judgement(assessment: Assessment, title: str, figures: bool) -> str:
     """Return what decides, and what speaks against it or is excluded, as one sentence without its full stop.
 
     :param title: of the task
-    :param name: how a feature is named, denied if it is absent
+    :param figures: whether each feature has its value; then semicolons part them, so that each is read by itself
     """
-    is_yes = assessment.verdict == "YES"
+    is_yes, name = assessment.verdict == "YES", _figure if figures else _name_or_not
     kind = _with_article(re.sub(r" \(.*\)", "", title))
-    ranked = sorted(assessment.measured, key=lambda f: f.points, reverse=is_yes)
-    deciding = [f for f in ranked[:3] if (f.points >= 0.25 if is_yes else f.points <= -0.25)]
+    # What is present speaks for the class, a confuser against it; absent, it is the other way round.
+    plain = [f for f in assessment.measured if _within(f) is (f.points > 0) or f.feature.role == "confuser"]
+    ranked = sorted((f for f in plain if abs(f.points) >= 0.25), key=lambda f: f.points, reverse=is_yes)
+    deciding = [f for f in ranked[:3] if (f.points > 0) is is_yes]
     # That a line is not in absorption is nothing new where it is in emission.
     known = {f.feature.wavelengths[:1] for f in assessment.measured if _within(f) and f.points > 0} - {()}
-    opposing = [
-        f
-        for f in ranked[::-1]
-        if (f.points <= -0.25 if is_yes else f.points >= 0.25)
-        and (_within(f) or f.feature.wavelengths[:1] not in known)
-    ]
+    opposing = [f for f in ranked[::-1] if (f.points > 0) is not is_yes]
+    opposing = [f for f in opposing if _within(f) or f.feature.wavelengths[:1] not in known]
     listed = list(map(name, sorted(deciding, key=lambda f: not _within(f))))
-    text = ", and ".join(filter(None, (", ".join(listed[:-1]), *listed[-1:]))) or "no single feature decides"
+    parts = "; " if figures else ", "
+    text = f"{parts}and ".join(filter(None, (parts.join(listed[:-1]), *listed[-1:]))) or "no single feature decides"
     if listed:
-        several = len(listed) > 1
-        verb = ("are" if several else "is") if is_yes else ("speak" if several else "speaks")
-        text += f" {verb} {'as expected of' if is_yes else 'against'} {kind}"
+        verb = ("are", "speak") if len(listed) > 1 else ("is", "speaks")
+        text += f" {f'{verb[0]} as expected of' if is_yes else f'{verb[1]} against'} {kind}"
     unseen = [f for f in assessment.measured if is_yes and _is_unseen(f) and _what(f)]
     unseen = [f for f in unseen if f.feature.wavelengths[:1] not in known] or unseen
     other = [f for f in (*opposing[:1], *deciding) if _within(f) and f.feature.role == "confuser" and _what(f)]
@@ -307,13 +307,13 @@ def absent(name: str) -> str:
     """Deny a feature by its name: "no Hβ emission", "CaH 6385 not weak (CaH1)"."""
     if name.startswith("No "):
         return name[3:]
-    denied = re.sub(r" (very )?(weak|strong|broad|filled in)\b", r" not \1\2", name, count=1)
+    denied = re.sub(r" (very )?(weak|strong|broad|narrow|filled in)\b", r" not \1\2", name, count=1)
     return denied if denied != name else f"no {_in_sentence(name)}"
 
 
 def _in_sentence(name: str) -> str:
     """Write a name that begins with an ordinary word with a small letter: "blue continuum", but "He I 4471"."""
-    words = r"(Blue|Hot|Narrow|High|Deep|No lines|Red|Broad|Weak|Strong)\b"
+    words = r"(Blue|Hot|High|Deep|No lines|Red|Broad|Weak|Strong)\b"
     return name[0].lower() + name[1:] if re.match(words, name) else name
 
 
@@ -328,7 +328,7 @@ def explanation(assessment: Assessment, title: str, reason: str = "") -> str:
         return f"These data do not allow an answer: {reason}. {default}."
     size = abs(assessment.score)
     margin = "a narrow decision" if size < 1 else "a decision" if size < 3 else "a clear decision"
-    decides = judgement(assessment, title, _figure)
+    decides = judgement(assessment, title, figures=True)
     return f"{decides}. By the scorecard this is {margin} ({signed(assessment.score)})."
 
 
