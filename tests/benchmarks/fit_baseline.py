@@ -67,6 +67,7 @@ def example(spectrum: Spectrum, answers: Mapping[str, Verdict], weight: float, t
 
 
 def real_examples(folder: Path, tasks: Mapping[str, Task]) -> Iterator[Example]:
+    """The half "choose" of a collection."""
     chosen = [r for r in real_spectra(folder, list(tasks)) if r.half == "choose" and r.tier != "unlabelled"]
     of_object = Counter(r.object for r in chosen)
     for found in chosen:

@@ -149,8 +149,8 @@ def _measured(spectrum: Spectrum, task: Task) -> Assessment:
         points, here = 0.0, present[feature.name]
         if here is not None:
             worth = card.of(feature)
-            there = share_present(feature, here)
-            points = counted * (worth.present * there + worth.absent * (1 - there))
+            share = share_present(feature, here)
+            points = counted * (worth.present * share + worth.absent * (1 - share))
         shown = feature.in_medium(spectrum.medium)
         findings.append(Finding(shown, measured[feature.name], here, points, counted))
     return Assessment(tuple(findings), card.start)
