@@ -7,13 +7,15 @@ kind was right on real spectra (``promises``).
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.hints.claims import claims_of, compare, summary
-from agent.hints.evidence import HOT, LOW_SNR, LineEvidence, evidence
-from agent.hints.promises import promises
+from agent.hints.claims import Claim, claims_of, compare, summary
+from agent.hints.evidence import CALIBRATION, HOT, LOW_SNR, LineEvidence, evidence
+from agent.hints.promises import COOL, promise_of
 from agent.hints.unexplained import unexplained
 from agent.hints.view import View, entries_in, features_by_label, view_of
 from agent.language import deferred, joined
@@ -44,7 +46,10 @@ MOST = 9
 MOST_CLAIMS = 4
 WIDE_WINDOW = 600.0  # Å; a wider window always crosses some sky, so only what lies on its line is reported
 HOT_ABSORPTION = "absorption, hot stars' line"
-ONE_VELOCITY = 100.0  # km/s added to the errors when two lines are compared: calibration, blends
+BLENDED, UNPLACED = UNPROMISED = ("blend", "unplaced")
+"""Kinds of a line that may be another one: one that is alike, or any where neither z nor a second line is known."""
+ONE_VELOCITY = 100.0  # km/s; two lines closer than this, error included, are called one velocity
+TWO_VELOCITIES = 150.0  # km/s, and a tenth of the FWHM: two certain lines farther apart contradict each other
 
 
 @dataclass(frozen=True)
@@ -63,30 +68,38 @@ class Hint:
     why: str = ""
 
 
-def _level(kind: str) -> Level:
-    """Return green if the kind keeps what green promises, otherwise grey."""
-    promise = promises().get(kind)
+def _level(kind: str, *parts: str) -> Level:
+    """Return green if the kind, and each part of it that was counted, keeps what green promises; otherwise grey."""
+    promise = promise_of(kind, *parts)
     return "ok" if promise is not None and promise.kept else "plain"
 
 
-def _why(kind: str) -> str:
-    promise = promises().get(kind)
+def _why(kind: str, *parts: str) -> str:
+    promise = promise_of(kind, *parts)
     return "" if promise is None else promise.shown()
 
 
-def _finding(kind: str, text: str, subject: str) -> Hint:
-    """Make a hint of a feature that was found."""
-    return Hint(_level(kind), kind, text, subject, _why(kind))
+def _finding(kind: str, text: str, subject: str, view: View) -> Hint:
+    """Make a hint of a feature that was found; without a promise where its name is not certain (``UNPROMISED``)."""
+    if kind in UNPROMISED or not view.placed:
+        return Hint("plain", kind if kind in UNPROMISED else UNPLACED, text, subject)
+    parts = (subject, COOL) if view.data.cool else (subject,)
+    return Hint(_level(kind, *parts), kind, text, subject, _why(kind, *parts))
 
 
 def hints(
-    spectrum: Spectrum, zoom: Zoom, task: Task | None = None, thought: str = "", whole: bool = False
+    spectrum: Spectrum,
+    zoom: Zoom,
+    task: Task | None = None,
+    thought: str = "",
+    others: Sequence[Window] | None = None,
 ) -> tuple[Hint, ...]:
     """Return at most ``MOST`` hints about one zoom, the most useful first.
 
     :param task: whose features are preferred, and whose indices are shown where they lie in the window
     :param thought: the text that describes the zoom; its claims, and the label's, are compared with the data
-    :param whole: whether unexplained emission outside the window is reported too, as for the first zoom of a trace
+    :param others: for the first zoom of a trace, the windows of its other zooms (``windows_after``); None for those.
+        What is true of the whole spectrum, and emission that no window shows, is reported on the first
     """
     window = zoom.window
     if window is None or window[0] >= window[1]:
@@ -97,22 +110,33 @@ def hints(
         lo, hi = (view.on_axis(w) for w in (view.spectrum.wavelength[0], view.spectrum.wavelength[-1]))
         text = deferred("no data in the window; the spectrum covers {lo:.0f}–{hi:.0f} Å", lo=lo, hi=hi)
         return (Hint("look", "coverage", text),)
-    principal, others = entries_in(view, task)
+    principal, besides = entries_in(view, task)
     outside = _outside(view)
     all_hints = [
         *_sampling(view),
         *outside,
-        _in_window(view, principal, others),
-        *_unexplained(view, spectrum, thought, whole),
+        _in_window(view, principal, besides),
+        *_unexplained(view, spectrum, thought, others),
         # If the label names something outside the window, measuring another line would only distract.
         *(_measurement(view, principal) if principal and not outside else ()),
         *_claims(view, thought),
         *_of_task(view, task),
-        *_redshift(view, spectrum, principal, task),
+        *_redshift(view, spectrum, principal, task, others is not None),
         *_incomplete(view, covered),
         *_disturbed(view, principal),
     ]
     return tuple(all_hints[:MOST])
+
+
+def windows_after(trajectory: Trajectory, zoom: Zoom) -> tuple[Window, ...] | None:
+    """Return the windows of the other zooms, for the first zoom of a trace; None for the others.
+
+    A live trace that has no zoom yet is about to get its first.
+    """
+    zooms = trajectory.zooms
+    if zooms and zooms[0].id != zoom.id:
+        return None
+    return tuple(z.window for z in zooms[1:] if z.window is not None)
 
 
 def thought_on(trajectory: Trajectory, zoom: Zoom) -> str:
@@ -167,9 +191,9 @@ def _in_window(view: View, principal: Line | Band | None, others: list[Line | Ba
     return Hint(level, "line", text, principal.name)
 
 
-def _unexplained(view: View, spectrum: Spectrum, thought: str, whole: bool) -> list[Hint]:
+def _unexplained(view: View, spectrum: Spectrum, thought: str, others: Sequence[Window] | None) -> list[Hint]:
     """Return a hint on the strongest emission that no line explains and the text does not mention; never green: it is
-    something to check.
+    something to check. It is on the zoom that shows it, without one on the first.
     """
     peak = None if view.data.cool else unexplained(spectrum)
     if peak is None:
@@ -178,8 +202,10 @@ def _unexplained(view: View, spectrum: Spectrum, thought: str, whole: bool) -> l
         convert(peak.observed, spectrum.medium, "vacuum") / (view.to_observed or 1.0), "vacuum", spectrum.medium
     )
     inside = view.window[0] <= at_rest <= view.window[1]
+    on_axis = view.on_axis(at_rest)
+    elsewhere = others is not None and not any(lo <= on_axis <= hi for lo, hi in others)
     among_balmer = view.data.between_absorption or 3600.0 < at_rest < 4000.0
-    if not (inside or whole) or (peak.suggestion is None and among_balmer):
+    if not (inside or elsewhere) or (peak.suggestion is None and among_balmer):
         return []
     mentioned = (float(n) for n in re.findall(r"\b\d{4,5}(?:\.\d+)?\b", f"{view.zoom.label} {thought}"))
     if any(abs(n - peak.observed) < 5.0 or abs(n - at_rest) < 5.0 for n in mentioned):
@@ -200,7 +226,7 @@ def _unexplained(view: View, spectrum: Spectrum, thought: str, whole: bool) -> l
             others=", ".join(f"{w:.0f}" for w in suggestion.others),
         )
         text = joined((text, also))
-    return [Hint("look", "unexplained", text)]
+    return [Hint("look", "unexplained", text if inside else deferred("outside this window: {text}", text=text))]
 
 
 def _measurement(view: View, entry: Line | Band) -> list[Hint]:
@@ -234,9 +260,16 @@ def _measurement(view: View, entry: Line | Band) -> list[Hint]:
     if measured.companions:
         blend = ", ".join(line.name for line in measured.companions)
         text = joined((text, deferred("fitted with {lines}", lines=blend)), ", ")
+    if measured.along_bands:
+        text = joined((text, deferred("against a continuum that follows the molecular bands")), ", ")
+    if line_evidence.alike:
+        alike = deferred("cannot be told from {lines} here", lines=", ".join(line_evidence.alike))
+        text = joined((text, alike))
+    if not view.placed:
+        text = joined((text, deferred("z is unknown and no second line confirms it")))
     return [
-        _finding(_promise_of(line_evidence), text, entry.name),
-        *_width(measured, entry),
+        _finding(BLENDED if line_evidence.alike else _promise_of(line_evidence), text, entry.name, view),
+        *_width(view, measured, entry),
         *_two(view, entry),
         *_velocities(view, entry, measured),
     ]
@@ -257,13 +290,13 @@ def _size(line_evidence: LineEvidence) -> list[str]:
     return [deferred("EW {width} (absorption > 0)", width=plus_minus(measured.width))]
 
 
-def _width(measured: LineMeasurement, entry: Line) -> list[Hint]:
+def _width(view: View, measured: LineMeasurement, entry: Line) -> list[Hint]:
     if measured.fwhm.significance < 3.0:
         return []
     text = f"FWHM {plus_minus(measured.fwhm)}"
     if not measured.resolved:
         text = deferred("{text}, not resolved", text=text)
-    return [_finding("width", text, entry.name)]
+    return [_finding("width", text, entry.name, view)]
 
 
 def _two(view: View, entry: Line) -> list[Hint]:
@@ -276,28 +309,39 @@ def _two(view: View, entry: Line) -> list[Hint]:
         dip=100 * maxima.dip,
         sigma=maxima.significance,
     )
-    return [_finding("two maxima", text, entry.name)]
+    return [_finding("two maxima", text, entry.name, view)]
 
 
 def _velocities(view: View, entry: Line, measured: LineMeasurement) -> list[Hint]:
-    """Compare the velocity of a Balmer line with that of another one."""
+    """State how far the velocity of a Balmer line is from that of another one that is certain too."""
     if entry.name not in _BALMER:
         return []
     for name in _BALMER:
-        other = view.data.named(name)
-        at = other.measurement
-        if name == entry.name or isinstance(at, Undefined) or not at.stands_out or at.emission is not measured.emission:
+        other = view.data.named(name).detection
+        if name == entry.name or other is None or other.emission is not measured.emission:
             continue
-        difference = measured.velocity.value - at.velocity.value
-        error = float((measured.velocity.error**2 + at.velocity.error**2) ** 0.5)
-        text = deferred("{name} is at {velocity}", name=name, velocity=plus_minus(at.velocity))
-        allowed = 3.0 * error + ONE_VELOCITY + 0.1 * max(measured.fwhm.value, at.fwhm.value)
-        if abs(difference) > allowed:
-            two = deferred("{text}: the two lines do not have one velocity", text=text)
-            return [Hint("look", "velocity", two, entry.name)]
-        if other.detection is not None:
-            return [_finding("velocity", deferred("{text}: one velocity", text=text), entry.name)]
+        apart = apart_from(measured, other)
+        text = deferred(
+            "{name} is at {velocity}, {apart} apart",
+            name=name,
+            velocity=plus_minus(other.velocity),
+            apart=plus_minus(apart),
+        )
+        if apart.value <= 3.0 * apart.error and apart.value + apart.error <= ONE_VELOCITY:
+            one = deferred("{text}: one velocity", text=text)
+            return [_finding("velocity", one, entry.name, view)]
+        least = TWO_VELOCITIES + 0.1 * max(measured.fwhm.value, other.fwhm.value)
+        if apart.value > 5.0 * apart.error and apart.value > least:
+            two = deferred("{text}: not one velocity, so one of the two is blended or another line", text=text)
+            return [Hint("look", "apart", two, entry.name)]
+        return [Hint("plain", "apart", text, entry.name)]
     return []
+
+
+def apart_from(first: LineMeasurement, second: LineMeasurement) -> Measured:
+    """Return the difference of two lines' velocities in km/s, with the error of both and of the wavelength scale."""
+    errors = (first.velocity.error, second.velocity.error, CALIBRATION)
+    return Measured(abs(first.velocity.value - second.velocity.value), math.hypot(*errors), "km/s")
 
 
 _BALMER = ("Hα", "Hβ", "Hγ", "Hδ")
@@ -324,9 +368,9 @@ def _band(view: View, band: Band) -> list[Hint]:
         return [Hint("look", "head", joined((text, uncovered)), band.species)]
     values_of = {"species": band.species, "values": values, "text": text}
     if molecule.state == "present":
-        return [_finding("band", deferred("{species} bands: {values}; {text}", **values_of), band.species)]
+        return [_finding("band", deferred("{species} bands: {values}; {text}", **values_of), band.species, view)]
     if molecule.state == "absent":
-        return [_finding("no band", deferred("no {species} bands: {values}; {text}", **values_of), band.species)]
+        return [_finding("no band", deferred("no {species} bands: {values}; {text}", **values_of), band.species, view)]
     return [Hint("look", "head", deferred("{species} not certain: {values}; {text}", **values_of), band.species)]
 
 
@@ -368,12 +412,9 @@ def _claims(view: View, thought: str) -> list[Hint]:
     for claimed in sorted(compared, key=lambda c: order[c.verdict])[:MOST_CLAIMS]:
         values = {"claim": claimed.claim.shown(), "reason": claimed.reason}
         if claimed.verdict == "agrees":
-            absorbed = claimed.claim.property == "absorption" and claimed.claim.positive
-            hot = absorbed and _promise_of(view.data.named(claimed.claim.subject)) == HOT_ABSORPTION
             text = deferred("“{claim}” agrees: {reason}", **values)
-            hints_of_claims.append(
-                Hint(_level(HOT_ABSORPTION if hot else "claim"), "claim", text, str(claimed.claim), _why("claim"))
-            )
+            level = _level("claim") if _is_certain(claimed.claim, view) else "plain"
+            hints_of_claims.append(Hint(level, "claim", text, str(claimed.claim), _why("claim")))
         elif claimed.verdict == "contradicts":
             text = deferred("“{claim}” contradicts the data: {reason}", **values)
             hints_of_claims.append(Hint("look", "contradiction", text, str(claimed.claim), _why("contradiction")))
@@ -383,19 +424,41 @@ def _claims(view: View, thought: str) -> list[Hint]:
     return hints_of_claims
 
 
-def _redshift(view: View, spectrum: Spectrum, principal: Line | Band | None, task: Task | None) -> list[Hint]:
-    """Return what to know about z: it is unknown, or no star has it; then the line is measured at z = 0 too."""
+def _is_certain(claim: Claim, view: View) -> bool:
+    """Return whether a hint of the claim's own line or band would be green: a claim is not surer than the line."""
+    if claim.property in ("band", "break") or not claim.positive:
+        return True
+    about = view.data.named(claim.subject)
+    parts = (claim.subject, COOL) if view.data.cool else (claim.subject,)
+    return view.placed and not about.alike and _level(_promise_of(about), *parts) == "ok"
+
+
+def _redshift(
+    view: View, spectrum: Spectrum, principal: Line | Band | None, task: Task | None, whole: bool
+) -> list[Hint]:
+    """Return what to know about z, once for a trace: it is unknown, or no star has it. In the latter case each zoom
+    says what its line is at z = 0.
+    """
     if spectrum.frame == "rest" and spectrum.redshift is None:
         return []
     if spectrum.redshift is None:
-        return [Hint("look", "redshift", deferred("z is unknown, 0 taken"))]
+        unknown = deferred("the file has no redshift: lines are searched at z = 0")
+        return [Hint("look", "redshift", unknown)] if whole else []
     if task is None or abs(spectrum.redshift) <= STELLAR or spectrum.frame == "rest":
         return []
-    text = deferred("z {z} is not a star's", z=number(spectrum.redshift, 4))
+    hints_of_z = []
+    if whole:
+        z = number(spectrum.redshift, 4)
+        hints_of_z = [
+            Hint(
+                "look", "redshift", deferred("the file's redshift {z} is too large for a star, whose z is near 0", z=z)
+            )
+        ]
     if isinstance(principal, Line):
         at_zero = evidence(rest(spectrum, 0.0)).line(principal)
-        text = joined((text, deferred("at z = 0 {name}: {summary}", name=principal.name, summary=summary(at_zero))))
-    return [Hint("look", "redshift", text)]
+        star = deferred("if it is a star (z = 0), {name}: {summary}", name=principal.name, summary=summary(at_zero))
+        hints_of_z.append(Hint("look", "redshift", star))
+    return hints_of_z
 
 
 def _incomplete(view: View, covered: float) -> list[Hint]:

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
 from agent.language import deferred, joined
 from agent.lines import Line, lines
-from agent.measure import COARSE, Undefined, rest, signal_to_noise
+from agent.measure import COARSE, Measured, Undefined, has_bands, rest, signal_to_noise
 from agent.measure.blends import LineMeasurement, measure_line, region_around
 from agent.measure.molecules import MoleculeEvidence, is_cool, molecule
 from agent.measure.peaks import TwoMaxima, two_maxima
+from agent.measure.pixels import FloatArray
+from agent.measure.profile import SPEED_OF_LIGHT
 from agent.spectrum import Spectrum
+from agent.templates.continuum import pseudo_continuum
 
 LOW_SNR = 5.0  # per pixel; below it a single pixel's dip is noise as likely as not
 OFF_CENTRE = 300.0  # km/s from the line's rest wavelength; a broad line may be off by 0.15 FWHM, up to 600 km/s
@@ -30,6 +34,10 @@ SHALLOW_BROAD = (0.5, 0.1)  # least height in emission and depth in absorption o
 TOO_BROAD = 8000.0
 IN_A_COOL_STAR = (0.3, 1.0)  # least height of emission, of hydrogen and Ca II, and of other lines
 BROAD_IN_A_COOL_STAR = 3.0  # least height of emission of more than 1000 km/s
+CALIBRATION = 10.0
+"""km/s, added in quadrature to each velocity before velocities are compared: the typical error of a survey's
+wavelength scale and of line positions in blends."""
+BROADEST_IN_A_COOL_STAR = 600.0  # km/s, FWHM of hydrogen in absorption
 LIMIT = 0.1  # of the continuum: a line of 3σ below this depth is called absent
 
 State = Literal["emission", "absorption", "none", "undecided", "undefined"]
@@ -37,14 +45,36 @@ State = Literal["emission", "absorption", "none", "undecided", "undefined"]
 _OF_DISCS = ("H I", "He I", "He II")  # species whose lines have two maxima in a disc
 _STRONG = ("Hα", "Hβ", "[O III] 5007", "[O III] 4959")  # lines whose common velocity tells that z is wrong
 _CHROMOSPHERIC = ("H I", "Ca II")  # species that cool stars have in emission
-HOT = ("He I", "He II", "Mg II", "N III", "C III", "C III / N III", "Si IV", "N IV", "N V")
+HOT = ("He I", "He II", "Mg II", "N III", "C III", "C III / N III", "C IV", "Si IV", "N IV", "N V")
+_SAME_VELOCITY = 150.0  # km/s within which two lines of an ion confirm each other, where z is unknown
+_PLACING = (
+    *("Hα", "Hβ", "Hγ", "Hδ", "He I 4471", "He I 5876", "He I 6678", "He II 4686", "He II 5412"),
+    *("[O III] 4959", "[O III] 5007", "[S II] 6716", "[S II] 6731"),
+    *("Ca II K", "Ca II H", "Ca II 8498", "Ca II 8542", "Mg b1", "Mg b2"),
+)
+_NEARER = 30.0  # km/s by which a peak has to be nearer to a line than to one that is alike
+_LEADING = {
+    "emission": {
+        "H I": ("Hα", "Hβ", "Hγ"),
+        "He I": ("He I 5876", "He I 6678", "He I 7065"),
+        "He II": ("He II 4686",),
+        "[O III]": ("[O III] 5007", "[O III] 4959"),
+    },
+    "absorption": {"H I": ("Hγ", "Hδ"), "He II": ("He II 4686",), "Na I": ("Na D2", "Na D1")},
+}
+"""The strongest lines of an ion: where they are covered and not there, a weaker line of the ion is another feature. In
+absorption winds and chromospheres fill Hα and Hβ, so that Hγ and Hδ lead."""
+_FILLED = ("Hα", "Hβ")  # lines that may be in absorption without those that lead
+_STRONG_EMISSION = 2.0  # height in units of the continuum
+_CA_H_OF_K = (0.35, 0.75)  # EW of K over that of the blend at H: below, it is Hε; above, it is Ca II H
 
 
 @dataclass(frozen=True)
 class LineEvidence:
     """Whether a line is there: ``state`` "none" needs an upper limit; ``reason`` says why it is not decided.
 
-    ``off_centre``: there is a line, but its velocity is not one that is expected.
+    ``off_centre``: there is a line, but its velocity is not one that is expected. ``alike``: lines of other atoms that
+    cannot be told from it.
     """
 
     line: Line
@@ -52,6 +82,7 @@ class LineEvidence:
     reason: str
     measurement: LineMeasurement | Undefined
     off_centre: bool = False
+    alike: tuple[str, ...] = ()
 
     @property
     def detection(self) -> LineMeasurement | None:
@@ -75,6 +106,11 @@ class Evidence:
     def cool(self) -> bool:
         """Whether molecular bands or Mg b show a cool star."""
         return is_cool(self.spectrum)
+
+    @cached_property
+    def banded(self) -> bool:
+        """Whether molecules shape the continuum."""
+        return has_bands(self.spectrum)
 
     @cached_property
     def between_absorption(self) -> bool:
@@ -102,8 +138,48 @@ class Evidence:
     def measured(self, line: Line) -> LineMeasurement | Undefined:
         """Return the measurement of a line, without a verdict."""
         if line.name not in self._measured:
-            self._measured[line.name] = measure_line(self.spectrum, line, self.offset)
+            along_bands = line.species in _OF_DISCS or line.name.startswith("[")
+            continuum = self.pseudo_continuum if along_bands else None
+            self._measured[line.name] = measure_line(self.spectrum, line, self.offset, continuum)
         return self._measured[line.name]
+
+    @cached_property
+    def pseudo_continuum(self) -> FloatArray | None:
+        """The curve (n,) that follows the bands of a star with molecules; None for another one."""
+        return pseudo_continuum(self.spectrum) if self.banded else None
+
+    @cached_property
+    def in_strong_emission(self) -> bool:
+        """Whether Hα, Hβ or [O III] stands far above the continuum: what lies between two such lines resembles broad
+        absorption.
+        """
+        measurements = (self.measured(line) for line in lines() if line.name in _STRONG)
+        return any(
+            isinstance(m, LineMeasurement)
+            and m.stands_out
+            and isinstance(m.depth, Measured)
+            and -m.depth.value > _STRONG_EMISSION
+            for m in measurements
+        )
+
+    @cached_property
+    def placed(self) -> bool:
+        """Whether the lines are where the redshift puts them: bands of a molecule, or two lines of an ion at one
+        velocity. Where no redshift is known, a single line can be another one that is shifted there.
+        """
+        if self.banded:
+            return True
+        velocities: dict[str, list[float]] = {}
+        for line in lines():
+            if line.name in _PLACING and (detected := self.line(line).detection) is not None:
+                velocities.setdefault(line.species, []).append(detected.velocity.value)
+                if any(companion.name.startswith("[") for companion in detected.companions):
+                    return True  # fitted at the same velocity
+        return any(
+            abs(first - second) < _SAME_VELOCITY
+            for same_ion in velocities.values()
+            for first, second in combinations(same_ion, 2)
+        )
 
     def line(self, line: Line) -> LineEvidence:
         """Return the verdict on a line."""
@@ -126,8 +202,24 @@ class Evidence:
         if line.name not in self._maxima:
             measured = self.line(line).detection
             in_a_disc = measured is not None and measured.emission and line.species in _OF_DISCS
-            self._maxima[line.name] = two_maxima(self.spectrum, line, measured) if in_a_disc else None
+            self._maxima[line.name] = (
+                two_maxima(self.spectrum, line, measured, self.pseudo_continuum) if in_a_disc else None
+            )
         return self._maxima[line.name]
+
+    def _lonely(self, measured: LineMeasurement) -> str:
+        """Return that the strongest lines of the ion are not there, which a weaker one needs; "" if it is not so."""
+        line, sign = measured.line, "emission" if measured.emission else "absorption"
+        leading = _LEADING[sign].get(line.species, ())
+        if not leading or line.name in leading or (sign == "absorption" and line.name in _FILLED):
+            return ""
+        states = [self.named(name).state for name in leading]
+        if sign in states or all(state == "undefined" for state in states):
+            return ""
+        names = ", ".join(leading)
+        if measured.emission:
+            return deferred("{names}, which would be stronger, cannot be seen in emission", names=names)
+        return deferred("{names}, which would be stronger, cannot be seen in absorption", names=names)
 
     @cached_property
     def coarse(self) -> str:
@@ -153,6 +245,11 @@ class Evidence:
             return LineEvidence(line, "undecided", deferred("not above the scatter of its neighbourhood"), measured)
         centre_doubt = "" if measured.at_limit else _off_centre(measured, self)
         doubt = centre_doubt or _doubt(measured, self)
+        alike: tuple[str, ...] = ()
+        if not doubt:
+            doubt = self._lonely(measured)
+        if not doubt:
+            doubt, alike = _told_apart(measured, self)
         if not doubt and not measured.emission:
             centre = line.at(self.spectrum.medium)
             snr = signal_to_noise(self.spectrum, (centre * 0.99, centre * 1.01))
@@ -163,7 +260,7 @@ class Evidence:
             )
         if doubt:
             return LineEvidence(line, "undecided", doubt, measured, off_centre=bool(centre_doubt))
-        return LineEvidence(line, "emission" if measured.emission else "absorption", "", measured)
+        return LineEvidence(line, "emission" if measured.emission else "absorption", "", measured, alike=alike)
 
 
 @lru_cache(maxsize=64)
@@ -210,10 +307,59 @@ def _off_centre(measured: LineMeasurement, data: Evidence) -> str:
     allowed = min(600.0, max(OFF_CENTRE, 0.15 * width))
     if width > TOO_BROAD or abs(measured.velocity.value - data.offset) - 2 * measured.velocity.error <= allowed:
         return ""
-    text = deferred("its centre is {velocity:+.0f} km/s from {name}", velocity=measured.velocity.value, name=line.name)
+    values = {"velocity": measured.velocity.value, "name": line.name}
+    if measured.emission:
+        text = deferred("the nearest peak is at {velocity:+.0f} km/s, too far away to be {name}", **values)
+    else:
+        text = deferred("the nearest dip is at {velocity:+.0f} km/s, too far away to be {name}", **values)
     if data.offset:
         text = joined((text, deferred("other lines are at {offset:+.0f} km/s", offset=data.offset)), ", ")
     return text
+
+
+def _told_apart(measured: LineMeasurement, data: Evidence) -> tuple[str, tuple[str, ...]]:
+    """Return why the feature is a line of another atom ("" if it is not), and the lines that it cannot be told from."""
+    line = measured.line
+    if line.name in ("Ca II H", "Hε"):
+        photosphere = data.cool and not measured.emission and line.species == "Ca II"
+        return ("", ()) if photosphere else _calcium_or_hydrogen(measured, data)
+    known = {other.name: other for other in lines()}
+    inseparable = []
+    for name in line.alike:
+        if name not in known:
+            # Metals of cool stars: in a hot one they are not there.
+            inseparable += [name] if data.cool and not measured.emission else []
+            continue
+        other = known[name]
+        if other.kind == ("absorption" if measured.emission else "emission"):
+            continue
+        medium = data.spectrum.medium
+        away = (other.at(medium) / line.at(medium) - 1.0) * SPEED_OF_LIGHT
+        own, others = (abs(measured.velocity.value - data.offset - at) for at in (0.0, away))
+        margin = _NEARER + 2.0 * measured.velocity.error
+        if others + margin < own:
+            return deferred("it is nearer to {other}", other=name), ()
+        if own + margin > others:
+            inseparable.append(name)
+    return "", tuple(inseparable)
+
+
+def _calcium_or_hydrogen(measured: LineMeasurement, data: Evidence) -> tuple[str, tuple[str, ...]]:
+    """Tell Ca II H from Hε, 120 km/s apart, by Ca II K, which is up to twice as strong as H."""
+    other = "Hε" if measured.line.name == "Ca II H" else "Ca II H"
+    k_line = data.named("Ca II K").detection
+    here = measured.width
+    if k_line is None or k_line.emission is not measured.emission:
+        share = 0.0
+    elif isinstance(k_line.width, Undefined) or isinstance(here, Undefined) or here.value == 0.0:
+        return "", (other,)
+    else:
+        share = k_line.width.value / here.value
+    if share < _CA_H_OF_K[0]:
+        return (deferred("without Ca II K as strong, it is Hε"), ()) if other == "Hε" else ("", ())
+    if share > _CA_H_OF_K[1]:
+        return (deferred("Ca II K is as strong, so it is Ca II H"), ()) if other == "Ca II H" else ("", ())
+    return "", (other,)
 
 
 def _doubt(measured: LineMeasurement, data: Evidence) -> str:
@@ -248,9 +394,12 @@ def _doubt_in_emission(measured: LineMeasurement, depth: float | None, data: Evi
         return deferred("broad and shallow: more likely the continuum between two absorption lines")
     if width > BROAD and data.between_absorption:
         return deferred("the hydrogen lines are broad absorption: it can be the continuum between them")
+    if data.between_absorption and depth < IN_A_COOL_STAR[0] and line.name not in _STRONG:
+        return deferred("the hydrogen lines are broad absorption: it can be the continuum between them")
     if data.cool:
         least = IN_A_COOL_STAR[0 if line.species in _CHROMOSPHERIC else 1]
-        if depth < least or (width > 1000 and depth < BROAD_IN_A_COOL_STAR):
+        broad = width > 1000 and depth < (IN_A_COOL_STAR[1] if measured.along_bands else BROAD_IN_A_COOL_STAR)
+        if depth < least or broad:
             return deferred("in a cool star it can be the flux between two bands")
     return ""
 
@@ -267,6 +416,12 @@ def _doubt_in_absorption(measured: LineMeasurement, depth: float | None, data: E
         return deferred("deeper than the continuum")
     if width > BROAD and depth < SHALLOW_BROAD[1]:
         return deferred("broad and shallow: more likely a wave of the continuum")
+    if width > 1000 and data.in_strong_emission:
+        return deferred("among strong emission lines it can be the continuum between two of them")
+    if data.cool and line.species == "H I" and width > BROADEST_IN_A_COOL_STAR:
+        return deferred("in a cool star hydrogen lines are narrower: more likely a blend of metal lines or a band")
+    if data.banded and line.species == "H I" and line.name not in _FILLED:
+        return deferred("in a star with molecular bands it is a blend of metal lines, not {species}", species="H I")
     if data.cool and line.species in HOT:
         return deferred("in a cool star it is a blend of metal lines or a band, not {species}", species=line.species)
     return ""

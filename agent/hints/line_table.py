@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agent.hints.evidence import evidence
+from agent.hints.evidence import CALIBRATION, evidence
 from agent.hints.view import entries_of
 from agent.language import deferred
 from agent.lines import Line, convert, lines, sky_bands
@@ -22,9 +22,6 @@ from agent.tasks import Feature, Task
 
 HALF_WIDTH = 0.005
 """Half width, as a fraction of the wavelength (1 500 km/s), of the window of a line that no feature describes."""
-CALIBRATION = 10.0
-"""km/s, added in quadrature to each velocity before velocities are compared: the typical error of a survey's
-wavelength scale and of line positions in blends."""
 CHANCE = 0.01
 """Velocities disagree where their χ² has a probability below this."""
 
@@ -123,7 +120,10 @@ def _chosen(spectrum: Spectrum, task: Task | None, at_zero: Spectrum, at_z: Spec
         window = at * (1 - HALF_WIDTH), at * (1 + HALF_WIDTH)
         return any(coverage(s, window) > 0.5 for s in (at_zero, at_z) if s is not None)
 
-    return [(line, line in own) for line in lines() if line in own or (line.major and covered(line))]
+    chosen = [line for line in lines() if line in own or (line.major and covered(line))]
+    # A line that cannot be told from a major one has a row too, so that its numbers do not go to the other.
+    names = {line.name for line in chosen} | {name for line in chosen for name in line.alike if line.major}
+    return [(line, line in own) for line in lines() if line.name in names]
 
 
 def _features(task: Task | None) -> list[Feature]:

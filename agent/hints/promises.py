@@ -15,6 +15,9 @@ from agent.language import deferred
 FILE = Path(__file__).with_name("promises.toml")
 PRECISION = 0.95
 """A kind of hint is shown in green only from this share of right hints on."""
+ENOUGH = 5
+"""Hints of one line, or of one class of stars, from which its own share counts beside that of the kind."""
+COOL = "in a cool star"
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,22 @@ class Promise:
             recall=100 * self.recall,
             **values,
         )
+
+
+def promise_of(kind: str, *parts: str) -> Promise | None:
+    """Return the lowest promise that holds for a hint: that of its kind, or of a part of the kind that was counted for
+    itself ("absorption: Hδ", "absorption: in a cool star"). None: not measured.
+    """
+    known = promises()
+    if kind not in known:
+        return None
+    counted = [known[key] for part in parts if (key := part_of(kind, part)) in known]
+    return min([known[kind], *counted], key=lambda promise: promise.precision or 0.0)
+
+
+def part_of(kind: str, part: str) -> str:
+    """Return the key of a part of a kind: one line, or one class of stars."""
+    return f"{kind}: {part}"
 
 
 @cache

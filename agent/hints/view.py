@@ -20,7 +20,7 @@ class View:
     """The spectrum and the window at rest, in the spectrum's own medium.
 
     ``to_axis`` converts these wavelengths to the axis of the zoom, ``to_observed`` to the observed frame, where the
-    sky lines are; None if that is unknown (a library star brought to rest).
+    sky lines are; None if that is unknown (a library star brought to rest). ``z_known``: the file has a redshift.
     """
 
     spectrum: Spectrum
@@ -28,6 +28,7 @@ class View:
     to_axis: float
     to_observed: float | None
     zoom: Zoom
+    z_known: bool = True
 
     def on_axis(self, wavelength: float) -> float:
         """Convert a rest wavelength of the view to the axis of the zoom's picture."""
@@ -40,6 +41,11 @@ class View:
     def data(self) -> Evidence:
         return evidence(self.spectrum)
 
+    @property
+    def placed(self) -> bool:
+        """Whether a line in the window is at its own wavelength: z is known, or other lines confirm it."""
+        return self.z_known or self.data.placed
+
 
 def view_of(spectrum: Spectrum, zoom: Zoom, window: Window) -> View:
     """Return the view of a window that lies on the axis of the zoom."""
@@ -49,7 +55,8 @@ def view_of(spectrum: Spectrum, zoom: Zoom, window: Window) -> View:
         return View(spectrum, (lo, hi), 1.0, observed, zoom)
     z = zoom.z if zoom.frame == "rest" else (spectrum.redshift or 0.0)
     to_axis = 1.0 if zoom.frame == "rest" else 1.0 + z
-    return View(at_rest(spectrum, z), (lo / to_axis, hi / to_axis), to_axis, 1.0 + z, zoom)
+    known = spectrum.redshift is not None
+    return View(at_rest(spectrum, z), (lo / to_axis, hi / to_axis), to_axis, 1.0 + z, zoom, known)
 
 
 def entries_in(view: View, task: Task | None) -> tuple[Line | Band | None, list[Line | Band]]:

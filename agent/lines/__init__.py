@@ -52,7 +52,8 @@ class Line:
 
     ``wavelength`` is in Å in ``medium``; call ``at(medium)`` and never convert it yourself: names quote air even where
     the value is vacuum. ``major`` lines are the few drawn by default. ``kind`` is how it usually appears. ``blend``
-    names the lines to fit with it, because they overlap at the resolving power of the surveys.
+    names the lines to fit with it, because they overlap at the resolving power of the surveys. ``alike`` names lines of
+    other atoms so near that a fit cannot part them: those of the list by their names there, others as astronomers say.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Line:
     major: bool = False
     aliases: tuple[str, ...] = ()
     blend: tuple[str, ...] = ()
+    alike: tuple[str, ...] = ()
 
     def at(self, medium: Medium) -> float:
         """Return the rest wavelength in Å in the wanted medium."""

@@ -16,7 +16,7 @@ from agent.measure.bands import band_index, depth, flux_ratio, measure_feature, 
 from agent.measure.blends import LineMeasurement, measure_line
 from agent.measure.continuum import Continuum, adjacent_bands, local_continuum, running_continuum
 from agent.measure.gaussian import LineFit, fit_line, fwhm, instrument_fwhm
-from agent.measure.molecules import MoleculeEvidence, break_4000, head_ratio, is_cool, molecule
+from agent.measure.molecules import MoleculeEvidence, break_4000, has_bands, head_ratio, is_cool, molecule
 from agent.measure.peaks import TwoMaxima, two_maxima
 from agent.measure.pixels import COARSE, coverage, flagged, mean_flux, rest, signal_to_noise
 from agent.measure.profile import Profile, equivalent_width, line_profile, width_below
@@ -43,6 +43,7 @@ __all__ = [
     "flagged",
     "flux_ratio",
     "fwhm",
+    "has_bands",
     "head_ratio",
     "instrument_fwhm",
     "is_cool",

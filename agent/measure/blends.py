@@ -2,13 +2,13 @@
 together (Hα with [N II], He II 4686 with the Bowen blend, He I 5876 with Na D, Ca II with Paschen lines).
 
 The noise that counts is what the neighbourhood shows at the line's own width, not only what ivar says: a cool star's
-pseudo-continuum has bumps everywhere.
+pseudo-continuum has bumps everywhere. A curve that follows its bands can be given as the continuum.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -30,11 +30,12 @@ AT_LEAST = 12  # pixels on either side
 COVERED = 0.8  # share of the pixels within one FWHM, and of the whole region, that must have data
 SIGNIFICANT = 6.0  # σ of the amplitude, and times the scatter of the neighbourhood at the line's width
 CLIP = 4.0  # robust σ beyond which a pixel away from the line is another line or a cosmic ray
+OWN_LINE = 500.0  # km/s on either side of the line where a given continuum is replaced by a straight line
 
 
 @dataclass(frozen=True)
 class LineMeasurement:
-    """A line, with the straight continuum and the companions that were fitted with it.
+    """A line, with the continuum and the companions that were fitted with it.
 
     :param line: of the list
     :param amplitude: F − C at the centre in units of flux: positive in emission, negative in absorption
@@ -46,6 +47,7 @@ class LineMeasurement:
     :param structure: scatter of the neighbourhood, averaged over the line's width, in units of flux
     :param companions: lines of the blend that were detected with it
     :param at_limit: the velocity ended at the limit of the search, so the peak is somewhere else
+    :param along_bands: whether the continuum follows molecular bands; otherwise it is a straight line
     """
 
     line: Line
@@ -58,6 +60,7 @@ class LineMeasurement:
     structure: float
     companions: tuple[Line, ...]
     at_limit: bool
+    along_bands: bool = False
     _blend: tuple[_Companion, ...] = ()
 
     def companion_shapes(self, velocity: FloatArray) -> list[FloatArray]:
@@ -87,14 +90,15 @@ class LineMeasurement:
 
 @dataclass(frozen=True)
 class Region:
-    """Pixels around a line that have data, as arrays (n,): velocity from the rest wavelength in km/s, flux, 1/σ, and
-    the Å that each pixel covers.
+    """Pixels around a line that have data, as arrays (n,): velocity from the rest wavelength in km/s, flux, 1/σ, the Å
+    that each pixel covers, and the shape of the continuum, 1 at the line (all 1 for a straight one).
     """
 
     velocity: FloatArray
     flux: FloatArray
     weight: FloatArray
     width: FloatArray
+    shape: FloatArray
 
     def within(self, velocity: float) -> Region:
         """Return the pixels within ``velocity`` (km/s) of the rest wavelength."""
@@ -102,18 +106,22 @@ class Region:
 
     def select(self, kept: BoolArray) -> Region:
         """Return the pixels where a mask (n,) is True."""
-        return Region(self.velocity[kept], self.flux[kept], self.weight[kept], self.width[kept])
+        return Region(*(a[kept] for a in (self.velocity, self.flux, self.weight, self.width, self.shape)))
 
 
 @np.errstate(all="ignore")
-def measure_line(spectrum: Spectrum, line: Line, near: float = 0.0) -> LineMeasurement | Undefined:
+def measure_line(
+    spectrum: Spectrum, line: Line, near: float = 0.0, continuum: FloatArray | None = None, broadest: float = BROADEST
+) -> LineMeasurement | Undefined:
     """Measure the strongest component at a line: the width, between 150 and 7000 km/s, that stands out most.
 
     :param spectrum: at rest (``agent.measure.rest``), so that a velocity is the object's own
     :param near: velocity in km/s about which the line is searched for
+    :param continuum: (n,) shape of the continuum at each pixel, NaN where it is unknown; None: a straight line
+    :param broadest: km/s, the largest FWHM that is tried
     """
     centre = line.at(spectrum.medium) * (1.0 + near / SPEED_OF_LIGHT)
-    whole = region_around(spectrum, centre, BROADEST * REACH)
+    whole = region_around(spectrum, centre, BROADEST * REACH, continuum)
     if whole is None:
         return Undefined(deferred("no data at {centre:.0f} Å", centre=centre))
     if not _within_range(whole):
@@ -126,7 +134,7 @@ def measure_line(spectrum: Spectrum, line: Line, near: float = 0.0) -> LineMeasu
     companions = companions_of(line.name, spectrum.medium)
     # One start each for narrow, medium and broad: a coarse fit at a wrong width says little, so each is refined.
     starts: dict[int, tuple[float, float, float]] = {}
-    for fwhm in np.geomspace(narrowest, BROADEST, 11):
+    for fwhm in np.geomspace(narrowest, max(broadest, narrowest), 11):
         region = whole.within(_reach(fwhm, pixel, companions))
         if not _covered(region, fwhm, pixel):
             continue
@@ -158,20 +166,40 @@ def _velocities(fwhm: float) -> FloatArray:
     return np.linspace(-reach, reach, 2 * count + 1)
 
 
-def region_around(spectrum: Spectrum, centre: float, velocity: float) -> Region | None:
-    """Return the pixels within ``velocity`` (km/s) of a wavelength (Å); None if there are too few."""
+def region_around(
+    spectrum: Spectrum, centre: float, velocity: float, continuum: FloatArray | None = None
+) -> Region | None:
+    """Return the pixels within ``velocity`` (km/s) of a wavelength (Å); None if there are too few.
+
+    :param continuum: (n,) as in ``measure_line``; the region ends where it is unknown or not positive
+    """
     reach = min(0.5, velocity / SPEED_OF_LIGHT)
     near = cells(spectrum, (centre * (1 - reach), centre * (1 + reach)))
     seen = near.seen
     if seen.sum() < 2 * AT_LEAST:
         return None
     wavelength = near.wavelength[seen]
-    return Region(
-        (wavelength / centre - 1.0) * SPEED_OF_LIGHT,
-        near.flux[seen],
-        np.sqrt(near.ivar[seen]),
-        near.width[seen],
-    )
+    velocities = (wavelength / centre - 1.0) * SPEED_OF_LIGHT
+    region = Region(velocities, near.flux[seen], np.sqrt(near.ivar[seen]), near.width[seen], np.ones_like(velocities))
+    shape = None if continuum is None else _shape(velocities, np.interp(wavelength, spectrum.wavelength, continuum))
+    return region if shape is None else replace(region, shape=shape).select(np.isfinite(shape))
+
+
+def _shape(velocity: FloatArray, continuum: FloatArray) -> FloatArray | None:
+    """Return a continuum (n,) relative to its value at the line, where a straight line replaces the lines that the
+    curve has itself; NaN beyond the stretch around the line where it is positive, None where there is none.
+    """
+    known = np.isfinite(continuum) & (continuum > 0)
+    own = np.abs(velocity) <= OWN_LINE
+    edges = [known & (np.abs(velocity - side * 1.3 * OWN_LINE) <= 0.3 * OWN_LINE) for side in (-1.0, 1.0)]
+    if not (edges[0].any() and edges[1].any() and known[own].all()):
+        return None
+    at, level = ([float(values[edge].mean()) for edge in edges] for values in (velocity, continuum))
+    curve = np.where(own, np.interp(velocity, at, level), continuum)
+    holes = velocity[~known]
+    lo, hi = max(holes[holes < 0], default=-np.inf), min(holes[holes > 0], default=np.inf)
+    inside = (velocity > lo) & (velocity < hi)
+    return np.where(inside, curve / float(np.interp(0.0, at, level)), np.nan)
 
 
 def _reach(fwhm: float, pixel: float, companions: Sequence[_Companion]) -> float:
@@ -271,15 +299,15 @@ def bell(velocity: FloatArray, centre: float, fwhm: float) -> FloatArray:
     return bell
 
 
-def _design(velocity: FloatArray, centre: float, fwhm: float, companions: Sequence[_Companion]) -> FloatArray:
+def _design(region: Region, centre: float, fwhm: float, companions: Sequence[_Companion]) -> FloatArray:
     """Return the columns of the linear fit (n, 3 + companions): line, companions, level and tilt of the continuum."""
-    others = [c.shape(velocity, centre, min(fwhm, NARROW)) for c in companions]
-    return with_continuum(velocity, [bell(velocity, centre, fwhm), *others])
+    others = [c.shape(region.velocity, centre, min(fwhm, NARROW)) for c in companions]
+    return with_continuum(region, [bell(region.velocity, centre, fwhm), *others])
 
 
-def with_continuum(velocity: FloatArray, columns: Sequence[FloatArray]) -> FloatArray:
+def with_continuum(region: Region, columns: Sequence[FloatArray]) -> FloatArray:
     """Return the columns (n,) of a linear fit, with level and tilt of the continuum added, as one array (n, m + 2)."""
-    return np.stack([*columns, np.ones_like(velocity), velocity / BROADEST], axis=1)
+    return np.stack([*columns, region.shape, region.shape * region.velocity / BROADEST], axis=1)
 
 
 def solve(design: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -294,7 +322,7 @@ def solve(design: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _fit(region: Region, velocity: float, fwhm: float, companions: Sequence[_Companion]) -> _Fit | None:
     """Fit the amplitudes of a line and its companions, all shifted by ``velocity``, and a straight continuum."""
     v = region.velocity
-    design = _design(v, velocity, fwhm, companions)
+    design = _design(region, velocity, fwhm, companions)
     away = np.abs(v - velocity) > fwhm
     for offset, _ in (part for companion in companions for part in companion.parts):
         away &= np.abs(v - velocity - offset) > min(fwhm, NARROW)
@@ -377,15 +405,16 @@ def _refined(
     coarse, companions = _best_fit(region, velocity, fwhm, companions)
     if coarse is None:
         return Undefined(deferred("no fit at {name}", name=line.name))
-    x, y, weight = (a[coarse.kept] for a in (region.velocity, region.flux, region.weight))
+    kept = region.select(coarse.kept)
+    y, weight = kept.flux, kept.weight
 
     def residual_of(values: FloatArray) -> FloatArray:
-        design = _design(x, float(values[0]), float(np.exp(values[1])), companions)
+        design = _design(kept, float(values[0]), float(np.exp(values[1])), companions)
         residual: FloatArray = (y - design @ solve(design * weight[:, None], y * weight)[0]) * weight
         return residual
 
     bound = max(400.0, 0.35 * fwhm)
-    low = (-bound - 1.0, np.log(max(0.5 * pixel, 0.5 * fwhm)))
+    low = (-bound - 1.0, np.log(max(pixel, 0.3 * fwhm)))
     high = (bound + 1.0, np.log(2.0 * fwhm))
     first = np.array([velocity, np.log(fwhm)])
     solved = least_squares(residual_of, first, bounds=(low, high), max_nfev=25, xtol=1e-5, ftol=1e-6)
@@ -414,6 +443,7 @@ def _refined(
         structure=final.structure,
         companions=tuple(known for c in companions for known in _lines_of(c)),
         at_limit=abs(velocity) > bound,
+        along_bands=bool((whole.shape != 1.0).any()),
         _blend=companions,
     )
 
@@ -430,7 +460,7 @@ def _equivalent_width(
     that of the continuum's level.
     """
     v = region.velocity
-    design = _design(v, velocity, fwhm, companions)
+    design = _design(region, velocity, fwhm, companions)
     level = design[:, -2:] @ fit.amplitudes[-2:]
     inside = np.abs(v - velocity) <= 1.5 * fwhm
     if (level[inside] <= 0).any():

@@ -54,6 +54,10 @@ _RULES: dict[str, tuple[_Bound, ...]] = {
 # Swan bands of warm DQ white dwarfs lie on a steep blue continuum: the fall across the head shows them.
 _HEADS: dict[str, tuple[_Bound, ...]] = {"C2": (_Bound("head 4737", 0.94, 0.98), _Bound("head 5165", 0.94, 0.98))}
 _EXCLUDES = {"C2": "TiO", "CN": "TiO"}
+# Emission lines of novae (He I 7065, [O I] 6300) lie in the continuum of both TiO indices, but not at these two heads.
+_TIO_HEADS = (("head 7054", 0.95), ("head 6159", 0.93))
+_DEEP_TIO = ("head 7054", 0.85)
+_NEEDS = {"CaH": "TiO", "VO": "TiO"}
 
 
 def molecule(spectrum: Spectrum, species: str) -> MoleculeEvidence | None:
@@ -71,11 +75,33 @@ def molecule(spectrum: Spectrum, species: str) -> MoleculeEvidence | None:
             # On a blue continuum shallow bands do not bring the index below 1.
             indices, state = [*indices, *by_head], "undecided"
     excluded = _EXCLUDES.get(species)
-    if state == "present" and excluded is not None:
+    if state == "present" and excluded is not None and _has(spectrum, excluded):
         other = [(bound, _measured(spectrum, bound.index)) for bound in _RULES[excluded]]
-        if _state(other) == "present":
-            indices, state = [*indices, *other], "undecided"
+        indices, state = [*indices, *other], "undecided"
+    needed = _NEEDS.get(species)
+    if state == "present" and not (
+        (species != "TiO" or _falls_at_tio(spectrum)) and (needed is None or _has(spectrum, needed))
+    ):
+        state = "undecided"
     return MoleculeEvidence(species, state, tuple((bound.index, value) for bound, value in indices))
+
+
+def _falls_at_tio(spectrum: Spectrum) -> bool:
+    """Return whether the flux falls across the heads of TiO; in the latest types it is faint and flat at 6159 Å."""
+    return _falls(spectrum, *_DEEP_TIO) or all(_falls(spectrum, head, below) for head, below in _TIO_HEADS)
+
+
+def _falls(spectrum: Spectrum, head: str, below: float) -> bool:
+    """Return whether the flux falls across a band head to less than ``below``, or may do so within 1σ; True where it is
+    not covered.
+    """
+    fall = _measured(spectrum, head)
+    return isinstance(fall, Undefined) or fall.value - fall.error < below
+
+
+def _has(spectrum: Spectrum, species: str) -> bool:
+    needed = molecule(spectrum, species)
+    return needed is not None and needed.state == "present"
 
 
 def _state(indices: list[tuple[_Bound, Measured | Undefined]]) -> State:
@@ -93,7 +119,8 @@ def _holds(value: Measured | Undefined, test: Callable[[float, float], bool]) ->
 
 def _measured(spectrum: Spectrum, name: str) -> Measured | Undefined:
     if name.startswith("head "):
-        band = next(b for b in bands() if b.species == "C2" and b.name.endswith(name.removeprefix("head ")))
+        number = name.removeprefix("head ")
+        band = next(b for b in bands() if b.species in ("C2", "TiO") and b.name.endswith(number))
         return head_ratio(spectrum, band)
     return band_index(spectrum, indices()[name])
 
@@ -113,11 +140,17 @@ def is_cool(spectrum: Spectrum) -> bool:
     a stretch between bands.
     """
     span, *sides = (convert_window(window, "air", spectrum.medium) for window in _MG_B)
-    return (
-        _holds(_measured(spectrum, "TiO5"), lambda value, error: value + error < 0.85)
-        or _holds(equivalent_width(spectrum, span, sides), lambda value, error: value - error > 1.5)
-        or any((e := molecule(spectrum, s)) is not None and e.state == "present" for s in ("TiO", "C2", "CN"))
+    return has_bands(spectrum) or _holds(
+        equivalent_width(spectrum, span, sides), lambda value, error: value - error > 1.5
     )
+
+
+def has_bands(spectrum: Spectrum) -> bool:
+    """Return whether molecules shape the continuum of a spectrum at rest: TiO, C2, CN or ZrO."""
+    by_tio = _holds(_measured(spectrum, "TiO5"), lambda value, error: value + error < 0.85)
+    if by_tio and _falls_at_tio(spectrum):
+        return True
+    return any(_has(spectrum, species) for species in ("TiO", "C2", "CN", "ZrO"))
 
 
 _MG_B = ((5158.0, 5192.0), (5110.0, 5150.0), (5200.0, 5240.0))

@@ -9,7 +9,6 @@ import numpy as np
 from agent.language import deferred
 from agent.lines import Line
 from agent.measure.blends import (
-    BROADEST,
     CLIP,
     NARROWEST,
     LineMeasurement,
@@ -50,7 +49,10 @@ class TwoMaxima:
 
 @np.errstate(all="ignore")
 def two_maxima(
-    spectrum: Spectrum, line: Line, measurement: LineMeasurement | None = None
+    spectrum: Spectrum,
+    line: Line,
+    measurement: LineMeasurement | None = None,
+    continuum: FloatArray | None = None,
 ) -> TwoMaxima | Undefined | None:
     """Find two maxima of an emission line; None if the data show one.
 
@@ -60,14 +62,15 @@ def two_maxima(
 
     :param spectrum: at rest
     :param measurement: the line as ``measure_line`` measured it; None: measured here
+    :param continuum: (n,) that it was measured with
     """
-    measured = measure_line(spectrum, line) if measurement is None else measurement
+    measured = measure_line(spectrum, line, continuum=continuum) if measurement is None else measurement
     if isinstance(measured, Undefined):
         return measured
     if not measured.emission:
         return None
     reach = max(3.0 * measured.fwhm.value, 2.0 * WIDEST)
-    region = region_around(spectrum, line.at(spectrum.medium), reach)
+    region = region_around(spectrum, line.at(spectrum.medium), reach, continuum)
     if region is None:
         return Undefined(deferred("too little data around {name}", name=line.name))
     pixel = float(np.median(np.diff(region.velocity)))
@@ -113,8 +116,9 @@ def _cleaned(region: Region, measurement: LineMeasurement) -> Region:
     away = np.abs(region.velocity - measurement.velocity.value) > max(1.2 * measurement.fwhm.value, WIDEST)
     if away.sum() < 6:
         return region
-    line = np.polyfit(region.velocity[away], region.flux[away], 1, w=region.weight[away])
-    residual = region.flux - np.polyval(line, region.velocity)
+    outside = region.select(away)
+    level, _ = solve(with_continuum(outside, []) * outside.weight[:, None], outside.flux * outside.weight)
+    residual = region.flux - with_continuum(region, []) @ level
     spread = 1.4826 * float(np.median(np.abs(residual[away] - np.median(residual[away]))))
     return region.select(~(away & (np.abs(residual) > CLIP * spread))) if spread > 0 else region
 
@@ -164,7 +168,7 @@ def _two(
 
 def _solved(region: Region, columns: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
     """Return the amplitudes of the columns and of a straight continuum, and the residuals (n,) in units of σ."""
-    design = with_continuum(region.velocity, columns)
+    design = with_continuum(region, columns)
     amplitudes, _ = solve(design * region.weight[:, None], region.flux * region.weight)
     return amplitudes, (region.flux - design @ amplitudes) * region.weight
 
@@ -177,8 +181,7 @@ def _dip(
     The means of the flux above the continuum over a fifth of the separation, or at least three pixels, at the three
     places.
     """
-    continuum = amplitudes[2] + amplitudes[3] * region.velocity / BROADEST
-    above = region.flux - continuum
+    above = region.flux - with_continuum(region, []) @ amplitudes[2:]
     half = max((places[2] - places[0]) / 10, 1.5 * float(np.median(np.diff(region.velocity))))
     means = []
     for place in places:

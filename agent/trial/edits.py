@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from agent.hints.evidence import evidence
 from agent.language import deferred
 from agent.lines import Band, bands
-from agent.measure import Continuum, LineMeasurement, Undefined, Window, local_continuum, measure_line
+from agent.measure import Continuum, LineMeasurement, Undefined, Window, local_continuum
 from agent.spectrum import Spectrum
 from agent.trial.subjects import SPEED_OF_LIGHT, Subject
 from agent.trial.typical import Typical
@@ -204,7 +204,7 @@ def _ground(at_rest: Spectrum, subject: Subject) -> tuple[BoolArray, FloatArray]
         return inside, below
     continuum = local_continuum(at_rest, subject.side_bands)
     if isinstance(continuum, Undefined):
-        return NotEdited(deferred("no continuum: {reason}", reason=continuum.reason))
+        return NotEdited(deferred("the continuum below it cannot be measured: {reason}", reason=continuum.reason))
     level = continuum.at(wavelength)
     if (level[inside] <= 0).any():
         return NotEdited(deferred("the continuum is not above zero"))
@@ -285,7 +285,7 @@ def _fwhm(at_rest: Spectrum, subject: Subject) -> float:
     """Return the FWHM of the subject's line in km/s; a typical 500 if it cannot be measured."""
     if subject.line is None:
         return 500.0
-    measured = measure_line(at_rest, subject.line, evidence(at_rest).offset)
+    measured = evidence(at_rest).measured(subject.line)
     return measured.fwhm.value if isinstance(measured, LineMeasurement) else 500.0
 
 

@@ -184,9 +184,9 @@ class _Case:
             edits_tried = ["remove", "flip", "shift"] if is_shown and subject.line is not None else ["remove"]
         elif claimed is None and is_shown is not False:
             reason = (
-                deferred("the spectrum shows it, and the text states nothing")
+                deferred("the spectrum shows it, but no thought says whether it is there, so nothing can be refuted")
                 if is_shown
-                else deferred("it cannot be measured")
+                else deferred("these data do not show whether it is there, so there is nothing to remove")
             )
             self.skip(zoom, None, f"{subject.name}: {reason}")
             return {}

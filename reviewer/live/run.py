@@ -23,8 +23,9 @@ from agent import loop, tool
 from agent.consensus import consensus
 from agent.consensus import to_json as consensus_to_json
 from agent.conversation import Conversation, Piece, Policy, PolicyError, Stop
-from agent.hints import thought_on
+from agent.hints import thought_on, windows_after
 from agent.language import deferred
+from agent.measure import Window
 from agent.policies import Sampling
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -43,7 +44,7 @@ ASK = "ask a person"
 
 State = Literal["running", "done", "stopped", "failed"]
 _Happened = loop.Event | Drafter | Exception
-Hints = Callable[[Spectrum, Zoom, Task | None, str], list[dict[str, str]]]
+Hints = Callable[[Spectrum, Zoom, Task | None, str, tuple[Window, ...] | None], list[dict[str, str]]]
 """Measures the hints of a zoom; the text is the thought on it."""
 
 
@@ -252,7 +253,7 @@ class Run:
         zoom = result.zoom
         if result.picture is not None and zoom.picture is not None:
             self._keep(zoom.picture, result.picture)
-        hints = self._hints(self.settings.spectrum, zoom, self.settings.task, "") if zoom.ok else []
+        hints = self._measured(sample, zoom, "") if zoom.ok else []
         sample.hints[zoom.id] = hints
         event = _step(sample, "looked", result.turn, zoom)
         return {**event, "picture": zoom.picture, "hints": hints}
@@ -263,8 +264,12 @@ class Run:
         if zoom is None or not zoom.ok:
             return {}
         thought = thought_on(sample.trajectory, zoom)
-        sample.hints[zoom.id] = self._hints(self.settings.spectrum, zoom, self.settings.task, thought)
+        sample.hints[zoom.id] = self._measured(sample, zoom, thought)
         return {"zoom": zoom.id, "hints": sample.hints[zoom.id]}
+
+    def _measured(self, sample: Sample, zoom: Zoom, thought: str) -> list[dict[str, str]]:
+        others = windows_after(sample.trajectory, zoom)
+        return self._hints(self.settings.spectrum, zoom, self.settings.task, thought, others)
 
     def _keep(self, sha256: str, picture: Image.Image) -> None:
         if sha256 not in self.pictures:

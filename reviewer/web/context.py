@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError
@@ -18,6 +18,7 @@ from fastapi.responses import JSONResponse
 from agent import hints as measured
 from agent.errors import Refusal
 from agent.language import deferred, tr
+from agent.measure import Window
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.text import one_line
@@ -88,7 +89,12 @@ class Context:
         object.__setattr__(self, "tokens", TokenChecks(self.store))
 
     def hints(
-        self, spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str = "", whole: bool = False
+        self,
+        spectrum: Spectrum,
+        zoom: Zoom,
+        task: Task | None,
+        thought: str = "",
+        others: Sequence[Window] | None = None,
     ) -> list[dict[str, str]]:
         """Return the hints of a zoom and of the thought on it; measured once per spectrum, window, task and thought.
 
@@ -102,14 +108,14 @@ class Context:
                 zoom.frame,
                 zoom.z,
                 dict(zoom.arguments),
-                whole,
+                others,
                 thought,
             ],
             default=str,
         )
 
         def measure() -> list[dict[str, str]]:
-            hints = measured.hints(spectrum, zoom, task, thought, whole)
+            hints = measured.hints(spectrum, zoom, task, thought, others)
             return [{"level": h.level, "kind": h.kind, "text": h.text, "why": h.why} for h in hints]
 
         return self.measured.get(key, measure)

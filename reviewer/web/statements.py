@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.hints import thought_on
+from agent.hints import thought_on, windows_after
 from agent.hints.spans import Span, SpanReader
 from agent.language import current, tr
 from agent.trajectory import Trajectory
@@ -46,14 +46,12 @@ def hints_of(context: Context, item: Item) -> dict[str, list[Hint]]:
         return {}
     trajectory = item.version.trajectory
     spectrum = as_stated(context.gallery.spectrum(sha256), trajectory)
-    zooms = trajectory.zooms
-    # What no zoom shows is reported once, on the first.
     return {
         z.id: [
             Hint.model_validate(hint)
-            for hint in context.hints(spectrum, z, task, thought_on(trajectory, z), z is zooms[0])
+            for hint in context.hints(spectrum, z, task, thought_on(trajectory, z), windows_after(trajectory, z))
         ]
-        for z in zooms
+        for z in trajectory.zooms
     }
 
 

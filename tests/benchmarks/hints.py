@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from agent.hints import HOT_ABSORPTION, Hint, hints
+from agent.hints import HOT_ABSORPTION, ONE_VELOCITY, Hint, hints
 from agent.hints.claims import Claim, claims_of, compare
-from agent.hints.evidence import HOT, Evidence
-from agent.hints.promises import FILE, Promise
+from agent.hints.evidence import HOT, Evidence, evidence
+from agent.hints.promises import COOL, ENOUGH, FILE, Promise, part_of
 from agent.lines import bands, convert, lines, sky_bands
 from agent.measure import Undefined, rest
-from agent.measure.blends import measure_line
+from agent.measure.blends import LineMeasurement, measure_line, region_around
 from agent.measure.peaks import TwoMaxima, two_maxima
 from agent.spectrum import Spectrum
 from agent.tasks import load
@@ -53,6 +53,7 @@ KINDS = (
     "contradiction",
     "break",
 )
+OF_PARTS = ("emission", "absorption", HOT_ABSORPTION, "velocity")  # kinds that are promised by line and class too
 SPECIES = {entry.name: entry.species for entry in (*lines(), *bands())}
 MOLECULES = ("TiO", "C2", "CN", "CaH", "ZrO", "VO")
 
@@ -66,9 +67,9 @@ class Counts:
     missed: Counter[str] = field(default_factory=Counter)
     wrong_ones: list[str] = field(default_factory=list)
 
-    def add(self, kind: str, true: bool, what: str) -> None:
+    def add(self, kind: str, true: bool, what: str = "") -> None:
         (self.right if true else self.wrong)[kind] += 1
-        if not true:
+        if not true and what:
             self.wrong_ones.append(f"{kind}: {what}")
 
     def promise(self, kind: str) -> Promise:
@@ -84,6 +85,8 @@ class Truth:
     def line(self, name: str, sign: str) -> bool | None:
         """Whether a line is in emission, or absorption; None if that is unknown."""
         group = self.group
+        if name in group.get(f"no_{sign}_of", ()):
+            return False
         if name in group.get("unsure", ()):
             return None
         if name in group.get(sign, ()):
@@ -165,10 +168,14 @@ def count(found: RealSpectrum, truth: Truth, counts: Counts) -> None:
                 zoomed.add(hint.subject)
             if hint.kind in ("undefined", "snr", "coverage"):
                 undefined.add(hint.subject)
+    data = evidence(rest(found.spectrum))
     for (kind, subject), hint in given.items():
-        true = _is_true(kind, subject, hint, truth, given)
+        true = _is_true(kind, subject, hint, truth, given, data)
         if true is not None:
             counts.add(kind, true, f"{subject} in {found.path}: {hint.text}")
+            if kind in OF_PARTS:
+                for part in (subject, COOL) if data.cool else (subject,):
+                    counts.add(part_of(kind, part), true)
     for name in zoomed - undefined:
         for sign in ("emission", "absorption"):
             kind = HOT_ABSORPTION if sign == "absorption" and SPECIES[name] in HOT else sign
@@ -183,7 +190,9 @@ def count(found: RealSpectrum, truth: Truth, counts: Counts) -> None:
         counts.missed["two maxima"] += not any(("two maxima", name) in given for name in BALMER)
 
 
-def _is_true(kind: str, subject: str, hint: Hint, truth: Truth, given: Mapping[tuple[str, str], Hint]) -> bool | None:
+def _is_true(
+    kind: str, subject: str, hint: Hint, truth: Truth, given: Mapping[tuple[str, str], Hint], data: Evidence
+) -> bool | None:
     if kind in ("emission", "absorption", HOT_ABSORPTION):
         return truth.line(subject, kind.split(",")[0])
     if kind == "none":
@@ -197,11 +206,55 @@ def _is_true(kind: str, subject: str, hint: Hint, truth: Truth, given: Mapping[t
     if kind == "two maxima":
         known = truth.flag("two_maxima")
         return known if known is False or subject in BALMER else None
-    if kind == "velocity" and hint.level != "look":
-        return truth.line(subject, "emission" if ("emission", subject) in given else "absorption")
+    if kind == "velocity":
+        return _is_one_velocity(subject, data, truth)
     if kind == "width":
         return _width_is_true(subject, hint, truth, given)
     return None
+
+
+def _is_one_velocity(subject: str, data: Evidence, truth: Truth) -> bool | None:
+    """Whether centroids of the line and of the first other certain Balmer line, measured without a fit, are less than
+    100 km/s apart, errors of the centroids aside; None where that cannot be told.
+    """
+    here = data.named(subject).detection
+    others = (data.named(name).detection for name in BALMER if name != subject)
+    other = next((o for o in others if o is not None and here is not None and o.emission is here.emission), None)
+    if here is None or other is None:
+        return None
+    sign = "emission" if here.emission else "absorption"
+    if truth.line(subject, sign) is False or truth.line(other.line.name, sign) is False:
+        return False
+    centroids = [_centroid(data, measured) for measured in (here, other)]
+    if centroids[0] is None or centroids[1] is None:
+        return None
+    (first, error), (second, other_error) = centroids
+    return bool(abs(first - second) < ONE_VELOCITY + 2 * np.hypot(error, other_error))
+
+
+def _centroid(data: Evidence, measured: LineMeasurement) -> tuple[float, float] | None:
+    """Return the centroid of a line's inner half and its error in km/s: the mean velocity weighted by what the line
+    adds to or takes from the straight line through its two sides, within 0.7 FWHM of its deepest or highest pixels.
+    """
+    line, fwhm = measured.line, measured.fwhm.value
+    region = region_around(data.spectrum, line.at(data.spectrum.medium), 6 * fwhm + 600)
+    if region is None:
+        return None
+    v, flux = region.velocity, region.flux
+    middle = measured.velocity.value
+    sides = (np.abs(v - middle) > 1.2 * fwhm) & (np.abs(v - middle) < 2.5 * fwhm + 200)
+    inner = np.abs(v - middle) < 0.7 * fwhm
+    if sides.sum() < 6 or inner.sum() < 3:
+        return None
+    level = np.polynomial.Polynomial.fit(v[sides], flux[sides], 1)
+    weight = (flux - level(v)) * (1 if measured.emission else -1)
+    inner &= weight > 0
+    if inner.sum() < 3:
+        return None
+    total = weight[inner].sum()
+    centre = float((weight * v)[inner].sum() / total)
+    error = float(np.sqrt((((v[inner] - centre) / region.weight[inner]) ** 2).sum()) / total)
+    return centre, error
 
 
 def _width_is_true(subject: str, hint: Hint, truth: Truth, given: Mapping[tuple[str, str], Hint]) -> bool | None:
@@ -323,6 +376,12 @@ def add_table(report: Results, counts: Counts, kinds: tuple[str, ...]) -> None:
         table.row(kind, promise.right, promise.wrong, promise.missed, *shown)
 
 
+def parts_of(counts: Counts) -> list[str]:
+    """Return the lines and classes of stars of each kind that were counted often enough for a promise of their own."""
+    given = counts.right + counts.wrong
+    return sorted(key for key, number in given.items() if ": " in key and number >= ENOUGH)
+
+
 def add_overlaps(report: Results, counts: Counts) -> None:
     table = report.table({"overlap": "", "noisier than around": "{}", "of": "{}"})
     for kind in ("sky line", "telluric", "arm join"):
@@ -332,8 +391,9 @@ def add_overlaps(report: Results, counts: Counts) -> None:
 def write(counts: Mapping[str, Counts], report: Results) -> None:
     """Store the promises of the half "report", and put the tables into the page."""
     text = ["# Written by `python -m tests.benchmarks.hints FOLDER --write`; not to be edited by hand.", ""]
-    for kind in KINDS:
-        promise = counts["report"].promise(kind)
+    counted = counts["report"]
+    for kind in (*KINDS, *parts_of(counted)):
+        promise = counted.promise(kind)
         text += [
             f'["{kind}"]',
             f"right = {promise.right}",
@@ -374,6 +434,8 @@ def main() -> None:
         title = "on which the promises rest" if half == "report" else "on which the bounds were chosen"
         report.text(f"### {spectra[half]} real spectra of the half “{half}”, {title}")
         add_table(report, counted, KINDS)
+        report.text("By line and class of stars, where there were five or more:")
+        add_table(report, counted, tuple(parts_of(counted)))
         add_overlaps(report, counted)
     report.text("### Simulated lines")
     simulated(report, options.seeds)

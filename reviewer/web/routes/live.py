@@ -268,7 +268,9 @@ def report(run: RunDep, sample: SampleDep) -> Response:
     """The trace of a sample with its pictures, spectrum and hints, as a zip."""
     trajectory, seen = sample.trajectory, run.settings.spectrum
     hints = {
-        z.id: measured.hints(seen, z, run.settings.task, measured.thought_on(trajectory, z))
+        z.id: measured.hints(
+            seen, z, run.settings.task, measured.thought_on(trajectory, z), measured.windows_after(trajectory, z)
+        )
         for z in trajectory.zooms
         if z.ok
     }

@@ -78,7 +78,7 @@ def test_a_coarse_sampling_is_stated_and_no_line_is_measured() -> None:
 
 def test_width_equivalent_width_and_velocity_are_the_simulated_ones() -> None:
     """σ 12 Å is an FWHM of 1 290 km/s; with a peak of 1.5 times the continuum the line has EW −45.1 Å."""
-    found = hints(star(snr=200), zoom(6400, 6700, "Hα"), TASKS["cv"])
+    found = hints(star(z=0.0, snr=200), zoom(6400, 6700, "Hα"), TASKS["cv"])
     assert hint_of(found, "width").text.startswith("FWHM 1\u202f29")
     text = hint_of(found, "emission").text
     assert text.startswith("Hα in emission, EW −45.")
@@ -86,7 +86,7 @@ def test_width_equivalent_width_and_velocity_are_the_simulated_ones() -> None:
 
 
 def test_without_a_task_the_line_is_measured_too() -> None:
-    hint = hint_of(hints(star(height=-0.5), zoom(6400, 6700, "H-alpha")), "absorption")
+    hint = hint_of(hints(star(z=0.0, height=-0.5), zoom(6400, 6700, "H-alpha")), "absorption")
     assert (hint.level, hint.subject) == ("ok", "Hα")
     assert hint.why.startswith("Right in ")
 
@@ -113,17 +113,21 @@ def test_a_line_that_is_not_there_is_reported_with_its_limit() -> None:
 
 
 def test_an_unknown_redshift_is_stated_and_a_known_one_is_not() -> None:
-    assert hint_of(hints(star(), zoom(6400, 6700, "Hα")), "redshift").text == "z is unknown, 0 taken"
-    assert "redshift" not in kinds(hints(star(z=0.0), zoom(6400, 6700, "Hα"), TASKS["cv"]))
+    """Once for a trace, on its first zoom."""
+    first = hints(star(), zoom(6400, 6700, "Hα"), others=())
+    assert hint_of(first, "redshift").text == "the file has no redshift: lines are searched at z = 0"
+    assert "redshift" not in kinds(hints(star(), zoom(6400, 6700, "Hα")))
+    assert "redshift" not in kinds(hints(star(z=0.0), zoom(6400, 6700, "Hα"), TASKS["cv"], others=()))
 
 
 def test_at_a_galaxys_redshift_a_stellar_task_is_measured_at_zero_too() -> None:
     """The line is at z = 0, the file says 0.35: at 0.35 there is nothing at Hα, at 0 there is."""
     spectrum = Spectrum(GRID, star().flux, star().ivar, redshift=0.35)
     found = hints(spectrum, zoom(6300, 6600, "Hα", frame="rest", z=0.35), TASKS["cv"])
-    text = hint_of(found, "redshift").text
-    assert text.startswith("z 0.3500 is not a star's; at z = 0 Hα: in emission, EW −45.")
+    assert hint_of(found, "redshift").text.startswith("if it is a star (z = 0), Hα: in emission, EW −45.")
     assert "emission" not in kinds(found)
+    first = hints(spectrum, zoom(6300, 6600, "Hα", frame="rest", z=0.35), TASKS["cv"], others=())
+    assert hint_of(first, "redshift").text == "the file's redshift 0.3500 is too large for a star, whose z is near 0"
 
 
 def test_a_carbon_stars_calcium_hydride_label_is_not_the_h_line_of_calcium() -> None:
@@ -168,7 +172,7 @@ def test_the_sky_does_not_shift_with_the_object_and_is_not_in_library_stars() ->
 
 def test_two_maxima_are_reported_with_their_separation_but_not_nitrogen_beside_halpha() -> None:
     peaks = sum(np.exp(-0.5 * ((GRID - HALPHA - d) / 6.0) ** 2) for d in (-12.0, 12.0))
-    spectrum = Spectrum(GRID, 100 * (1 + peaks), np.full(GRID.shape, 0.1))
+    spectrum = Spectrum(GRID, 100 * (1 + peaks), np.full(GRID.shape, 0.1), redshift=0.0)
     hint = hint_of(hints(spectrum, zoom(6400, 6700, "Hα"), TASKS["cv"]), "two maxima")
     assert hint.text.startswith("two maxima 1\u202f0")
     assert "two maxima" not in kinds(hints(star(), zoom(6400, 6700, "Hα"), TASKS["cv"]))
@@ -189,8 +193,10 @@ def test_two_balmer_lines_at_one_velocity_and_at_two() -> None:
     same = hint_of(hints(with_hbeta_at(20), zoom(6400, 6700, "Hα"), TASKS["cv"]), "velocity")
     assert same.text.endswith("one velocity")
     assert same.level != "look"
-    moved = hint_of(hints(with_hbeta_at(-330), zoom(6400, 6700, "Hα"), TASKS["cv"]), "velocity")
-    assert moved.text.endswith("the two lines do not have one velocity")
+    between = hint_of(hints(with_hbeta_at(-130), zoom(6400, 6700, "Hα"), TASKS["cv"]), "apart")
+    assert (between.level, between.text.endswith("km/s apart")) == ("plain", True)
+    moved = hint_of(hints(with_hbeta_at(-295), zoom(6400, 6700, "Hα"), TASKS["cv"]), "apart")
+    assert "not one velocity" in moved.text
     assert moved.level == "look"
 
 
@@ -288,7 +294,7 @@ def test_unexplained_emission_names_the_redshift_that_explains_it_and_other_peak
 
 def test_emission_that_a_line_explains_or_the_thought_mentions_is_not_reported() -> None:
     right = galaxy(0.3688, 0.3688, *GALAXY_LINES)
-    assert "unexplained" not in kinds(hints(right, zoom(4700, 5100, "Hβ", "rest", 0.3688), TASKS["cv"], whole=True))
+    assert "unexplained" not in kinds(hints(right, zoom(4700, 5100, "Hβ", "rest", 0.3688), TASKS["cv"], others=()))
     wrong = galaxy(0.3688, 0.0, *GALAXY_LINES)
     strongest = unexplained(wrong)
     assert strongest is not None
@@ -300,7 +306,7 @@ def test_unexplained_emission_is_reported_on_the_first_zoom_and_needs_two_peaks_
     wrong = galaxy(0.3688, 0.0, *GALAXY_LINES)
     away = zoom(4200, 4300, "Hγ")
     assert "unexplained" not in kinds(hints(wrong, away, TASKS["cv"]))
-    assert "unexplained" in kinds(hints(wrong, away, TASKS["cv"], whole=True))
+    assert "unexplained" in kinds(hints(wrong, away, TASKS["cv"], others=()))
     one = galaxy(0.05, 0.0, "Hβ")
     text = hint_of(hints(one, zoom(5000, 5200), TASKS["cv"]), "unexplained").text
     assert text.endswith("Å (observed) is no known line at z = 0")

@@ -57,7 +57,7 @@ class Scripted:
             yield from turn(conversation)
 
 
-def no_hints(spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str) -> list[dict[str, str]]:
+def no_hints(spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str, others: object) -> list[dict[str, str]]:
     return [{"level": "ok", "kind": "line", "why": "", "text": zoom.label}]
 
 
@@ -174,7 +174,7 @@ def test_an_internal_error_ends_its_sample_with_a_message_and_is_logged(caplog):
 
 
 def test_a_run_whose_samples_all_fail_has_failed_and_has_no_outcome(caplog) -> None:
-    def broken(spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str) -> list[dict[str, str]]:
+    def broken(spectrum: Spectrum, zoom: Zoom, task: Task | None, thought: str, others: object) -> list[dict[str, str]]:
         raise RuntimeError("no hints today")
 
     run = Runs(broken).start("AB", run_settings(), [Scripted()])

@@ -100,8 +100,8 @@ function goTo(event, row, aids) {
 }
 
 const ABOUT = t(
-  'A straight continuum through side bands, one Gaussian, errors from the inverse variances. Windows and side ' +
-    'bands are those of the class guide; a line without its own takes those of the nearest line of the same ' +
-    'ion. Equivalent widths are at rest, positive in absorption. “sky”: the line lies on a sky line, a ' +
+  'One Gaussian, with the lines that are blended with it, on a straight continuum; in a star with molecular bands ' +
+    'hydrogen, helium and forbidden lines stand on a curve that follows the bands. The hints use the same ' +
+    'measurement. Equivalent widths are at rest, positive in absorption. “sky”: the line lies on a sky line, a ' +
     'telluric band or an arm join. The mean velocity leaves such lines out.',
 )
