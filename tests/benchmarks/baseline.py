@@ -181,8 +181,6 @@ def main() -> None:
         trusted = [o for o in found if o.group[1] == "trusted"]
         for half in ("report", "choose"):
             sets[f'Real, half "{half}", trusted labels'] = [o for o in trusted if o.group[0] == half]
-        sets["Real, both halves, trusted labels"] = trusted
-        sets['Real, half "report", pipeline labels included'] = [o for o in found if o.group[0] == "report"]
     report = Results()
     for title, results in sets.items():
         spectra = len({o.who for o in results})

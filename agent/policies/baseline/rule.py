@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -51,18 +51,50 @@ _QUANTITIES = {
 _UNITS = {"equivalent_width": "Å", "fwhm": "km/s", "depth": "", "ratio": "", "slope": "", "roughness": ""}
 
 
-def number(value: float, digits: int) -> str:
-    """Format a number with a true minus sign."""
-    return f"{value:.{digits}f}".replace("-", "−")
+def number(value: float, decimals: int) -> str:
+    """Format a number with a true minus sign; negative decimals round to tens, hundreds, ..."""
+    return f"{round(value, decimals) + 0.0:.{max(0, decimals)}f}".replace("-", "−")
 
 
-def with_error(measured: Measured, unit: str = "") -> str:
-    """Format value ± error, both to two figures of the error."""
-    digits = 2
-    if measured.error > 0:
-        digits = min(4, max(0, 1 - math.floor(math.log10(measured.error))))
-    text = f"{number(measured.value, digits)} ± {number(measured.error, digits)}"
-    return f"{text} {unit}".rstrip()
+def decimals_of(value: float, error: float, bounds: Sequence[float] = ()) -> int:
+    """Return the decimals that show two figures of a number, but none below its error.
+
+    There are three where two do not tell it from a bound, or where tens or hundreds are off by more than the
+    error: a text is checked against a fresh measurement (``agent.hints.spans``).
+    """
+    finest = 3
+    if error > 0:
+        finest = max(-4, min(4, (1 if f"{error:e}"[0] == "1" else 0) - math.floor(math.log10(error))))
+    two = 1 - math.floor(math.log10(abs(value))) if value else finest
+    decimals = min(two, finest)
+    if any(abs(value - bound) <= 10.0**-decimals for bound in bounds):
+        decimals = min(decimals + 1, finest)
+    while decimals < 0 and abs(round(value, decimals) - value) > error:
+        decimals += 1
+    return decimals
+
+
+def with_error(measured: Measured, unit: str = "", bounds: Sequence[float] = ()) -> str:
+    """Format value ± error with the figures of ``decimals_of``; the error is at least 1 in the last place."""
+    value, error = measured.value, measured.error
+    decimals = decimals_of(value, error, bounds)
+    if decimals < 0 < error:  # 1100 ± 20: an error keeps its own figure where the places are filled with zeros
+        shown = number(max(error, 1.0), min(0, -math.floor(math.log10(error))))
+    else:
+        shown = number(max(error, 10.0**-decimals) if error > 0 else 0.0, decimals)
+    return f"{number(value, decimals)} ± {shown} {unit}".rstrip()
+
+
+def _value(finding: Finding) -> str:
+    """Return the quantity and the value of a finding: "equivalent width 8.5 ± 0.1 Å"."""
+    feature, measured = finding.feature, finding.measured
+    assert isinstance(measured, Measured)
+    bounds = [bound for bound in (feature.above, feature.below) if bound is not None]
+    return f"{_QUANTITIES[feature.quantity]} {with_error(measured, _UNITS[feature.quantity], bounds)}"
+
+
+def _snr(value: float) -> str:
+    return number(value, decimals_of(value, 0.01 * value))
 
 
 def opening(spectrum: Spectrum, at_rest: Spectrum) -> str:
@@ -76,7 +108,7 @@ def opening(spectrum: Spectrum, at_rest: Spectrum) -> str:
     text = f"The spectrum runs from {whole[0]:.0f} to {whole[1]:.0f} Å ({medium}, {frame})"
     if isinstance(snr, Undefined):
         return f"{text}; its S/N is undefined: {snr.reason}."
-    text += f" with a median S/N of {number(snr, 1)} per pixel."
+    text += f" with a median S/N of {_snr(snr)} per pixel."
     if (unit := spectrum.meta.get("flux_unit_in_file")) is not None:
         text += f" The file gives F_ν in {unit}; the fluxes were converted to F_λ."
     if spectrum.errors == "estimated":
@@ -110,8 +142,10 @@ def judged(finding: Finding, at_rest: Spectrum, shape: bool = True) -> str:
     if isinstance(measured, Undefined) or finding.presence is None:
         reason = measured.reason if isinstance(measured, Undefined) else "no bound"
         return f"{feature.name}: undefined, {reason}."
-    value = with_error(measured, _UNITS[feature.quantity])
-    text = f"{feature.name}: {_QUANTITIES[feature.quantity]} {value}"
+    text = f"{feature.name}: {_value(finding)}"
+    if feature.quantity in ("equivalent_width", "depth"):
+        # The hints measure a line against another continuum.
+        text += f" in {feature.span[0]:.0f}–{feature.span[1]:.0f} Å against its side bands"
     if feature.quantity == "equivalent_width":
         text += f" ({_sense(measured)})"
     confuser = feature.role == "confuser"
@@ -178,31 +212,91 @@ def _shape(feature: Feature, at_rest: Spectrum, measured: Measured) -> str:
     return f"Its shape: {'; '.join(parts)}."
 
 
-def weighing(assessment: Assessment) -> str:
-    """List what is for the class, what is against it, what could not be measured, and the sum."""
+def weighing(assessment: Assessment, title: str) -> str:
+    """Return a judgement in plain words and, behind it, a list of the points on either side and their sum."""
     ranked = sorted(assessment.measured, key=lambda f: -abs(f.points))
     sides = (
         ("For", [f for f in ranked if f.points >= 0.25]),
         ("Against", [f for f in ranked if f.points <= -0.25]),
         ("Deciding little", [f for f in ranked if 0.05 <= abs(f.points) < 0.25]),
     )
-    sentences = [f"{side}: {', '.join(_named(f) for f in findings)}." for side, findings in sides if findings]
+    lines = [judgement(assessment, title, figures=False) + "."]
+    lines += [f"{side}: {', '.join(_named(f) for f in findings)}." for side, findings in sides if findings]
+    if unseen := [_in_sentence(f.feature.name.partition(" (")[0]) for f in assessment.measured if _is_unseen(f)]:
+        lines.append(f"Not seen, and would count against it: {', '.join(unseen)}.")
     if len(assessment.measured) < len(assessment.findings):
-        sentences.append(f"Not measurable: {unmeasured(assessment.findings)}.")
+        lines.append(f"Not measurable: {unmeasured(assessment.findings)}.")
     total = f"Start {signed(assessment.start)}, total {signed(assessment.total)}"
     if assessment.total > 0 and not assessment.shown:
         total += ", but no primary feature is present, so the total counts as 0"
-    sentences.append(f"{total}; YES needs more than 0: {assessment.verdict}.")
-    return " ".join(sentences)
+    lines.append(f"{total}; YES needs more than 0: {assessment.verdict}.")
+    return "\n".join(lines)
+
+
+def judgement(assessment: Assessment, title: str, figures: bool) -> str:
+    """Return what decides, and what speaks against it or is excluded, as one sentence without its full stop.
+
+    :param title: of the task
+    :param figures: whether each feature has its value; then semicolons part them, so that each is read by itself
+    """
+    is_yes, name = assessment.verdict == "YES", _figure if figures else _name_or_not
+    kind = _with_article(re.sub(r" \(.*\)", "", title))
+    # What is present speaks for the class, a confuser against it; absent, it is the other way round.
+    plain = [f for f in assessment.measured if _within(f) is (f.points > 0) or f.feature.role == "confuser"]
+    ranked = sorted((f for f in plain if abs(f.points) >= 0.25), key=lambda f: f.points, reverse=is_yes)
+    deciding = [f for f in ranked[:3] if (f.points > 0) is is_yes]
+    # That a line is not in absorption is nothing new where it is in emission.
+    known = {f.feature.wavelengths[:1] for f in assessment.measured if _within(f) and f.points > 0} - {()}
+    opposing = [f for f in ranked[::-1] if (f.points > 0) is not is_yes]
+    opposing = [f for f in opposing if _within(f) or f.feature.wavelengths[:1] not in known]
+    listed = list(map(name, sorted(deciding, key=lambda f: not _within(f))))
+    parts = "; " if figures else ", "
+    text = f"{parts}and ".join(filter(None, (parts.join(listed[:-1]), *listed[-1:]))) or "no single feature decides"
+    if listed:
+        verb = ("are", "speak") if len(listed) > 1 else ("is", "speaks")
+        text += f" {f'{verb[0]} as expected of' if is_yes else f'{verb[1]} against'} {kind}"
+    unseen = [f for f in assessment.measured if is_yes and _is_unseen(f) and _what(f)]
+    unseen = [f for f in unseen if f.feature.wavelengths[:1] not in known] or unseen
+    other = [f for f in (*opposing[:1], *deciding) if _within(f) and f.feature.role == "confuser" and _what(f)]
+    if opposing:
+        text += f"; {'against' if is_yes else 'for'} it: {name(opposing[0])}"
+    if other:
+        text += f"; {_in_sentence(other[0].feature.name)} points to {_what(other[0])}"
+    elif unseen and not opposing:
+        text += f"; no {_in_sentence(unseen[0].feature.name)} seen, so {_what(unseen[0])} is unlikely"
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _what(confuser: Finding) -> str:
+    """Return what the spectrum would be, with which the ``why`` of a confuser begins: "a B star"; "" if it does not."""
+    begin = re.match(r"An? [^.:;]+", confuser.feature.why)
+    return f"a{begin[0][1:]}" if begin else ""
+
+
+def _is_unseen(finding: Finding) -> bool:
+    """Return whether a line or band that would count against the class is absent without doubt: nothing is detected."""
+    feature, measured = finding.feature, finding.measured
+    if feature.role != "confuser" or (finding.presence or 0.0) > 0.1 or isinstance(measured, Undefined):
+        return False
+    if feature.quantity == "equivalent_width" and feature.kind == "line" and absent(feature.name).startswith("no "):
+        bound = feature.below if feature.above is None else feature.above
+        return measured.value * (bound or 0.0) <= 0 or measured.significance < 3
+    return feature.quantity in ("ratio", "depth") and absent(feature.name).startswith("no ")
 
 
 def _named(finding: Finding) -> str:
-    return f"{_name_or_not(finding)} ({signed(finding.points)})"
+    unsure = finding.points > 0 and not _within(finding)
+    name = f"perhaps {_in_sentence(finding.feature.name)}" if unsure else _name_or_not(finding)
+    return f"{name} ({signed(finding.points)})"
 
 
 def _name_or_not(finding: Finding) -> str:
     """Return the feature's name, denied if the feature does not lie within its bounds."""
     return _in_sentence(finding.feature.name) if _within(finding) else absent(finding.feature.name)
+
+
+def _figure(finding: Finding) -> str:
+    return f"{_name_or_not(finding)} ({_value(finding)})"
 
 
 def _within(finding: Finding) -> bool:
@@ -211,46 +305,35 @@ def _within(finding: Finding) -> bool:
 
 def absent(name: str) -> str:
     """Deny a feature by its name: "no Hβ emission", "CaH 6385 not weak (CaH1)"."""
-    denied = re.sub(r" (very )?(weak|strong|broad|filled in)\b", r" not \1\2", name, count=1)
+    if name.startswith("No "):
+        return name[3:]
+    denied = re.sub(r" (very )?(weak|strong|broad|narrow|filled in)\b", r" not \1\2", name, count=1)
     return denied if denied != name else f"no {_in_sentence(name)}"
 
 
 def _in_sentence(name: str) -> str:
     """Write a name that begins with an ordinary word with a small letter: "blue continuum", but "He I 4471"."""
-    return name[0].lower() + name[1:] if re.match(r"(Blue|Hot|Narrow|High|Red|Broad|Weak|Strong)\b", name) else name
+    words = r"(Blue|Hot|High|Deep|No lines|Red|Broad|Weak|Strong)\b"
+    return name[0].lower() + name[1:] if re.match(words, name) else name
 
 
-def explanation(assessment: Assessment, reason: str = "") -> str:
-    """Explain the answer in a sentence or two: the measurements with most weight, on either side.
+def explanation(assessment: Assessment, title: str, reason: str = "") -> str:
+    """Explain the answer in two sentences: what decides and what speaks against it, and how clear that is.
 
+    :param title: of the task
     :param reason: why these data do not allow an answer; "" if they do
     """
     if reason:
         default = f"{assessment.verdict} is a default, because the format needs an answer; a person has to decide"
         return f"These data do not allow an answer: {reason}. {default}."
-    with_verdict = 1 if assessment.verdict == "YES" else -1
-    ranked = sorted(assessment.measured, key=lambda f: -with_verdict * f.points)
-    agreeing = [f for f in ranked[:3] if with_verdict * f.points >= 0.25]
-    opposing = [f for f in ranked[-1:] if with_verdict * f.points <= -0.25]
-    text = "; ".join(_figure(f) for f in agreeing) or "no single feature decides"
-    if opposing:
-        either = " either" if agreeing and not any(map(_within, [*agreeing, *opposing])) else ""
-        text += f"; but {_figure(opposing[0])}{either}"
     size = abs(assessment.score)
     margin = "a narrow decision" if size < 1 else "a decision" if size < 3 else "a clear decision"
-    return f"{text[0].upper()}{text[1:]}. By the scorecard this is {margin} ({signed(assessment.score)})."
-
-
-def _figure(finding: Finding) -> str:
-    measured = finding.measured
-    assert isinstance(measured, Measured)
-    quantity = _QUANTITIES[finding.feature.quantity]
-    value = with_error(measured, _UNITS[finding.feature.quantity])
-    return f"{_name_or_not(finding)} ({quantity} {value})"
+    decides = judgement(assessment, title, figures=True)
+    return f"{decides}. By the scorecard this is {margin} ({signed(assessment.score)})."
 
 
 NAME = "rule-based baseline"
-VERSION = "4"
+VERSION = "5"
 MAX_WINDOWS = 4
 """Number of zooms, at most: about what the published cold-start trajectories have (3.9 in the mean)."""
 
@@ -290,10 +373,10 @@ class Baseline:
             yield f" {_next(zooms[done], first=done == 0)}</think>\n"
             yield _call(zooms[done])
         else:
-            yield f"\n\n{_without_zoom(assessed, zooms, spectrum)}{weighing(assessed)}"
+            yield f"\n\n{_without_zoom(assessed, zooms, spectrum)}{weighing(assessed, task.title)}"
             if reason:
                 yield f" These data do not allow an answer; {assessed.verdict} is a default."
-            yield f"</think><answer>\\boxed{{{assessed.verdict}}} {explanation(assessed, reason)}</answer>"
+            yield f"</think><answer>\\boxed{{{assessed.verdict}}} {explanation(assessed, task.title, reason)}</answer>"
             yield Score(round(assessed.score, 4))
             if reason:
                 yield CannotTell(reason)
@@ -369,10 +452,14 @@ def _analysis(zoom: PlannedZoom, spectrum: Spectrum) -> str:
     at_rest = rest(spectrum)
     window = f"{zoom.window[0]} to {zoom.window[1]} Å"
     snr = signal_to_noise(at_rest, (float(zoom.window[0]), float(zoom.window[1])))
-    noise = f", S/N {number(snr, 1)} per pixel" if isinstance(snr, float) else ""
+    noise = f", S/N {_snr(snr)} per pixel" if isinstance(snr, float) else ""
     # If the width of the line is itself a finding, it is not described twice.
     shape = all(f.feature.quantity != "fwhm" for f in zoom.findings)
-    text = " ".join(judged(f, at_rest, shape) for f in zoom.findings)
+    described = [f.feature.wavelengths[:1] for f in zoom.findings]
+    text = " ".join(
+        judged(f, at_rest, shape and f.feature.wavelengths[:1] not in described[:at])
+        for at, f in enumerate(zoom.findings)
+    )
     return f"In the window {window}{noise}: {text}"
 
 

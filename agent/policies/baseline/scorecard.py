@@ -21,6 +21,7 @@ from agent.measure import COARSE, Measured, Undefined, measure_feature, rest, si
 from agent.measure.values import number
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
+from agent.tasks.values import Quantity
 from agent.trajectory.steps import Verdict
 
 FILE = Path(__file__).with_name("scorecards.toml")
@@ -48,6 +49,12 @@ MIN_SNR = 3.0
 
 _TOLERANCE = {"equivalent_width": 0.3, "fwhm": 60.0, "depth": 0.015, "ratio": 0.015, "slope": 0.2, "roughness": 0.003}
 _RELATIVE_TOLERANCE = 0.1
+_WIDEST_TOLERANCE = 0.4
+"""The widest tolerance, as a fraction of the distance from no feature at all to its bound: what is measured to be
+nothing must not be within reach of the bound.
+"""
+_NOTHING = {"ratio": 1.0}
+"""What is measured where there is no feature, if it is not 0."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +149,8 @@ def _measured(spectrum: Spectrum, task: Task) -> Assessment:
         points, here = 0.0, present[feature.name]
         if here is not None:
             worth = card.of(feature)
-            points = counted * (worth.present * here + worth.absent * (1 - here))
+            share = share_present(feature, here)
+            points = counted * (worth.present * share + worth.absent * (1 - share))
         shown = feature.in_medium(spectrum.medium)
         findings.append(Finding(shown, measured[feature.name], here, points, counted))
     return Assessment(tuple(findings), card.start)
@@ -195,10 +203,24 @@ def presence(feature: Feature, measured: Measured) -> float:
     probability = 1.0
     for bound, side in ((feature.above, 1), (feature.below, -1)):
         if bound is not None:
-            tolerance = _TOLERANCE[feature.quantity] + _RELATIVE_TOLERANCE * abs(bound)
-            sigma = math.hypot(measured.error, tolerance)
+            sigma = math.hypot(measured.error, tolerance(feature.quantity, bound))
             probability *= 0.5 * (1 + math.erf(side * (measured.value - bound) / (sigma * math.sqrt(2))))
     return probability
+
+
+def share_present(feature: Feature, presence: float) -> float:
+    """Return the share of the points for *present* that a feature gets; the rest is that of its points for *absent*.
+
+    A confuser counts from even odds on: one that is probably absent does not speak against the class at all.
+    """
+    return max(0.0, 2 * presence - 1) if feature.role == "confuser" else presence
+
+
+def tolerance(quantity: Quantity, bound: float) -> float:
+    """Return by how much a value may be off its bound for reasons that its error does not include, in its unit."""
+    distance = abs(bound - _NOTHING.get(quantity, 0.0))
+    widest = _WIDEST_TOLERANCE * distance or _TOLERANCE[quantity]
+    return min(_TOLERANCE[quantity] + _RELATIVE_TOLERANCE * distance, widest)
 
 
 @cache

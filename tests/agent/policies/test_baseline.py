@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent.loop import run
 from agent.measure import Measured, Undefined, measure_feature, rest
 from agent.measure.values import power_of, redshift_text
-from agent.policies.baseline import rule
+from agent.policies.baseline import rule, scorecard
 from agent.policies.baseline.rule import MAX_WINDOWS, NAME, Baseline, plan_zooms
 from agent.policies.baseline.scorecard import PLAIN, assess, presence, scorecards
 from agent.simulate import CLASSES, KINDS, simulate, truth
@@ -50,7 +50,8 @@ def test_the_numbers_in_the_text_are_the_measured_numbers(draft):
     measured = measure_feature(rest(CV), feature)
     thoughts = " ".join(s.text for s in draft.steps if isinstance(s, Think))
     value = rule.with_error(measured, "Å")
-    assert f"Hα emission: equivalent width {value} (emission), expected below −8 Å: yes." in thoughts
+    where = "in 6517–6612 Å against its side bands"
+    assert f"Hα emission: equivalent width {value} {where} (emission), expected below −8 Å: yes." in thoughts
 
 
 def test_the_points_in_the_text_add_up_to_the_sum_in_the_text(draft):
@@ -110,11 +111,62 @@ def test_presence_is_a_probability_that_grows_into_the_bounds(value, error):
 
 
 @given(st.floats(-1e5, 1e5), st.floats(1e-5, 1e4))
-def test_a_number_is_written_with_its_error_to_the_same_decimals(value, error):
+def test_a_number_is_off_by_no_more_than_its_error_or_its_last_digit(value, error):
     shown, its_error = rule.with_error(Measured(value, error)).split(" ± ")
-    assert len(shown.partition(".")[2]) == len(its_error.partition(".")[2])
     decimals = len(shown.partition(".")[2])
-    assert float(shown.replace("−", "-")) == pytest.approx(value, abs=0.51 * 10**-decimals)
+    assert len(its_error.partition(".")[2]) == decimals
+    assert float(shown.replace("−", "-")) == pytest.approx(value, abs=max(error, 0.51 * 10**-decimals))
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "bounds", "text"),
+    [
+        (8.476, 0.058, (), "8.5 ± 0.1"),
+        (8.776, 0.058, (8.8,), "8.78 ± 0.06"),
+        (-0.012, 0.022, (0.25,), "−0.01 ± 0.02"),
+        (1.027, 0.01, (0.94,), "1.03 ± 0.01"),
+        (1105.0, 20.3, (), "1100 ± 20"),
+        (1149.0, 20.3, (), "1150 ± 20"),
+        (0.9238, 0.0004, (0.94,), "0.92 ± 0.01"),
+        (-1396.2, 17.5, (), "−1400 ± 20"),
+    ],
+)
+def test_a_number_has_two_figures_unless_a_third_decides(value, error, bounds, text):
+    assert rule.with_error(Measured(value, error), "", bounds) == text
+
+
+def nothing(feature):
+    """What is measured at high S/N where a feature is not: no line or band, half the width, twice what is filled in."""
+    bound = feature.below if feature.above is None else feature.above
+    value = {"equivalent_width": 0.0, "depth": 0.0, "ratio": 1.0, "slope": 0.0}.get(feature.quantity, 0.5 * bound)
+    if feature.is_present(value):
+        value = 2.0 * bound
+    return Measured(value, 0.02 * abs(bound - value))
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
+@pytest.mark.parametrize("is_member", [True, False])
+def test_a_confuser_that_is_measured_absent_has_no_word_against_the_class(monkeypatch, task, is_member):
+    def measured(_, feature):
+        if feature.role == "confuser" or not is_member:
+            return nothing(feature)
+        bounds = [b for b in (feature.above, feature.below) if b is not None]
+        return Measured(sum(bounds) / 2 if len(bounds) == 2 else bounds[0] + (2 if feature.above else -2), 0.01)
+
+    monkeypatch.setattr(scorecard, "measure_feature", measured)
+    found = assess(featureless(), task)
+    assert (found.verdict == "YES") is is_member
+    weighing, explanation = rule.weighing(found, task.title), rule.explanation(found, task.title)
+    against = [line for line in weighing.splitlines() if line.startswith("Against")]
+    for finding in found.findings:
+        if finding.feature.role == "confuser":
+            assert finding.presence < 0.02, finding.feature.name
+            assert finding.points == 0
+            assert not any(f"{finding.feature.name} (" in line for line in against)
+            assert finding.feature.name not in explanation.partition("against")[2]
+            assert rule._what(finding), f"{finding.feature.name}: its why begins with what the spectrum would be"
+    if "against it" not in explanation:
+        assert (" is unlikely" in explanation) is is_member
 
 
 def test_scorecards_name_the_features_of_their_task_and_nothing_absent_speaks_for_a_class():
@@ -165,7 +217,7 @@ def test_without_a_primary_feature_the_sum_counts_as_0_at_most():
     without = replace(found, findings=absent)
     assert without.total > 0
     assert (without.score, without.verdict) == (0.0, "NO")
-    weighing = rule.weighing(without)
+    weighing = rule.weighing(without, "CV")
     assert "but no primary feature is present, so the total counts as 0; YES needs more than 0: NO." in weighing
 
 
@@ -197,19 +249,20 @@ def confuser_of_a_cv():
         ("He I 4471", "no He I 4471"),
         ("CaH 6385 weak (CaH1)", "CaH 6385 not weak (CaH1)"),
         ("He I 4471 very strong", "He I 4471 not very strong"),
+        ("No lines (DC)", "lines (DC)"),
     ],
 )
 def test_an_absent_feature_is_denied_in_plain_english(name, denied):
     assert rule.absent(name) == denied
 
 
-def test_sentences_have_the_right_article_and_deny_twice_with_either():
+def test_sentences_have_the_right_article_and_deny_what_is_absent():
     assert "whether this is an M-type Giant (gM)." in run(CV, TASKS["gm"], Baseline(), max_turns=1).steps[0].text
     assert "whether this is a B-type Star." in run(CV, TASKS["b"], Baseline(), max_turns=1).steps[0].text
     found = assess(CV, TASKS["cv"])
     one, two = (replace(f, presence=0.1, points=p) for f, p in zip(found.measured, (-2.0, 1.0), strict=False))
-    text = rule.explanation(replace(found, findings=(one, two)))
-    assert re.search(r"^No Hα emission \(.*\); but no Hβ emission \(.*\) either\. By the scorecard", text)
+    text = rule.explanation(replace(found, findings=(one, two)), "Cataclysmic Variable (CV)")
+    assert re.search(r"^No Hα emission \(.*\) speaks against a Cataclysmic Variable\. By the scorecard", text)
     assert ", would count against it below −3 Å; it is not." in confuser_of_a_cv()
 
 
@@ -280,7 +333,8 @@ def test_a_task_without_a_scorecard_gets_plain_points():
     assert found.start == 0
     for finding in found.measured:
         worth = PLAIN[finding.feature.role]
-        expected = worth.present * finding.presence + worth.absent * (1 - finding.presence)
+        share = scorecard.share_present(finding.feature, finding.presence)
+        expected = worth.present * share + worth.absent * (1 - share)
         assert finding.points == pytest.approx(finding.counted * expected)
     assert found.verdict == "YES"
 
