@@ -212,7 +212,7 @@ def _prepared(spectrum: Spectrum, z: float) -> _Data | None:
     if spectrum.frame == "observed":
         # Sky and atmosphere do not move with the object.
         observed = grid.wavelengths(first, first + flux.size) * (1.0 + z)
-        for band in sky_bands():
+        for band in sky_bands(spectrum.survey):
             if band.kind != "telluric" and band.hi - band.lo > _NARROW:
                 continue
             lo, hi = band.window("vacuum")
