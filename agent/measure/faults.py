@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from agent.language import deferred
+from agent.language import deferred, joined
 from agent.lines import SkyBand, from_space, lines, sky_bands, survey
 from agent.measure.molecules import molecule
 from agent.measure.pixels import COARSE, BoolArray, FloatArray, rest
@@ -99,12 +99,9 @@ def step(spectrum: Spectrum, join: SkyBand) -> Fault | Undefined:
     places, short, _ = _steps(at, flux, error, 4)
     steepest = (short[np.abs(places - where[best]) <= 20.0] * np.sign(size.value)).max(initial=0.0)
     distance = at - where[best]
-    sides = [
-        np.polyfit(distance[side], flux[side], 1)[1]
-        for side in ((distance < -FAR[0]) & (distance > -FAR[1]), (distance > FAR[0]) & (distance < FAR[1]))
-        if side.sum() > 9
-    ]
-    lasting = float(np.diff(sides).sum()) / float(np.median(flux[np.abs(distance) < FAR[1]])) / size.value
+    sides = ((distance * sign > FAR[0]) & (distance * sign < FAR[1]) for sign in (-1, 1))
+    before, after = (np.polyfit(distance[side], flux[side], 1)[1] if side.sum() > 9 else 0.0 for side in sides)
+    lasting = (after - before) / float(np.median(flux[np.abs(distance) < FAR[1]])) / size.value
     if steepest < SHARP * abs(size.value) or not LASTING[0] < lasting < LASTING[1]:
         return Undefined(_LOOK_ALIKE)
     text = deferred("step of {size:.0f} % at {at:.0f} Å", size=100 * abs(size.value), at=where[best])
@@ -112,20 +109,14 @@ def step(spectrum: Spectrum, join: SkyBand) -> Fault | Undefined:
 
 
 def _steps(at: FloatArray, flux: FloatArray, error: FloatArray, side: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return places between bins (n,) without gaps about them, relative steps there, and errors of these."""
+    """Return places (n,) between bins, relative steps there, and errors of these."""
+    value = np.linalg.pinv(np.vander(np.arange(side) + 0.5, 2))[1]  # of a straight line, half a bin before its first
+    kernel = np.concatenate([-value[::-1], value])
     x, y, e = (sliding_window_view(values, 2 * side) for values in (at, flux, error))
     level = np.median(y, axis=1)
     near = (x[:, -1] - x[:, 0] < 20.0 * side + 150.0) & (x[:, side] - x[:, side - 1] < 45.0) & (level > 0)
-    x, y, e, level = x[near], y[near], e[near], level[near]
-    where = (x[:, side - 1] + x[:, side]) / 2
-    change, variance = np.zeros_like(where), np.zeros_like(where)
-    for part, sign in ((slice(0, side), -1.0), (slice(side, None), 1.0)):
-        u = x[:, part] - where[:, None]
-        s1, s2 = u.sum(axis=1), (u * u).sum(axis=1)
-        weight = (s2[:, None] - s1[:, None] * u) / (side * s2 - s1**2)[:, None]
-        change += sign * (weight * y[:, part]).sum(axis=1)
-        variance += ((weight * e[:, part]) ** 2).sum(axis=1)
-    return where, change / level, np.sqrt(variance) / level
+    where, size, variance = (x[:, side - 1] + x[:, side]) / 2, y @ kernel / level, e**2 @ kernel**2 / level**2
+    return where[near], size[near], np.sqrt(variance[near])
 
 
 def fringes(spectrum: Spectrum) -> Fault | Undefined:
@@ -185,13 +176,8 @@ def end(spectrum: Spectrum, red: bool) -> Fault | Undefined:
     # What leads to it is not to be trusted either.
     stretch = int(np.cumprod(np.abs(ratio - 1.0) > 0.2).sum())
     lo, hi = sorted((float(wavelength[0]), float(wavelength[stretch - 1])))
-    share = 100 * max(0.0, 1.0 + size.value)
-    text = deferred(
-        "{lo:.0f}–{hi:.0f} Å, the end of the range, has {share:.0f} % of the continuum next to it",
-        lo=lo,
-        hi=hi,
-        share=share,
-    )
+    words = {"lo": lo, "hi": hi, "share": 100 * max(0.0, 1.0 + size.value)}
+    text = deferred("{lo:.0f}–{hi:.0f} Å, the end of the range, has {share:.0f} % of the continuum next to it", **words)
     return Fault("end", (lo, hi), size, text)
 
 
@@ -214,11 +200,9 @@ def second_order(spectrum: Spectrum) -> Fault | Undefined:
     if slope > -1.0 or size.value < max(EXCESS, 3 * onset) or size.significance < SIGMA:
         return Undefined(_NOTHING)
     begin = float(at[red][np.argmax(above[red] > size.value / 4)])
-    text = deferred(
-        "flux beyond {at:.0f} Å rises to {size:.0f} % above the blue continuum: second order, or a cool companion",
-        at=begin,
-        size=100 * size.value,
-    )
+    words = {"at": begin, "size": 100 * size.value}
+    beyond = deferred("flux beyond {at:.0f} Å rises to {size:.0f} % above the blue continuum", **words)
+    text = joined((beyond, deferred("second order, or a cool companion")))
     return Fault("second order", (begin, float(at[-1])), size, text)
 
 
@@ -241,7 +225,7 @@ def in_one_exposure(spectrum: Spectrum) -> Iterator[Fault]:
         error = np.sqrt(1.0 / np.where(both, weight, 1.0) + 1.0 / np.where(both, left, 1.0))
         # The others show none, and the spectrum has it: its pipeline did not take it out.
         alone = both & (np.abs(others - continuum) < np.abs(more) / 2) & (here * more > 0)
-        alone &= (np.abs(more) > SIGMA * error) & (np.abs(here) > np.maximum(SIGMA * noise, PEAK * np.abs(continuum)))
+        alone &= (np.abs(more) > SIGMA * error) & (np.abs(here) > np.maximum(3.0 * noise, PEAK * np.abs(continuum)))
         runs = np.flatnonzero(np.diff(np.concatenate(([0], alone.view("i1"), [0])))).reshape(-1, 2)
         for start, stop in runs[np.diff(runs)[:, 0] > 1]:
             top = int(start + np.argmax(np.abs(here[start:stop])))
@@ -249,11 +233,11 @@ def in_one_exposure(spectrum: Spectrum) -> Iterator[Fault]:
     for significance, height, top, number, start, stop in sorted(peaks, reverse=True)[:3]:
         size = height / max(abs(float(continuum[top])), 1e-300)
         at, count = spectrum.wavelength, int((ivar[:, top] > 0).sum()) - 1
-        facts = {"at": at[top], "name": spectrum.exposures[number].name, "number": number + 1, "count": count}
-        text = deferred("peak at {at:.0f} Å in exposure {number} ({name}) only; {count} others do not show it", **facts)
+        words = {"at": at[top], "name": spectrum.exposures[number].name, "number": number + 1, "count": count}
+        text = deferred("peak at {at:.0f} Å in exposure {number} ({name}) only; {count} others do not show it", **words)
         if height < 0:
             text = deferred(
-                "dip at {at:.0f} Å in exposure {number} ({name}) only; {count} others do not show it", **facts
+                "dip at {at:.0f} Å in exposure {number} ({name}) only; {count} others do not show it", **words
             )
         window = float(at[start]) - 5.0, float(at[stop - 1]) + 5.0
         yield Fault("one exposure", window, Measured(size, abs(size) / significance), text)

@@ -31,27 +31,6 @@ FLAWLESS = replace(SURVEYS["LAMOST"], joins=(), calibration=0.0)
 CLEAN = ("CALSPEC", "MILES", "STELIB", "PyHammer")
 
 
-def with_step(spectrum: Spectrum, size: float) -> FloatArray:
-    return spectrum.flux * np.where(spectrum.wavelength > 5850.0, 1.0 + size, 1.0)
-
-
-def with_fringes(spectrum: Spectrum, size: float) -> FloatArray:
-    """A ripple with a period of 50 Å at 8000 Å, from 7000 Å on."""
-    ramp = np.clip((spectrum.wavelength - 7000.0) / 1000.0, 0.0, 1.0)
-    return spectrum.flux * (1.0 + size * ramp * np.cos(2 * np.pi * 8000.0**2 / 50.0 / spectrum.wavelength))
-
-
-def with_end(spectrum: Spectrum, size: float) -> FloatArray:
-    """The last 60 Å lose ``size`` of their flux."""
-    return spectrum.flux * np.where(spectrum.wavelength > spectrum.wavelength[-1] - 60.0, 1.0 - size, 1.0)
-
-
-def with_second_order(spectrum: Spectrum, size: float) -> FloatArray:
-    """Light of half the wavelength, ``size`` as strong, beyond 6400 Å."""
-    half = np.interp(spectrum.wavelength / 2, spectrum.wavelength, spectrum.flux)
-    return spectrum.flux + size * half * np.clip((spectrum.wavelength - 6400.0) / 400.0, 0.0, 1.0)
-
-
 def with_a_peak(spectrum: Spectrum, size: float, seed: int = 0) -> Spectrum:
     """The mean of four exposures, the second with a peak at 6000 Å of ``size`` times the flux."""
     rng = np.random.default_rng(seed)
@@ -63,13 +42,33 @@ def with_a_peak(spectrum: Spectrum, size: float, seed: int = 0) -> Spectrum:
     return replace(spectrum, flux=np.mean(fluxes, axis=0), ivar=4 * ivar / 2, exposures=exposures)
 
 
-INSERTED: Mapping[str, tuple[Callable[[Spectrum, float], FloatArray | Spectrum], str, tuple[float, ...]]] = {
-    "step": (with_step, "LAMOST", (0.0, 0.05, 0.08, 0.12, 0.2)),
-    "fringes": (with_fringes, "SDSS", (0.0, 0.02, 0.04, 0.08)),
-    "end": (with_end, "LAMOST", (0.0, 0.5, 0.9, 1.0)),
-    "second order": (with_second_order, "", (0.0, 0.05, 0.1, 0.2, 0.4)),
-    "one exposure": (with_a_peak, "SDSS", (0.0, 0.5, 1.0, 2.0, 4.0)),
+Insert = Callable[[Spectrum, float], FloatArray | Spectrum]
+INSERTED: Mapping[str, tuple[Insert, str, tuple[float, ...]]] = {
+    "step": (
+        lambda s, size: s.flux * np.where(s.wavelength > 5850.0, 1.0 + size, 1.0),
+        "LAMOST",
+        (0.0, 0.08, 0.12, 0.2),
+    ),
+    # A period of 50 Å at 8000 Å, growing from 7000 Å on.
+    "fringes": (
+        lambda s, size: s.flux + s.flux * size * _ramp(s, 7000.0) * np.cos(2.56e6 * np.pi / s.wavelength),
+        "SDSS",
+        (0.0, 0.02, 0.04, 0.08),
+    ),
+    "end": (lambda s, size: s.flux * np.where(s.wavelength > 9040.0, 1.0 - size, 1.0), "LAMOST", (0.0, 0.5, 0.9, 1.0)),
+    # Light of half the wavelength.
+    "second order": (
+        lambda s, size: s.flux + size * _ramp(s, 6400.0) * np.interp(s.wavelength / 2, s.wavelength, s.flux),
+        "",
+        (0.0, 0.05, 0.1, 0.2),
+    ),
+    "one exposure": (with_a_peak, "SDSS", (0.0, 0.5, 1.0, 2.0)),
 }
+"""By kind: what inserts the fault into a spectrum with a strength, the survey that it needs, strengths."""
+
+
+def _ramp(spectrum: Spectrum, begin: float) -> FloatArray:
+    return np.clip((spectrum.wavelength - begin) / 1000.0, 0.0, 1.0)
 
 
 def add_simulated(report: Results, seeds: int) -> None:
