@@ -43,12 +43,12 @@ PEAK = 0.1  # of the continuum
 
 _TOO_LITTLE = deferred("too little data")
 _NOTHING = deferred("nothing stands out")
-_LOOK_ALIKE = deferred("bands or broad lines look the same")
+_AMBIGUOUS = deferred("bands or broad lines look the same")
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault: "step", "fringes", "end", "second order" or "one exposure".
+    """A fault: "step", "fringes", "end", "order" or "exposure".
 
     :param window: what it disturbs, Å, observed, in the medium of the spectrum
     :param size: as a fraction of the flux: height of a step or peak, amplitude of a ripple, flux lost or added
@@ -80,7 +80,7 @@ def step(spectrum: Spectrum, join: SkyBand) -> Fault | Undefined:
     """
     lo, hi = join.window(spectrum.medium)
     if abs(spectrum.redshift or 0.0) > STELLAR or _has_bands(spectrum):
-        return Undefined(_LOOK_ALIKE)
+        return Undefined(_AMBIGUOUS)
     at, flux, error = _bins(spectrum, 10.0, ~_on_features(spectrum))
     if at.size < 60:
         return Undefined(_TOO_LITTLE)
@@ -103,7 +103,7 @@ def step(spectrum: Spectrum, join: SkyBand) -> Fault | Undefined:
     before, after = (np.polyfit(distance[side], flux[side], 1)[1] if side.sum() > 9 else 0.0 for side in sides)
     lasting = (after - before) / float(np.median(flux[np.abs(distance) < FAR[1]])) / size.value
     if steepest < SHARP * abs(size.value) or not LASTING[0] < lasting < LASTING[1]:
-        return Undefined(_LOOK_ALIKE)
+        return Undefined(_AMBIGUOUS)
     text = deferred("step of {size:.0f} % at {at:.0f} Å", size=100 * abs(size.value), at=where[best])
     return Fault("step", (float(where[best]) - 100.0, float(where[best]) + 100.0), size, text)
 
@@ -113,10 +113,10 @@ def _steps(at: FloatArray, flux: FloatArray, error: FloatArray, side: int) -> tu
     value = np.linalg.pinv(np.vander(np.arange(side) + 0.5, 2))[1]  # of a straight line, half a bin before its first
     kernel = np.concatenate([-value[::-1], value])
     x, y, e = (sliding_window_view(values, 2 * side) for values in (at, flux, error))
-    level = np.median(y, axis=1)
-    near = (x[:, -1] - x[:, 0] < 20.0 * side + 150.0) & (x[:, side] - x[:, side - 1] < 45.0) & (level > 0)
-    where, size, variance = (x[:, side - 1] + x[:, side]) / 2, y @ kernel / level, e**2 @ kernel**2 / level**2
-    return where[near], size[near], np.sqrt(variance[near])
+    near = (x[:, -1] - x[:, 0] < 20.0 * side + 150.0) & (x[:, side] - x[:, side - 1] < 45.0)
+    near &= np.median(y, axis=1) > 0
+    x, y, e, level = x[near], y[near], e[near], np.median(y[near], axis=1)
+    return (x[:, side - 1] + x[:, side]) / 2, y @ kernel / level, np.sqrt(e**2 @ kernel**2) / level
 
 
 def fringes(spectrum: Spectrum) -> Fault | Undefined:
@@ -191,7 +191,7 @@ def second_order(spectrum: Spectrum) -> Fault | Undefined:
     if survey(spectrum.survey) or from_space(spectrum.survey) or blue.sum() < 60 or red.sum() < 30:
         return Undefined(_TOO_LITTLE)
     if (flux <= 3.0 * error).any() or _has_bands(spectrum):
-        return Undefined(_LOOK_ALIKE)
+        return Undefined(_AMBIGUOUS)
     x, y = np.log(at), np.log(flux)
     slope, level = np.polyfit(x[blue], y[blue], 1)
     above = np.expm1(y - slope * x - level)
@@ -203,7 +203,7 @@ def second_order(spectrum: Spectrum) -> Fault | Undefined:
     words = {"at": begin, "size": 100 * size.value}
     beyond = deferred("flux beyond {at:.0f} Å rises to {size:.0f} % above the blue continuum", **words)
     text = joined((beyond, deferred("second order, or a cool companion")))
-    return Fault("second order", (begin, float(at[-1])), size, text)
+    return Fault("order", (begin, float(at[-1])), size, text)
 
 
 def in_one_exposure(spectrum: Spectrum) -> Iterator[Fault]:
@@ -216,6 +216,12 @@ def in_one_exposure(spectrum: Spectrum) -> Iterator[Fault]:
     )
     continuum = _running_median(spectrum.flux, 61)
     noise = 1.0 / np.sqrt(np.where(spectrum.ivar > 0, spectrum.ivar, np.inf))
+    for own, weight in zip(flux, ivar, strict=True):
+        # Exposures differ in throughput, and need not be calibrated.
+        level = _running_median(own, 61)
+        scale = np.divide(continuum, level, out=np.zeros_like(level), where=(level > 0) & (continuum > 0))
+        own *= scale
+        weight *= np.divide(1.0, scale**2, out=np.zeros_like(scale), where=scale > 0)
     peaks = []
     for number, (own, weight) in enumerate(zip(flux, ivar, strict=True)):
         left = ivar.sum(axis=0) - weight
@@ -240,15 +246,15 @@ def in_one_exposure(spectrum: Spectrum) -> Iterator[Fault]:
                 "dip at {at:.0f} Å in exposure {number} ({name}) only; {count} others do not show it", **words
             )
         window = float(at[start]) - 5.0, float(at[stop - 1]) + 5.0
-        yield Fault("one exposure", window, Measured(size, abs(size) / significance), text)
+        yield Fault("exposure", window, Measured(size, abs(size) / significance), text)
 
 
 def _has_bands(spectrum: Spectrum) -> bool:
     """Return whether molecular bands may be there."""
     at_rest = rest(spectrum)
-    evidence = [found for name in ("TiO", "C2", "CN", "ZrO") if (found := molecule(at_rest, name))]
+    evidence = [entry for name in ("TiO", "C2", "CN", "ZrO") if (entry := molecule(at_rest, name))]
     low = (value.value < 0.9 for _, value in evidence[0].indices if isinstance(value, Measured))
-    return any(found.state == "present" for found in evidence) or any(low)
+    return any(entry.state == "present" for entry in evidence) or any(low)
 
 
 def _on_features(spectrum: Spectrum) -> BoolArray:

@@ -32,13 +32,17 @@ CLEAN = ("CALSPEC", "MILES", "STELIB", "PyHammer")
 
 
 def with_a_peak(spectrum: Spectrum, size: float, seed: int = 0) -> Spectrum:
-    """The mean of four exposures, the second with a peak at 6000 Å of ``size`` times the flux."""
+    """The mean of four exposures of different levels, the second with a peak at 6000 Å of ``size`` times the flux."""
     rng = np.random.default_rng(seed)
     seen, error = spectrum.ivar > 0, 2.0 / np.sqrt(np.where(spectrum.ivar > 0, spectrum.ivar, 1.0))
     fluxes = [spectrum.flux + rng.normal(0.0, error) for _ in range(4)]
     fluxes[1] += size * spectrum.flux * np.exp(-0.5 * ((spectrum.wavelength - 6000.0) / 3.0) ** 2)
     ivar = np.where(seen, error**-2, 0.0)
-    exposures = tuple(Exposure(f"B{n}", spectrum.wavelength, flux, ivar) for n, flux in enumerate(fluxes))
+    levels = rng.uniform(0.3, 3.0, 4)
+    exposures = tuple(
+        Exposure(f"B{n}", spectrum.wavelength, flux * level, ivar / level**2)
+        for n, (flux, level) in enumerate(zip(fluxes, levels, strict=True))
+    )
     return replace(spectrum, flux=np.mean(fluxes, axis=0), ivar=4 * ivar / 2, exposures=exposures)
 
 
@@ -57,12 +61,12 @@ INSERTED: Mapping[str, tuple[Insert, str, tuple[float, ...]]] = {
     ),
     "end": (lambda s, size: s.flux * np.where(s.wavelength > 9040.0, 1.0 - size, 1.0), "LAMOST", (0.0, 0.5, 0.9, 1.0)),
     # Light of half the wavelength.
-    "second order": (
+    "order": (
         lambda s, size: s.flux + size * _ramp(s, 6400.0) * np.interp(s.wavelength / 2, s.wavelength, s.flux),
         "",
         (0.0, 0.05, 0.1, 0.2),
     ),
-    "one exposure": (with_a_peak, "SDSS", (0.0, 0.5, 1.0, 2.0)),
+    "exposure": (with_a_peak, "SDSS", (0.0, 0.5, 1.0, 2.0)),
 }
 """By kind: what inserts the fault into a spectrum with a strength, the survey that it needs, strengths."""
 

@@ -17,8 +17,9 @@ from agent.hints import MOST, Hint, hints, thought_on
 from agent.hints.line_table import line_table
 from agent.hints.promises import Promise
 from agent.hints.unexplained import unexplained
-from agent.lines import air_to_vacuum, bands, lines
+from agent.lines import air_to_vacuum, bands, lines, sky_bands
 from agent.spectrum import Spectrum, read
+from agent.spectrum.readers.producers import producer
 from agent.trajectory import Drafter, Think, Trajectory, Zoom
 
 TASKS = tasks.load()
@@ -169,6 +170,14 @@ def test_a_space_telescope_sees_no_sky(survey: str) -> None:
     assert not {"telluric", "sky line", "arm join"} & set(kinds(found))
     assert all(row.at_zero.sky == "" for row in line_table(star(survey=survey), TASKS["gm"]).rows)
     assert any(row.at_zero.sky for row in line_table(star(survey="Isaac Newton"), TASKS["gm"]).rows)
+
+
+def test_the_reader_names_the_space_telescope() -> None:
+    for telescope in ("IUE", "SPHEREx", "GALEX", "HST", "JWST"):
+        maker = producer([lambda card, value=telescope: value if card == "TELESCOP" else ""])
+        assert maker is not None
+        assert sky_bands(maker.survey) == (), telescope
+    assert sky_bands("Hubble-like") == sky_bands("")
 
 
 def test_a_fault_of_the_data_is_reported_on_the_window_that_it_disturbs() -> None:
