@@ -104,7 +104,9 @@ def step(spectrum: Spectrum, join: SkyBand) -> Fault | Undefined:
     lasting = (after - before) / float(np.median(flux[np.abs(distance) < FAR[1]])) / size.value
     if steepest < SHARP * abs(size.value) or not LASTING[0] < lasting < LASTING[1]:
         return Undefined(_AMBIGUOUS)
-    text = deferred("step of {size:.0f} % at {at:.0f} Å", size=100 * abs(size.value), at=where[best])
+    text = deferred(
+        "step of {size:.0f} % at {at:.0f} Å, where two arms join", size=100 * abs(size.value), at=where[best]
+    )
     return Fault("step", (float(where[best]) - 100.0, float(where[best]) + 100.0), size, text)
 
 
@@ -177,7 +179,9 @@ def end(spectrum: Spectrum, red: bool) -> Fault | Undefined:
     stretch = int(np.cumprod(np.abs(ratio - 1.0) > 0.2).sum())
     lo, hi = sorted((float(wavelength[0]), float(wavelength[stretch - 1])))
     words = {"lo": lo, "hi": hi, "share": 100 * max(0.0, 1.0 + size.value)}
-    text = deferred("{lo:.0f}–{hi:.0f} Å, the end of the range, has {share:.0f} % of the continuum next to it", **words)
+    text = deferred(
+        "{lo:.0f}–{hi:.0f} Å, the end of the range, has {share:.0f} % of the flux next to it: do not trust it", **words
+    )
     return Fault("end", (lo, hi), size, text)
 
 

@@ -28,7 +28,7 @@ def clean(kind: str = "sd", seed: int = 2, snr: float = 60.0, key: str = "LAMOST
     [
         ("step", 0.15, r"step of 1\d % at 58\d\d Å"),
         ("fringes", 0.08, r"fringes: ripple of \d %, period (49|50|51) Å"),
-        ("end", 0.95, r"90\d\d–90\d\d Å, the end of the range, has \d % of the continuum next to it"),
+        ("end", 0.95, r"90\d\d–90\d\d Å, the end of the range, has \d % of the flux next to it"),
         ("order", 0.1, r"flux beyond 6\d\d\d Å rises to \d+ % above the blue continuum"),
         ("exposure", 4.0, r"peak at (6000|5999) Å in exposure 2 \(B1\) only; 3 others do not show it"),
     ],
