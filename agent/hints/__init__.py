@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.hints.claims import Claim, claims_of, compare, summary
+from agent.hints.disturbances import disturbed, faults_in
 from agent.hints.evidence import CALIBRATION, HOT, LOW_SNR, LineEvidence, evidence
 from agent.hints.promises import COOL, promise_of
 from agent.hints.unexplained import unexplained
 from agent.hints.view import View, entries_in, features_by_label, view_of
 from agent.language import deferred, joined
-from agent.lines import Band, Line, SkyBand, convert, sky_bands
+from agent.lines import Band, Line, convert
 from agent.lines.names import named
 from agent.measure import (
     Measured,
     Undefined,
-    Window,
     coverage,
     flagged,
     measure_feature,
@@ -116,6 +116,7 @@ def hints(
         *_sampling(view),
         *outside,
         _in_window(view, principal, besides),
+        *(Hint("look", kind, text) for kind, text in faults_in(view, spectrum)),
         *_unexplained(view, spectrum, thought, others),
         # If the label names something outside the window, measuring another line would only distract.
         *(_measurement(view, principal) if principal and not outside else ()),
@@ -123,7 +124,7 @@ def hints(
         *_of_task(view, task),
         *_redshift(view, spectrum, principal, task, others is not None),
         *_incomplete(view, covered),
-        *_disturbed(view, principal),
+        *(Hint("look", kind, text) for kind, text in disturbed(view, principal)),
     ]
     return tuple(all_hints[:MOST])
 
@@ -471,41 +472,3 @@ def _incomplete(view: View, covered: float) -> list[Hint]:
         text = deferred("the survey flags {share:.0f} % of the pixels here", share=100 * share)
         incomplete.append(Hint("look", "mask", text))
     return incomplete
-
-
-def _disturbed(view: View, principal: Line | Band | None) -> list[Hint]:
-    """Return hints on sky lines, telluric bands and arm joins on the line of the window, without one in the window
-    (no sky lines): the nearest to its middle, at most two.
-    """
-    spectrum = view.spectrum
-    if view.to_observed is None:
-        return []
-    if principal is None:
-        focus = view.window
-    elif isinstance(principal, Band):
-        focus = principal.window(spectrum.medium)
-    else:
-        centre = principal.at(spectrum.medium)
-        focus = (centre * 0.999, centre * 1.001)
-    # Sky lines beside a line are in the strip under the plot: said of each window, they train people to skip hints.
-    on_line = [
-        b
-        for b in sky_bands(spectrum.survey)
-        if _overlap(view, b, focus) and (principal is not None or not b.is_sky_line)
-    ]
-    middle = sum(focus) / 2 * view.to_observed
-    nearest = sorted(on_line, key=lambda b: abs((b.lo + b.hi) / 2 - middle))
-    return [Hint("look", band.kind, _overlaps(view, band.shown())) for band in nearest[:2]]
-
-
-def _overlap(view: View, band: SkyBand, window: Window) -> bool:
-    lo, hi = band.window(view.spectrum.medium)
-    stretch = view.to_observed or 1.0
-    return lo < window[1] * stretch and hi > window[0] * stretch
-
-
-def _overlaps(view: View, band: str) -> str:
-    """Name a band of the sky; with a note if its numbers could be read on the wrong axis."""
-    if view.to_axis != view.to_observed and abs((view.to_observed or 1.0) - 1.0) > 3e-4:
-        return deferred("overlaps {band} observed", band=band)
-    return deferred("overlaps {band}", band=band)

@@ -5,6 +5,7 @@ object; sky and telluric features and arm joins are in the observer's frame and 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -27,6 +28,7 @@ __all__ = [
     "bands",
     "convert",
     "convert_window",
+    "from_space",
     "indices",
     "lines",
     "refractive_index",
@@ -174,13 +176,22 @@ def indices() -> dict[str, Index]:
 
 @cache
 def sky_bands(survey_key: str = "") -> tuple[SkyBand, ...]:
-    """Return sky lines and telluric bands, and the arm joins of a known survey, in the observed frame.
+    """Return sky lines and telluric bands, and the arm joins of a known survey, in the observed frame; of a space
+    telescope nothing.
 
     :param survey_key: as in ``Spectrum.survey``, upper or lower case; unknown or empty: no arm joins
     """
+    if from_space(survey_key):
+        return ()
     known = survey(survey_key)
     everywhere = _load("sky.toml", "band", SkyBand)
     return tuple(sorted((*everywhere, *(known.arm_joins if known else ())), key=lambda band: band.lo))
+
+
+@cache
+def from_space(survey_key: str) -> bool:
+    """Return whether a survey, telescope or library ("HST", "Gaia XP", "CALSPEC") observes from above the air."""
+    return bool(re.match(rf"({'|'.join(_read('surveys.toml')['from_space'])})\b", survey_key, re.IGNORECASE))
 
 
 def survey(key: str) -> Survey | None:
@@ -218,9 +229,13 @@ def _load(file: str, table: str, kind: type[Any]) -> tuple[Any, ...]:
 
 
 def _entries(file: str, table: str) -> list[dict[str, Any]]:
-    with (FOLDER / file).open("rb") as opened:
-        entries: list[dict[str, Any]] = tomllib.load(opened)[table]
+    entries: list[dict[str, Any]] = _read(file)[table]
     return entries
+
+
+def _read(file: str) -> dict[str, Any]:
+    with (FOLDER / file).open("rb") as opened:
+        return tomllib.load(opened)
 
 
 def _frozen(value: Any) -> Any:

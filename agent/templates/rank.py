@@ -216,7 +216,7 @@ def _prepared(spectrum: Spectrum, z: float) -> _Data | None:
     relative = np.where(ivar > 0, 1.0, 0.0)
     at_rest = grid.wavelengths(first, first + flux.size)
     observed = at_rest * (1.0 + moved)  # sky and atmosphere do not move with the object
-    for band in sky_bands():
+    for band in sky_bands(spectrum.survey):
         if band.kind != "telluric" and band.hi - band.lo > _NARROW:
             continue
         lo, hi = band.window("vacuum")

@@ -178,6 +178,7 @@ def _facts(spectrum: Spectrum) -> dict[str, Any]:
 
 
 def _explained(spectrum: Spectrum) -> Iterator[str]:
+    from agent.hints.disturbances import fault_lines
     from agent.spectrum.account import account
 
     facts = {"n": len(spectrum), "lo": spectrum.wavelength[0], "hi": spectrum.wavelength[-1]}
@@ -185,5 +186,5 @@ def _explained(spectrum: Spectrum) -> Iterator[str]:
         yield tr("{n} pixels, {lo:.1f} to {hi:.1f} Å at rest", **facts)
     else:
         yield tr("{n} pixels, {lo:.1f} to {hi:.1f} Å observed", **facts)
-    for label, text in account(spectrum):
+    for label, text in (*account(spectrum), *fault_lines(spectrum)):
         yield tr("{label}: {text}", label=tr(label), text=tr(text))

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from pydantic import TypeAdapter
 
 from agent import lines
+from agent.hints.disturbances import fault_lines
 from agent.language import deferred, localized, tr
 from agent.spectrum import Spectrum, account
 from agent.tasks import Task
@@ -338,11 +339,12 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
 
 
 def reading_json(spectrum: Spectrum) -> dict[str, Any]:
-    """Return how the file was read, as label and text of each line, in the language of the request.
+    """Return how the file was read, and faults of its data, as label and text, in the language of the request.
 
     Not medium and velocity frame, which the page shows itself: a person may have stated the medium since.
     """
-    return {"read": localized(account.sources(spectrum)), "warnings": localized(account.warnings(spectrum))}
+    warnings = [*account.warnings(spectrum), *fault_lines(spectrum)]
+    return {"read": localized(account.sources(spectrum)), "warnings": localized(warnings)}
 
 
 def spectrum_bytes(spectrum: Spectrum, reading: bool = True) -> bytes:
@@ -351,9 +353,10 @@ def spectrum_bytes(spectrum: Spectrum, reading: bool = True) -> bytes:
     Little-endian: wavelength and ivar float64 (ivar of a flux in erg s-1 cm-2 Å-1 is beyond float32), flux
     float32, mask uint8. Float32 is for drawing on the screen; pictures and measurements use what is stored.
 
-    :param reading: with ``reading_json``
+    :param reading: with ``reading_json``; without, with the faults of the data, which name nothing of the file
     """
-    about = {"n": len(spectrum), **about_json(spectrum), **(reading_json(spectrum) if reading else {})}
+    read = reading_json(spectrum) if reading else {"warnings": localized(fault_lines(spectrum))}
+    about = {"n": len(spectrum), **about_json(spectrum), **read}
     header = json.dumps(about, ensure_ascii=False, allow_nan=False).encode()
     header += b" " * (-(len(header) + 4) % 8)
     arrays = (

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from agent.language import deferred
+from agent.lines import from_space
 from agent.spectrum.readers import positions, sparcl, tables
 from agent.spectrum.readers.columns import Roles, roles
 from agent.spectrum.readers.pixels import finite_number, usable_redshift
@@ -137,7 +138,7 @@ def _catalog(name: str, thing: Mapping[str, Any], entry: Mapping[str, Any]) -> S
         name,
         table,
         frame="rest" if _is_true(entry.get("deredshifted")) else "observed",
-        survey=_text(entry.get("survey")) or (telescope if is_survey else ""),
+        survey=_text(entry.get("survey")) or (telescope if is_survey or from_space(telescope) else ""),
         ids={"object": _text(thing.get("name"))} if _text(thing.get("name")) else {},
         ra=_angle(thing, "ra"),
         dec=_angle(thing, "dec"),

@@ -7,6 +7,7 @@ of SDSS and of space telescopes in vacuum; both are assumed, as specutils does n
 
 from __future__ import annotations
 
+import re
 import warnings
 from functools import partial
 from pathlib import Path
@@ -116,7 +117,7 @@ def _spectrum(name: str, theirs: Any, layout: str, reason: SpectrumError) -> Spe
         ivar,
         medium=medium,
         flux_unit=unit or "unknown",
-        survey=layout.split("-")[0].split(" ")[0] if medium == "air" else "",
+        survey=re.split("[- ]", layout)[0] if medium == "air" or layout.lower().startswith(_FROM_SPACE) else "",
         redshift=_redshift(theirs.meta.get("header")),
         meta=meta,
     )

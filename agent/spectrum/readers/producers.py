@@ -89,7 +89,10 @@ def _pypeit(extraction: str, flux: str) -> Producer:
     )
 
 
-_SPACE = r"^(HST|JWST|FUSE|IUE|GALEX|EUCLID|GAIA|HUT|WUPPE|ORFEUS|COPERNICUS|SPITZER|ISO|AKARI|ROMAN)\b"
+_SPACE = (
+    *("HST", "JWST", "FUSE", "IUE", "GALEX", "EUCLID", "GAIA", "HUT", "WUPPE", "ORFEUS", "COPERNICUS", "SPITZER"),
+    *("ISO", "AKARI", "ROMAN", "SPHEREx"),
+)
 
 PRODUCERS = (
     Producer(
@@ -183,7 +186,7 @@ PRODUCERS = (
     Producer(
         "FUSE", {"SPEC0": "[12][ab](lif|sic)|(lif|sic)[1-4]|fcal"}, survey="FUSE", medium="vacuum", units=_FUSE_UNITS
     ),
-    Producer("a space telescope", {"TELESCOP": _SPACE}, medium="vacuum"),
+    *(Producer("a space telescope", {"TELESCOP": rf"^{name}\b"}, survey=name, medium="vacuum") for name in _SPACE),
 )
 
 

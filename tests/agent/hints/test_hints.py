@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from hypothesis import strategies as st
 
 from agent import tasks
 from agent.hints import MOST, Hint, hints, thought_on
+from agent.hints.line_table import line_table
 from agent.hints.promises import Promise
 from agent.hints.unexplained import unexplained
-from agent.lines import air_to_vacuum, bands, lines
+from agent.lines import air_to_vacuum, bands, lines, sky_bands
 from agent.spectrum import Spectrum, read
+from agent.spectrum.readers.producers import producer
 from agent.trajectory import Drafter, Think, Trajectory, Zoom
 
 TASKS = tasks.load()
@@ -156,7 +159,37 @@ def test_the_coverage_of_the_window_is_reported() -> None:
     ],
 )
 def test_sky_lines_telluric_bands_and_arm_joins_in_the_window_are_reported(window, survey, kind, text):
-    assert hint_of(hints(star(survey=survey), zoom(*window)), kind) == Hint("look", kind, text)
+    spectrum = star(survey=survey)
+    noisy = replace(spectrum, ivar=spectrum.ivar / np.where(np.abs(GRID - 5578.0) < 4.0, 4.0, 1.0))
+    assert hint_of(hints(noisy, zoom(*window)), kind) == Hint("look", kind, text)
+    # A sky line is reported where the errors rise, telluric bands and arm joins everywhere; none in space.
+    assert (kind in kinds(hints(spectrum, zoom(*window)))) is (kind != "sky line")
+
+
+@pytest.mark.parametrize(
+    "survey", ["CALSPEC", "HST/STIS", "hst cos", "JWST", "Gaia XP", "GALEX", "IUE", "Euclid", "SPHEREx"]
+)
+def test_a_space_telescope_sees_no_sky(survey: str) -> None:
+    found = hints(star(survey=survey), zoom(6800, 6900, "O₂ B"))
+    assert not {"telluric", "sky line", "arm join"} & set(kinds(found))
+    assert all(row.at_zero.sky == "" for row in line_table(star(survey=survey), TASKS["gm"]).rows)
+    assert any(row.at_zero.sky for row in line_table(star(survey="Isaac Newton"), TASKS["gm"]).rows)
+
+
+def test_the_reader_names_the_space_telescope() -> None:
+    for telescope in ("IUE", "SPHEREx", "GALEX", "HST", "JWST"):
+        maker = producer([lambda card, value=telescope: value if card == "TELESCOP" else ""])
+        assert maker is not None
+        assert sky_bands(maker.survey) == (), telescope
+    assert sky_bands("Hubble-like") == sky_bands("")
+
+
+def test_a_fault_of_the_data_is_reported_on_the_window_that_it_disturbs() -> None:
+    spectrum = star(survey="LAMOST", snr=80.0)
+    spoilt = replace(spectrum, flux=spectrum.flux * np.where(GRID > 5850, 1.2, 1.0))
+    assert hint_of(hints(spoilt, zoom(5750, 5900)), "step").text.startswith("step of ")
+    assert "step" not in kinds(hints(spoilt, zoom(6400, 6700)))
+    assert "step" not in kinds(hints(spectrum, zoom(5750, 5900)))
 
 
 def test_the_sky_does_not_shift_with_the_object_and_is_not_in_library_stars() -> None:
