@@ -38,7 +38,7 @@ EXPLAINED = 0.75  # of the peaks' weight, which a suggested redshift explains at
 FEWER = 0.15  # of the peaks' weight, which the present redshift explains less
 DEEP_SKY = {"sky line": 30.0, "telluric": 150.0, "arm join": np.inf}
 """Å; in wider systems of OH lines and water bands a line is measured: the noise of the file has what they cost."""
-FOUND = 5.0  # σ of a line that counts for a suggested redshift
+DETECTED = 5.0  # σ of a line that counts for a suggested redshift
 CONTINUUM_ERROR = 0.02  # of the continuum, in the flux of a line
 BROAD = 500.0  # km/s, FWHM of a quasar's lines, which absorption may cut into parts
 OFFSET = 2500.0  # km/s between two broad lines of a quasar: C IV is often shifted to the blue
@@ -243,9 +243,9 @@ def _redshift(
         (_quasars(vacuum, peaks, excess, now), QUASAR, OFFSET),
     )
     for redshifts, places, apart in systems:
-        found = [z for z in redshifts if z < LARGEST_Z and abs(z - z_now) > SMALLEST_Z * (1.0 + z) < z]
-        z = float(np.median(found)) if found else 0.0
-        if found and np.ptp(found) < SMALLEST_Z * (1.0 + z) and _templates_agree(spectrum, z, places is QUASAR):
+        possible = [z for z in redshifts if z < LARGEST_Z and abs(z - z_now) > SMALLEST_Z * (1.0 + z) < z]
+        z = float(np.median(possible)) if possible else 0.0
+        if possible and np.ptp(possible) < SMALLEST_Z * (1.0 + z) and _templates_agree(spectrum, z, places is QUASAR):
             return z, {peak: _nearest(at / (1.0 + z), places, apart) for peak, at in zip(peaks, vacuum, strict=True)}
     return z_now, {}
 
@@ -267,7 +267,7 @@ def _galaxies(vacuum: FloatArray, peaks: Sequence[Peak], excess: _Excess, now: f
 
 
 def _possible(excess: _Excess, z: float, fwhm: float) -> bool:
-    """Return whether the fluxes of the strong lines are possible at this redshift, with three of them found.
+    """Return whether the fluxes of the strong lines are possible at this redshift, with three of them detected.
 
     [O III] 5007 is 2.98 times 4959, Hα at least 2 Hβ (recombination gives 2.9, dust more), Hβ above Hγ; the brightest
     is Hα, [O III] 5007 or [O II], or Hβ where the data have neither of the former.
@@ -282,12 +282,12 @@ def _possible(excess: _Excess, z: float, fwhm: float) -> bool:
     def least(name: str) -> float:
         return measured[name][0] - 3.0 * measured[name][1] if name in measured else -np.inf
 
-    found = [name for name, (flux, error) in measured.items() if flux > FOUND * error]
-    if len(found) < 3 or not ({"4959", "5007"} <= set(found) or len({"Hα", "Hβ", "Hγ"} & set(found)) > 1):
+    detected = [name for name, (flux, error) in measured.items() if flux > DETECTED * error]
+    if len(detected) < 3 or not ({"4959", "5007"} <= set(detected) or len({"Hα", "Hβ", "Hγ"} & set(detected)) > 1):
         return False
-    brightest = max(found, key=lambda name: measured[name][0])
+    brightest = max(detected, key=lambda name: measured[name][0])
     return (
-        brightest in ("Hα", "5007", "[O II]", *(() if {"Hα", "5007"} & set(found) else ("Hβ",)))
+        brightest in ("Hα", "5007", "[O II]", *(() if {"Hα", "5007"} & set(detected) else ("Hβ",)))
         and OXYGEN * least("4959") < 1.3 * most("5007")
         and 0.7 * least("5007") < OXYGEN * most("4959")
         and 1.7 * least("Hβ") < most("Hα")
