@@ -25,6 +25,7 @@ from agent.lines.names import named
 from agent.measure import (
     Measured,
     Undefined,
+    Window,
     coverage,
     flagged,
     measure_feature,
@@ -196,8 +197,8 @@ def _unexplained(view: View, spectrum: Spectrum, thought: str, others: Sequence[
     """Return a hint on the strongest emission that no line explains and the text does not mention; never green: it is
     something to check. It is on the zoom that shows it, without one on the first.
     """
-    peak = None if view.data.cool else unexplained(spectrum)
-    if peak is None:
+    peak = unexplained(spectrum)
+    if peak is None or (peak.suggestion is None and view.data.cool):
         return []
     at_rest = convert(
         convert(peak.observed, spectrum.medium, "vacuum") / (view.to_observed or 1.0), "vacuum", spectrum.medium

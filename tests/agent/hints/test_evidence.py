@@ -46,7 +46,7 @@ def of_template(template: Template, *parts: np.ndarray) -> Evidence:
     """The star of a template, reddened, with narrow lines in units of its flux at 6500 Å."""
     flux, scale = flux_of(template)
     spectrum = spectrum_of((flux + scale * sum(parts, np.zeros(GRID.size))) * (GRID / 6500) ** 0.5)
-    covered = (GRID > template.coverage[0]) & (GRID < template.coverage[1])
+    covered = (template.coverage[0] < GRID) & (template.coverage[1] > GRID)
     return Evidence(rest(replace(spectrum, ivar=np.where(covered, spectrum.ivar, 0.0))))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from agent import tasks
 from agent.hints import MOST, Hint, hints, thought_on
 from agent.hints.line_table import line_table
 from agent.hints.promises import Promise
-from agent.hints.unexplained import unexplained
+from agent.hints.unexplained import Suggestion, unexplained
 from agent.lines import air_to_vacuum, bands, lines, sky_bands
 from agent.spectrum import Spectrum, read
 from agent.spectrum.readers.producers import producer
@@ -301,34 +302,126 @@ def test_any_window_gets_few_short_hints_and_no_verdict(lo: float, width: float,
         assert not any(word in hint.text for word in ("YES", "NO ", "correct", "wrong"))
 
 
-def galaxy(z: float | None, stated: float | None, *names: str) -> Spectrum:
-    """Narrow emission lines at redshift z in a file that gives the redshift ``stated``."""
+def galaxy(z: float, stated: float | None, heights: Mapping[str, float], sigma: float = 3.0) -> Spectrum:
+    """Emission lines of these heights above a continuum of 10, with σ in Å, in a file that gives z as ``stated``."""
     flux = np.full(GRID.shape, 10.0)
     for line in lines():
-        if line.name in names:
-            flux += 20 * np.exp(-0.5 * ((GRID - line.at("vacuum") * (1 + (z or 0.0))) / 3.0) ** 2)
+        centre = line.at("vacuum") * (1 + z)
+        flux += heights.get(line.name, 0.0) * np.exp(-0.5 * ((GRID - centre) / sigma) ** 2)
     flux += 0.3 * np.random.default_rng(4).standard_normal(GRID.size)
     return Spectrum(GRID, flux, np.full(GRID.shape, 1 / 0.09), redshift=stated, name="galaxy")
 
 
-GALAXY_LINES = ("[O II] 3729", "Hγ", "Hβ", "[O III] 4959", "[O III] 5007")
+BALMER = {"Hα": 29.0, "Hβ": 10.0, "Hγ": 4.7, "Hδ": 2.6}
+OXYGEN = {"[O III] 5007": 60.0, "[O III] 4959": 20.0, "[O II] 3729": 15.0}
+GALAXY_LINES = BALMER | OXYGEN
+NEBULA = GALAXY_LINES | {"[N I] 5198": 2.0, "[N I] 5200": 2.0, "He II 4686": 6.0, "[Ar IV] 4740": 3.0, "He I 5876": 5.0}
+NOVA = {
+    "Hα": 40.0,
+    "Hβ": 9.0,
+    "Fe II 5169": 6.0,
+    "Fe II 5018": 6.0,
+    "Fe II 4924": 4.0,
+    "Fe II 5317": 4.0,
+    "O I 8446": 9.0,
+}
+LATE_NOVA = {
+    "[O III] 5007": 90.0,
+    "[O III] 4959": 30.0,
+    "[N II] 5755": 30.0,
+    "[Fe VII] 6087": 8.0,
+    "Hα": 50.0,
+    "He II 4686": 7.0,
+}
 
 
 def test_unexplained_emission_names_the_redshift_that_explains_it_and_other_peaks() -> None:
-    found = hints(galaxy(0.3688, 0.0, *GALAXY_LINES), zoom(6400, 7000, "Hα"), TASKS["cv"], "Nothing at Hα.")
+    found = hints(galaxy(0.3688, 0.0, GALAXY_LINES), zoom(6400, 7000, "Hα"), TASKS["cv"], "Nothing at Hα.")
     hint = hint_of(found, "unexplained")
     assert hint.level == "look"
     assert re.fullmatch(
-        r"\d+σ emission at \d{4} Å \(observed\) is no known line at z = 0; \S+( III\] \d+| II\] \d+)? at z = 0\.368\d "
+        r"\d+σ emission at \d{4} Å \(observed\) is no known line at z = 0; \[O III\] 4959 at z = 0\.368\d "
         r"would also explain (\d{4}, ){2,}\d{4} Å",
         hint.text,
     )
 
 
+@pytest.mark.parametrize("stated", [None, 0.0, 0.19, 0.3])
+@pytest.mark.parametrize(
+    "heights", [GALAXY_LINES, BALMER | {"[N II] 6583": 9.0, "[S II] 6716": 4.0, "[S II] 6731": 3.0}]
+)
+def test_a_galaxy_without_its_redshift_or_with_a_wrong_one_gets_the_right_one(
+    stated: float | None, heights: Mapping[str, float]
+) -> None:
+    suggestion = suggested(galaxy(0.08, stated, heights))
+    assert suggestion is not None
+    assert suggestion.z == pytest.approx(0.08, abs=0.0005)
+
+
+def test_a_quasar_gets_its_redshift_from_two_broad_lines_whose_template_fits() -> None:
+    z, grid = 2.3, GRID / 3.3
+    flux = 10.0 * (grid / 1500.0) ** -1.5 * np.where(grid < 1216.0, 0.7, 1.0)
+    for at, height in ((1216.2, 22.0), (1240.0, 5.0), (1398.3, 2.0), (1546.2, 9.0), (1906.0, 3.5)):
+        flux += height * np.exp(-0.5 * ((grid - at) / (0.006 * at)) ** 2)
+    flux += 0.3 * np.random.default_rng(4).standard_normal(GRID.size)
+    quasar = Spectrum(GRID, flux, np.full(GRID.shape, 1 / 0.09))
+    suggestion = suggested(quasar)
+    assert suggestion is not None
+    assert suggestion.z == pytest.approx(z, abs=0.002 * (1 + z))
+
+
+@pytest.mark.parametrize(("heights", "sigma"), [(NEBULA, 3.0), (NOVA, 12.0), (LATE_NOVA, 12.0)])
+@pytest.mark.parametrize("z", [-0.001, 0.0, 0.001])
+def test_nebulae_and_novae_with_peaks_that_no_list_has_get_no_redshift(
+    heights: Mapping[str, float], sigma: float, z: float
+) -> None:
+    nebula = galaxy(z, None, heights, sigma)
+    unlisted = sum(8.0 * np.exp(-0.5 * ((GRID - at) / sigma) ** 2) for at in (4800.0, 5626.0, 7050.0))
+    spectrum = replace(nebula, flux=nebula.flux + unlisted)
+    assert unexplained(spectrum) is not None
+    assert suggested(spectrum) is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"[O III] 4959": 50.0},
+        {"[O III] 4959": 0.0},
+        {"Hβ": 40.0, "Hα": 20.0},
+        {"Hγ": 30.0},
+        {name: 0.0 for name in GALAXY_LINES if name != "Hβ"},
+        {name: 0.0 for name in GALAXY_LINES if name not in ("Hβ", "[O II] 3729")},
+    ],
+)
+def test_lines_of_wrong_strengths_or_too_few_suggest_no_redshift(wrong: Mapping[str, float]) -> None:
+    assert suggested(galaxy(0.08, None, GALAXY_LINES)) is not None
+    assert suggested(galaxy(0.08, None, GALAXY_LINES | wrong)) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "z"),
+    [
+        ("alfa_pn/PLANETARY_NEBULA/IC351_R.bdf.ascii", None),
+        ("ctio_novae/NOVA_ERUPTION_OR_NEBULAR/V705CASC_Williams_Optical_Spectra.csv", None),
+        ("marz_tests/GALAXY_emission/emlLogVacuumHelioCMB.fits", 0.1123),
+    ],
+)
+def test_real_nebulae_and_novae_get_no_redshift_and_a_galaxy_without_one_gets_it(
+    shared: Path, file: str, z: float | None
+) -> None:
+    suggestion = suggested(read(shared / "spectra" / file))
+    assert (suggestion and round(suggestion.z, 4)) == z
+
+
+def suggested(spectrum: Spectrum) -> Suggestion | None:
+    strongest = unexplained(spectrum)
+    return None if strongest is None else strongest.suggestion
+
+
 def test_emission_that_a_line_explains_or_the_thought_mentions_is_not_reported() -> None:
-    right = galaxy(0.3688, 0.3688, *GALAXY_LINES)
+    right = galaxy(0.3688, 0.3688, GALAXY_LINES)
     assert "unexplained" not in kinds(hints(right, zoom(4700, 5100, "Hβ", "rest", 0.3688), TASKS["cv"], others=()))
-    wrong = galaxy(0.3688, 0.0, *GALAXY_LINES)
+    wrong = galaxy(0.3688, 0.0, GALAXY_LINES)
     strongest = unexplained(wrong)
     assert strongest is not None
     thought = f"A narrow peak at {strongest.observed:.0f} Å is not Hα."
@@ -336,11 +429,11 @@ def test_emission_that_a_line_explains_or_the_thought_mentions_is_not_reported()
 
 
 def test_unexplained_emission_is_reported_on_the_first_zoom_and_needs_two_peaks_for_a_redshift() -> None:
-    wrong = galaxy(0.3688, 0.0, *GALAXY_LINES)
+    wrong = galaxy(0.3688, 0.0, GALAXY_LINES)
     away = zoom(4200, 4300, "Hγ")
     assert "unexplained" not in kinds(hints(wrong, away, TASKS["cv"]))
     assert "unexplained" in kinds(hints(wrong, away, TASKS["cv"], others=()))
-    one = galaxy(0.05, 0.0, "Hβ")
+    one = galaxy(0.05, 0.0, {"Hβ": 20.0})
     text = hint_of(hints(one, zoom(5000, 5200), TASKS["cv"]), "unexplained").text
     assert text.endswith("Å (observed) is no known line at z = 0")
 
