@@ -271,7 +271,7 @@ class Evidence:
         if not doubt:
             doubt = self._lonely(measured)
         if not doubt:
-            doubt, alike = _told_apart(measured, self)
+            doubt, alike = _of_another_atom(measured, self)
         if not doubt and not measured.emission:
             centre = line.at(self.spectrum.medium)
             snr = signal_to_noise(self.spectrum, (centre * 0.99, centre * 1.01))
@@ -339,7 +339,7 @@ def _off_centre(measured: LineMeasurement, data: Evidence) -> str:
     return text
 
 
-def _told_apart(measured: LineMeasurement, data: Evidence) -> tuple[str, tuple[str, ...]]:
+def _of_another_atom(measured: LineMeasurement, data: Evidence) -> tuple[str, tuple[str, ...]]:
     """Return why the feature is a line of another atom ("" if it is not), and the lines that it cannot be told from."""
     line = measured.line
     if line.name in ("Ca II H", "Hε"):
@@ -377,9 +377,9 @@ def _calcium_or_hydrogen(measured: LineMeasurement, data: Evidence) -> tuple[str
     else:
         share = k_line.width.value / here.value
     if share < _CA_H_OF_K[0]:
-        return (deferred("without Ca II K as strong, it is Hε"), ()) if other == "Hε" else ("", ())
+        return (deferred("without Ca II K as strong, it is {name}", name=other), ()) if other == "Hε" else ("", ())
     if share > _CA_H_OF_K[1]:
-        return (deferred("Ca II K is as strong, so it is Ca II H"), ()) if other == "Ca II H" else ("", ())
+        return (deferred("Ca II K is as strong, so it is {name}", name=other), ()) if other == "Ca II H" else ("", ())
     return "", (other,)
 
 

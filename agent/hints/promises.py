@@ -17,7 +17,7 @@ PRECISION = 0.95
 """A kind of hint is shown in green only from this share of right hints on."""
 ENOUGH = 5
 """Hints of one line, or of one class of stars, from which its own share counts beside that of the kind."""
-COOL = "in a cool star"
+COOL = "cool"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Promise:
 
 def promise_of(kind: str, *parts: str) -> Promise | None:
     """Return the lowest promise that holds for a hint: that of its kind, or of a part of the kind that was counted for
-    itself ("absorption: Hδ", "absorption: in a cool star"). None: not measured.
+    itself ("absorption: Hδ", "absorption: cool"). None: not measured.
     """
     known = promises()
     if kind not in known:

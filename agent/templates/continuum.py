@@ -70,7 +70,7 @@ def pseudo_continuum(at_rest: Spectrum) -> FloatArray | None:
     if vacuum.sampling > 2.0:
         size = max(1, round(vacuum.sampling / float(np.median(np.diff(wavelength)))))
         best = best[0], np.convolve(best[1], np.full(size, 1.0 / size), mode="same")
-    return np.interp(vacuum.wavelength, wavelength, best[1], left=np.nan, right=np.nan)
+    return np.asarray(np.interp(vacuum.wavelength, wavelength, best[1], left=np.nan, right=np.nan), dtype=np.float64)
 
 
 def _binned(values: FloatArray, count: int) -> FloatArray:
