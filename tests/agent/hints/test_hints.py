@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -302,7 +301,7 @@ def test_any_window_gets_few_short_hints_and_no_verdict(lo: float, width: float,
         assert not any(word in hint.text for word in ("YES", "NO ", "correct", "wrong"))
 
 
-def galaxy(z: float, stated: float | None, heights: Mapping[str, float], sigma: float = 3.0) -> Spectrum:
+def galaxy(z: float, stated: float | None, heights: dict[str, float], sigma: float = 3.0) -> Spectrum:
     """Emission lines of these heights above a continuum of 10, with σ in Å, in a file that gives z as ``stated``."""
     flux = np.full(GRID.shape, 10.0)
     for line in lines():
@@ -351,7 +350,7 @@ def test_unexplained_emission_names_the_redshift_that_explains_it_and_other_peak
     "heights", [GALAXY_LINES, BALMER | {"[N II] 6583": 9.0, "[S II] 6716": 4.0, "[S II] 6731": 3.0}]
 )
 def test_a_galaxy_without_its_redshift_or_with_a_wrong_one_gets_the_right_one(
-    stated: float | None, heights: Mapping[str, float]
+    stated: float | None, heights: dict[str, float]
 ) -> None:
     suggestion = suggested(galaxy(0.08, stated, heights))
     assert suggestion is not None
@@ -373,7 +372,7 @@ def test_a_quasar_gets_its_redshift_from_two_broad_lines_whose_template_fits() -
 @pytest.mark.parametrize(("heights", "sigma"), [(NEBULA, 3.0), (NOVA, 12.0), (LATE_NOVA, 12.0)])
 @pytest.mark.parametrize("z", [-0.001, 0.0, 0.001])
 def test_nebulae_and_novae_with_peaks_that_no_list_has_get_no_redshift(
-    heights: Mapping[str, float], sigma: float, z: float
+    heights: dict[str, float], sigma: float, z: float
 ) -> None:
     nebula = galaxy(z, None, heights, sigma)
     unlisted = sum(8.0 * np.exp(-0.5 * ((GRID - at) / sigma) ** 2) for at in (4800.0, 5626.0, 7050.0))
@@ -393,7 +392,7 @@ def test_nebulae_and_novae_with_peaks_that_no_list_has_get_no_redshift(
         {name: 0.0 for name in GALAXY_LINES if name not in ("Hβ", "[O II] 3729")},
     ],
 )
-def test_lines_of_wrong_strengths_or_too_few_suggest_no_redshift(wrong: Mapping[str, float]) -> None:
+def test_lines_of_wrong_strengths_or_too_few_suggest_no_redshift(wrong: dict[str, float]) -> None:
     assert suggested(galaxy(0.08, None, GALAXY_LINES)) is not None
     assert suggested(galaxy(0.08, None, GALAXY_LINES | wrong)) is None
 
