@@ -40,7 +40,7 @@ from tests.support.model_server import BadServer, Status, answer, look, talking
 ROOT = Path(__file__).resolve().parents[3]
 CV = tasks.load()["cv"]
 HEIGHTS = (80, 60, 70, 75, 50, 15, 10, 6, 2, 0)
-"""Of the Balmer lines of each spectrum; the baseline leaves the first four undecided."""
+"""Of the Balmer lines of each spectrum; the baseline leaves the first four undecided, and the fifth has He I too."""
 STRONG = {f"sky/s{n}.csv" for n in range(4)}
 TURNS = (look(6400, 6700), answer("YES"))
 
@@ -57,7 +57,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "sky").mkdir()
     wavelength = np.linspace(3800.0, 9000.0, 900)
     for n, height in enumerate(HEIGHTS):
-        lines = sum(height * np.exp(-0.5 * ((wavelength - at) / 12.0) ** 2) for at in (6564.6, 4862.7, 4341.7))
+        helium = (5877.2,) if n == 4 else ()
+        centres = (6564.6, 4862.7, 4341.7, *helium)
+        lines = sum(height * np.exp(-0.5 * ((wavelength - at) / 12.0) ** 2) for at in centres)
         flux = 100.0 + lines + np.random.default_rng(n).normal(0, 5.0, 900)
         columns = {"wavelength": wavelength, "flux": flux, "ivar": np.full(900, 0.04)}
         Table(columns).write(tmp_path / "sky" / f"s{n}.csv")
