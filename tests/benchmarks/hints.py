@@ -32,6 +32,7 @@ from agent.measure.peaks import TwoMaxima, two_maxima
 from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.trajectory import Zoom
+from tests.benchmarks import faults, redshifts
 from tests.benchmarks.real_spectra import RealSpectrum, real_spectra
 from tests.benchmarks.results import Results, command_line, markdown
 
@@ -420,9 +421,12 @@ def main() -> None:
         groups = tomllib.load(opened)["group"]
     counts = {half: Counts() for half in ("choose", "report") if options.half in (None, half)}
     spectra: Counter[str] = Counter()
+    redshifts_given: redshifts.Tally = Counter()
     for found in real_spectra(options.folder):
         if found.half not in counts:
             continue
+        if found.half == "report":
+            redshifts.count(found, redshifts_given)
         overlaps(found, counts[found.half])
         truth = truth_of(found, groups)
         if truth is not None:
@@ -439,6 +443,12 @@ def main() -> None:
         add_overlaps(report, counted)
     report.text("### Simulated lines")
     simulated(report, options.seeds)
+    report.text("### Suggested redshifts, half “report”")
+    redshifts.count_simulated(redshifts_given, min(20, options.seeds))
+    redshifts.add_table(report, redshifts_given)
+    report.text("### Faults of the data: inserted into simulated spectra, and in real ones of the half “report”")
+    faults.add_simulated(report, min(40, options.seeds))
+    faults.add_real(report, options.folder)
     if options.wrong:
         for half, counted in counts.items():
             print(*(f"{half}: {one}" for one in sorted(counted.wrong_ones)), sep="\n")
