@@ -271,7 +271,7 @@ def _measurement(view: View, entry: Line | Band) -> list[Hint]:
         text = joined((text, deferred("z is unknown and no second line confirms it")))
     return [
         _finding(BLENDED if line_evidence.alike else _promise_of(line_evidence), text, entry.name, view),
-        *_width(view, measured, entry),
+        *_width(view, measured, entry, bool(line_evidence.alike)),
         *_two(view, entry),
         *_velocities(view, entry, measured),
     ]
@@ -292,13 +292,13 @@ def _size(line_evidence: LineEvidence) -> list[str]:
     return [deferred("EW {width} (absorption > 0)", width=plus_minus(measured.width))]
 
 
-def _width(view: View, measured: LineMeasurement, entry: Line) -> list[Hint]:
+def _width(view: View, measured: LineMeasurement, entry: Line, blended: bool) -> list[Hint]:
     if measured.fwhm.significance < 3.0:
         return []
     text = f"FWHM {plus_minus(measured.fwhm)}"
     if not measured.resolved:
         text = deferred("{text}, not resolved", text=text)
-    return [_finding("width", text, entry.name, view)]
+    return [_finding(BLENDED if blended else "width", text, entry.name, view)]
 
 
 def _two(view: View, entry: Line) -> list[Hint]:

@@ -186,15 +186,18 @@ class Evidence:
 
     @cached_property
     def placed(self) -> bool:
-        """Whether the lines are where the redshift puts them: bands of a molecule, or two lines of an ion at one
-        velocity. Where no redshift is known, a single line can be another one that is shifted there.
+        """Whether the lines are where the redshift puts them: bands of a molecule, or two lines of an ion, or of
+        hydrogen and neutral helium, at one velocity. Where no redshift is known, a single line can be another one that
+        is shifted there.
         """
         if self.banded:
             return True
         velocities: dict[str, list[float]] = {}
         for line in lines():
             if line.name in _PLACING and (detected := self.line(line).detection) is not None:
-                velocities.setdefault(line.species, []).append(detected.velocity.value)
+                # Both are strong wherever one is: a disc, a hot star, a nebula.
+                ion = "H I" if line.species == "He I" else line.species
+                velocities.setdefault(ion, []).append(detected.velocity.value)
                 if any(companion.name.startswith("[") for companion in detected.companions):
                     return True  # fitted at the same velocity
         return any(
