@@ -74,7 +74,8 @@ def pseudo_continuum(at_rest: Spectrum) -> FloatArray | None:
 
 
 def _binned(values: FloatArray, count: int) -> FloatArray:
-    return values[: count * BIN].reshape(count, BIN).sum(axis=1)
+    sums: FloatArray = values[: count * BIN].reshape(count, BIN).sum(axis=1)
+    return sums
 
 
 @cache
