@@ -139,7 +139,7 @@ def _ratio(name: str, feature: Feature) -> Axis:
 
 
 def _width(name: str, feature: Feature) -> Axis:
-    return Axis(_width_of(name), "Å", lambda spectrum: measure_feature(spectrum, feature))
+    return Axis(_width_of(name), "Å", lambda spectrum: evidence(spectrum).feature(feature))
 
 
 def _width_of(name: str) -> str:

@@ -15,7 +15,7 @@ from typing import Literal
 
 from agent.hints.claims import Claim, claims_of, compare, summary
 from agent.hints.disturbances import disturbed, faults_in
-from agent.hints.evidence import CALIBRATION, HOT, LOW_SNR, LineEvidence, evidence
+from agent.hints.evidence import CALIBRATION, HOT, LOW_SNR, TOO_BROAD, LineEvidence, evidence
 from agent.hints.promises import COOL, promise_of
 from agent.hints.unexplained import unexplained
 from agent.hints.view import View, entries_in, features_by_label, view_of
@@ -32,7 +32,7 @@ from agent.measure import (
     rest,
     signal_to_noise,
 )
-from agent.measure.blends import LineMeasurement
+from agent.measure.blends import WIDTH_REACH, LineMeasurement
 from agent.measure.molecules import head_ratio
 from agent.measure.peaks import TwoMaxima
 from agent.measure.values import number, plus_minus, redshift_text
@@ -253,17 +253,19 @@ def _measurement(view: View, entry: Line | Band) -> list[Hint]:
             return [Hint("look", "undefined", text, entry.name)]
         text = deferred("{name} not certain: {reason}", name=entry.name, reason=line_evidence.reason)
         return [Hint("look", "undecided", joined((text, *_size(line_evidence))), entry.name)]
-    text = deferred(
-        "{name} {summary} (absorption > 0), at {velocity}",
-        name=entry.name,
-        summary=summary(line_evidence),
-        velocity=plus_minus(measured.velocity),
-    )
+    values = {
+        "name": entry.name,
+        "summary": summary(line_evidence),
+        "reach": number(WIDTH_REACH * measured.fwhm.value),
+        "velocity": plus_minus(measured.velocity),
+    }
+    if measured.along_bands:
+        text = deferred("{name} {summary} (±{reach} km/s, continuum along the bands), at {velocity}", **values)
+    else:
+        text = deferred("{name} {summary} (±{reach} km/s, local continuum), at {velocity}", **values)
     if measured.companions:
         blend = ", ".join(line.name for line in measured.companions)
         text = joined((text, deferred("fitted with {lines}", lines=blend)), ", ")
-    if measured.along_bands:
-        text = joined((text, deferred("against a continuum that follows the molecular bands")), ", ")
     if line_evidence.alike:
         alike = deferred("cannot be told from {lines} here", lines=", ".join(line_evidence.alike))
         text = joined((text, alike))
@@ -287,7 +289,10 @@ def _promise_of(line_evidence: LineEvidence) -> str:
 
 def _size(line_evidence: LineEvidence) -> list[str]:
     measured = line_evidence.measurement
-    if isinstance(measured, Undefined) or isinstance(measured.width, Undefined) or measured.at_limit:
+    if isinstance(measured, Undefined) or isinstance(measured.width, Undefined):
+        return []
+    # The width of a wave of the continuum, or of another line, is not this line's.
+    if measured.at_limit or line_evidence.off_centre or measured.fwhm.value > TOO_BROAD:
         return []
     return [deferred("EW {width} (absorption > 0)", width=plus_minus(measured.width))]
 
@@ -445,7 +450,8 @@ def _redshift(
         return []
     if spectrum.redshift is None:
         unknown = deferred("the file has no redshift: lines are searched at z = 0")
-        return [Hint("look", "redshift", unknown)] if whole else []
+        # Where its own lines confirm that z is near 0, this is a fact and nothing to check.
+        return [Hint("plain" if view.placed else "look", "redshift", unknown)] if whole else []
     if task is None or abs(spectrum.redshift) <= STELLAR or spectrum.frame == "rest":
         return []
     hints_of_z = []

@@ -15,13 +15,14 @@ import numpy as np
 
 from agent.language import deferred, joined
 from agent.lines import Line, lines
-from agent.measure import COARSE, Measured, Undefined, has_bands, rest, signal_to_noise
-from agent.measure.blends import LineMeasurement, measure_line, region_around
+from agent.measure import COARSE, Measured, Undefined, has_bands, measure_feature, rest, signal_to_noise
+from agent.measure.blends import LineMeasurement, flattened, measure_line, region_around
 from agent.measure.molecules import MoleculeEvidence, is_cool, molecule
 from agent.measure.peaks import TwoMaxima, two_maxima
 from agent.measure.pixels import FloatArray
 from agent.measure.profile import SPEED_OF_LIGHT
 from agent.spectrum import Spectrum
+from agent.tasks import Feature
 from agent.templates.continuum import pseudo_continuum
 
 LOW_SNR = 5.0  # per pixel; below it a single pixel's dip is noise as likely as not
@@ -45,8 +46,27 @@ State = Literal["emission", "absorption", "none", "undecided", "undefined"]
 
 _OF_DISCS = ("H I", "He I", "He II")  # species whose lines have two maxima in a disc
 _STRONG = ("Hα", "Hβ", "[O III] 5007", "[O III] 4959")  # lines whose common velocity tells that z is wrong
+_OF_COOL_STARS = (
+    *(
+        "Ba II",
+        "Ca I",
+        "Ca II",
+        "Fe I",
+        "Fe II",
+        "K I",
+        "Li I",
+        "Mg I",
+        "Na I",
+        "Si II",
+        "Sr II",
+        "Tc I",
+        "interstellar",
+    ),
+)
+"""Species whose lines the template of a cool star has itself; the others stand on the curve that follows its bands."""
 _CHROMOSPHERIC = ("H I", "Ca II")  # species that cool stars have in emission
 HOT = ("He I", "He II", "Mg II", "N III", "C III", "C III / N III", "C IV", "Si IV", "N IV", "N V")
+SAME_LINE = 1.5  # Å between a feature of a task and the line of the list that it is
 _SAME_VELOCITY = 150.0  # km/s within which two lines of an ion confirm each other, where z is unknown
 _PLACING = (
     *("Hα", "Hβ", "Hγ", "Hδ", "He I 4471", "He I 5876", "He I 6678", "He II 4686", "He II 5412"),
@@ -113,6 +133,7 @@ class Evidence:
     def __init__(self, at_rest: Spectrum) -> None:
         self.spectrum = at_rest
         self._measured: dict[str, LineMeasurement | Undefined] = {}
+        self._features: dict[Feature, Measured | Undefined] = {}
         self._lines: dict[str, LineEvidence] = {}
         self._molecules: dict[str, MoleculeEvidence | None] = {}
         self._maxima: dict[str, TwoMaxima | Undefined | None] = {}
@@ -153,8 +174,7 @@ class Evidence:
     def measured(self, line: Line) -> LineMeasurement | Undefined:
         """Return the measurement of a line, without a verdict."""
         if line.name not in self._measured:
-            along_bands = line.species in _OF_DISCS or line.name.startswith("[")
-            continuum = self.pseudo_continuum if along_bands else None
+            continuum = None if line.species in _OF_COOL_STARS else self.pseudo_continuum
             self._measured[line.name] = measure_line(self.spectrum, line, self.offset, continuum)
         return self._measured[line.name]
 
@@ -162,6 +182,33 @@ class Evidence:
     def pseudo_continuum(self) -> FloatArray | None:
         """The curve (n,) that follows the bands of a star with molecules; None for another one."""
         return pseudo_continuum(self.spectrum) if self.banded else None
+
+    def follows_bands(self, feature: Feature) -> bool:
+        """Whether a feature of a task is measured against the curve that follows the bands: a line, in such a star,
+        that cool stars do not have by themselves.
+        """
+        return self._line_on_bands(feature) is not None
+
+    def _line_on_bands(self, feature: Feature) -> Line | None:
+        if feature.kind != "line" or feature.quantity not in ("equivalent_width", "fwhm"):
+            return None
+        near = [line for line in lines() if abs(line.at(feature.medium) - feature.wavelengths[0]) < SAME_LINE]
+        line = near[0] if near and near[0].species not in _OF_COOL_STARS else None
+        return None if line is None or self.pseudo_continuum is None else line
+
+    def feature(self, feature: Feature) -> Measured | Undefined:
+        """Measure a feature of a task: as ``measure_feature``, and a line on the same continuum as ``measured``."""
+        if feature not in self._features:
+            self._features[feature] = self._measured_feature(feature)
+        return self._features[feature]
+
+    def _measured_feature(self, feature: Feature) -> Measured | Undefined:
+        line, curve = self._line_on_bands(feature), self.pseudo_continuum
+        if line is None or curve is None:
+            return measure_feature(self.spectrum, feature)
+        if line.species not in _OF_DISCS and self.line(line).detection is None:
+            return Undefined(deferred("among molecular bands {name} is not certain", name=line.name))
+        return measure_feature(flattened(self.spectrum, line, curve), feature)
 
     @cached_property
     def in_strong_emission(self) -> bool:

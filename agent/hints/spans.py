@@ -18,7 +18,7 @@ from agent.hints.evidence import Evidence, at_rest, evidence
 from agent.language import deferred
 from agent.lines import Line, Medium, convert_window
 from agent.lines.names import mentions
-from agent.measure import Measured, TwoMaxima, Undefined, measure_feature, signal_to_noise
+from agent.measure import Measured, TwoMaxima, Undefined, signal_to_noise
 from agent.measure.values import plus_minus
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
@@ -64,7 +64,6 @@ class SpanReader:
         self._spectrum = spectrum
         self._z = (redshift or 0.0) if spectrum is not None and spectrum.frame == "observed" else 0.0
         self._task = task
-        self._features: dict[str, Measured | Undefined] = {}
 
     @cached_property
     def _at_rest(self) -> Spectrum:
@@ -220,9 +219,7 @@ class SpanReader:
         match = words and re.compile(rf"\s*[:(]\s*{words}\s+{_VALUE}").match(text, start, end)
         if not match:
             return
-        if feature.name not in self._features:
-            self._features[feature.name] = measure_feature(self._at_rest, feature)
-        fresh = self._features[feature.name]
+        fresh = self._data.feature(feature)
         if isinstance(fresh, Measured):
             shown = self._rest_on_axis(feature.in_medium(self._at_rest.medium).span)
             yield _compared(text, match, fresh, shown, _fresh(feature.name, fresh))

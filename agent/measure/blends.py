@@ -30,6 +30,7 @@ AT_LEAST = 12  # pixels on either side
 COVERED = 0.8  # share of the pixels within one FWHM, and of the whole region, that must have data
 SIGNIFICANT = 6.0  # σ of the amplitude, and times the scatter of the neighbourhood at the line's width
 CLIP = 4.0  # robust σ beyond which a pixel away from the line is another line or a cosmic ray
+WIDTH_REACH = 1.5  # FWHM on either side of the centre over which an equivalent width is summed
 OWN_LINE = 500.0  # km/s on either side of the line where a given continuum is replaced by a straight line
 
 
@@ -183,6 +184,19 @@ def region_around(
     region = Region(velocities, near.flux[seen], np.sqrt(near.ivar[seen]), near.width[seen], np.ones_like(velocities))
     shape = None if continuum is None else _shape(velocities, np.interp(wavelength, spectrum.wavelength, continuum))
     return region if shape is None else replace(region, shape=shape).select(np.isfinite(shape))
+
+
+def flattened(spectrum: Spectrum, line: Line, continuum: FloatArray) -> Spectrum:
+    """Return a spectrum at rest divided by a continuum (n,) with which ``measure_line`` measures a line, 1 at the line;
+    without data where the continuum is unknown. The spectrum itself where it is unknown at the line.
+    """
+    velocity = (spectrum.wavelength / line.at(spectrum.medium) - 1.0) * SPEED_OF_LIGHT
+    shape = _shape(velocity, continuum)
+    if shape is None:
+        return spectrum
+    known = np.isfinite(shape)
+    safe = np.where(known, shape, 1.0)
+    return replace(spectrum, flux=spectrum.flux / safe, ivar=np.where(known, spectrum.ivar * safe**2, 0.0))
 
 
 def _shape(velocity: FloatArray, continuum: FloatArray) -> FloatArray | None:
@@ -462,7 +476,7 @@ def _equivalent_width(
     v = region.velocity
     design = _design(region, velocity, fwhm, companions)
     level = design[:, -2:] @ fit.amplitudes[-2:]
-    inside = np.abs(v - velocity) <= 1.5 * fwhm
+    inside = np.abs(v - velocity) <= WIDTH_REACH * fwhm
     if (level[inside] <= 0).any():
         return Undefined(deferred("the continuum falls to zero within the line"))
     others = design[:, 1:-2] @ fit.amplitudes[1:-2]

@@ -16,7 +16,7 @@ from agent.hints.evidence import evidence
 from agent.language import deferred
 from agent.lines import Band, Line, Medium, bands, lines
 from agent.lines.names import named, species_named
-from agent.measure import LineMeasurement, Undefined, Window, coverage, measure_feature
+from agent.measure import LineMeasurement, Undefined, Window, coverage
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
 from agent.trajectory.steps import Zoom
@@ -102,7 +102,7 @@ def _is_named(subject: Subject, label: str) -> bool:
 def is_there(subject: Subject, at_rest: Spectrum) -> bool | None:
     """Return whether the spectrum shows the subject; None if it cannot be measured or is not decided."""
     if subject.feature is not None:
-        measured = measure_feature(at_rest, subject.feature)
+        measured = evidence(at_rest).feature(subject.feature)
         return None if isinstance(measured, Undefined) else subject.feature.is_present(measured.value)
     if coverage(at_rest, subject.span) < 0.5:
         return None
@@ -142,7 +142,7 @@ def undecidable(subject: Subject, at_rest: Spectrum, strength: float | None = No
     feature = subject.feature
     if feature is None:
         return ""
-    measured = measure_feature(at_rest, feature)
+    measured = evidence(at_rest).feature(feature)
     if isinstance(measured, Undefined):
         return measured.reason
     bound = feature.below if feature.above is None else feature.above

@@ -145,7 +145,9 @@ def judged(finding: Finding, at_rest: Spectrum, shape: bool = True) -> str:
     text = f"{feature.name}: {_value(finding)}"
     if feature.quantity in ("equivalent_width", "depth"):
         # The hints measure a line against another continuum.
-        text += f" in {feature.span[0]:.0f}–{feature.span[1]:.0f} Å against its side bands"
+        along = evidence(at_rest).follows_bands(feature)
+        against = "a continuum along the molecular bands" if along else "its side bands"
+        text += f" in {feature.span[0]:.0f}–{feature.span[1]:.0f} Å against {against}"
     if feature.quantity == "equivalent_width":
         text += f" ({_sense(measured)})"
     confuser = feature.role == "confuser"
@@ -156,7 +158,7 @@ def judged(finding: Finding, at_rest: Spectrum, shape: bool = True) -> str:
 
 def _sense(measured: Measured) -> str:
     if measured.significance < 3:
-        return f"{measured.significance:.1f}σ, not a detection"
+        return f"{measured.significance:.1f}σ"
     return "absorption" if measured.value > 0 else "emission"
 
 

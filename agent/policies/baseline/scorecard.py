@@ -16,8 +16,9 @@ from pathlib import Path
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
+from agent.hints.evidence import at_rest, evidence
 from agent.language import deferred
-from agent.measure import COARSE, Measured, Undefined, measure_feature, rest, signal_to_noise
+from agent.measure import COARSE, Measured, Undefined, rest, signal_to_noise
 from agent.measure.values import number
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
@@ -137,8 +138,8 @@ def assess(spectrum: Spectrum, task: Task) -> Assessment:
 
 def _measured(spectrum: Spectrum, task: Task) -> Assessment:
     card = scorecards().get(task.key, Scorecard(0.0, {}))
-    at_rest = rest(spectrum)
-    measured = {f.name: measure_feature(at_rest, f) for f in task.features}
+    data = evidence(at_rest(spectrum, spectrum.redshift or 0.0))
+    measured = {f.name: data.feature(f) for f in task.features}
     present = {f.name: _presence_or_none(f, measured[f.name]) for f in task.features}
     findings = []
     for feature in task.features:

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agent import tasks
 from agent.hints.evidence import Evidence
+from agent.hints.line_table import line_table
 from agent.lines import lines
 from agent.measure import LineMeasurement, Measured, rest
 from agent.spectrum import Spectrum, read
@@ -153,3 +155,21 @@ def test_a_disc_line_beside_the_bands_of_a_companion_keeps_its_width(name: str) 
     assert 1200 < measured.fwhm.value < 1700
     assert isinstance(measured.width, Measured)
     assert -40 < measured.width.value < -28
+
+
+@pytest.mark.parametrize("name", ["mean M3 dwarf", "mean M6 dwarf"])
+def test_hint_table_and_baseline_have_one_width_of_a_flare_stars_line(name: str) -> None:
+    template = next(t for t in bundled().templates if t.about.name == name)
+    data = of_template(template, line("Hα", 2.0), line("Hβ", 1.0))
+    cv = tasks.load()["cv"]
+    table = {row.name: row.at_zero for row in line_table(data.spectrum, cv).rows}
+    for line_name in ("Hα", "Hβ"):
+        measured = data.named(line_name).detection
+        assert measured is not None
+        in_table, by_baseline = table[line_name].ew, data.feature(cv.feature(f"{line_name} emission"))
+        assert in_table == measured.width
+        assert isinstance(measured.width, Measured)
+        assert isinstance(by_baseline, Measured)
+        assert abs(by_baseline.value - measured.width.value) < 3 * by_baseline.error + 0.25 * abs(measured.width.value)
+    nitrogen = data.feature(cv.feature("N III 4640 emission"))
+    assert not isinstance(nitrogen, Measured), "bands are no emission of a hot star"

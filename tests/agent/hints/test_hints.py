@@ -118,7 +118,8 @@ def test_a_line_that_is_not_there_is_reported_with_its_limit() -> None:
 def test_an_unknown_redshift_is_stated_and_a_known_one_is_not() -> None:
     """Once for a trace, on its first zoom."""
     first = hints(star(), zoom(6400, 6700, "Hα"), others=())
-    assert hint_of(first, "redshift").text == "the file has no redshift: lines are searched at z = 0"
+    hint = hint_of(first, "redshift")
+    assert (hint.level, hint.text) == ("look", "the file has no redshift: lines are searched at z = 0")
     assert "redshift" not in kinds(hints(star(), zoom(6400, 6700, "Hα")))
     assert "redshift" not in kinds(hints(star(z=0.0), zoom(6400, 6700, "Hα"), TASKS["cv"], others=()))
 

@@ -101,7 +101,7 @@ function goTo(event, row, aids) {
 
 const ABOUT = t(
   'One Gaussian, with the lines that are blended with it, on a straight continuum; in a star with molecular bands ' +
-    'hydrogen, helium and forbidden lines stand on a curve that follows the bands. The hints use the same ' +
+    'lines other than those of metals stand on a curve that follows the bands. The hints use the same ' +
     'measurement. Equivalent widths are at rest, positive in absorption. “sky”: the line lies on a sky line, a ' +
     'telluric band or an arm join. The mean velocity leaves such lines out.',
 )
