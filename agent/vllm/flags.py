@@ -75,8 +75,9 @@ LARGEST_ZOOM = (747, 432)
 """Width and height in pixels of the largest picture of a window."""
 TURNS = 8
 """``agent.loop.MAX_TURNS``; repeated, because a server starts without loading matplotlib."""
-PROMPT = 2048
-"""Tokens for tool block, guide and first picture (``max_prompt_length`` of the published training)."""
+PROMPT = 2816
+"""Tokens for tool block, guide with its reasons, and first picture (2048 without reasons, as in the published
+training)."""
 TOOL_TEXT = 64
 """Tokens for the tool's text with a picture, and for the marks of its turn."""
 

@@ -50,7 +50,7 @@ class Waits:
 
 @pytest.fixture
 def runs() -> Iterator[Runs]:
-    runs = Runs(lambda spectrum, zoom, task, text: [])
+    runs = Runs(lambda spectrum, zoom, task, text, others: [])
     yield runs
     runs.close()
 
