@@ -16,7 +16,9 @@ FILE = Path(__file__).with_name("promises.toml")
 PRECISION = 0.95
 """A kind of hint is shown in green only from this share of right hints on."""
 ENOUGH = 5
-"""Hints of one line, or of one class of stars, from which its own share counts beside that of the kind."""
+"""Hints of one line, or of one class of stars, from which on it is counted for itself."""
+SEVERAL = 2
+"""Wrong ones of these from which on their own share counts beside that of the kind: one of ten says little."""
 COOL = "cool"
 
 
@@ -72,7 +74,7 @@ def promise_of(kind: str, *parts: str) -> Promise | None:
     known = promises()
     if kind not in known:
         return None
-    counted = [known[key] for part in parts if (key := part_of(kind, part)) in known]
+    counted = [known[key] for part in parts if (key := part_of(kind, part)) in known and known[key].wrong >= SEVERAL]
     return min([known[kind], *counted], key=lambda promise: promise.precision or 0.0)
 
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from agent import tasks
 from agent.hints import MOST, Hint, hints, thought_on
+from agent.hints import promises as promises_module
 from agent.hints.line_table import line_table
-from agent.hints.promises import Promise
+from agent.hints.promises import Promise, promise_of
 from agent.hints.unexplained import Suggestion, unexplained
 from agent.lines import air_to_vacuum, bands, lines, sky_bands
 from agent.spectrum import Spectrum, read
@@ -445,3 +446,17 @@ def test_a_band_that_the_guide_names_is_not_called_no_major_line() -> None:
     found = hints(star(), zoom(head - 60, head + 60), TASKS["gm"])
     assert "no major line" not in hint_of(found, "line").text
     assert band.name in hint_of(found, "line").text
+
+
+def test_a_line_that_was_wrong_more_than_once_is_judged_by_its_own_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = {
+        "absorption": Promise(95, 3, 0),
+        "absorption: Hδ": Promise(8, 2, 0),
+        "absorption: Hβ": Promise(9, 1, 0),
+        "absorption: cool": Promise(20, 0, 0),
+    }
+    monkeypatch.setattr(promises_module, "promises", lambda: counted)
+    assert promise_of("absorption", "Hδ", "cool") == counted["absorption: Hδ"]
+    assert promise_of("absorption", "Hβ", "cool") == counted["absorption"]
+    assert promise_of("absorption", "Hα") == counted["absorption"]
+    assert promise_of("band", "TiO") is None
