@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.hints.evidence import Evidence
 from agent.loop import run
 from agent.measure import Measured, Undefined, measure_feature, rest
 from agent.measure.values import power_of, redshift_text
@@ -153,7 +154,7 @@ def test_a_confuser_that_is_measured_absent_has_no_word_against_the_class(monkey
         bounds = [b for b in (feature.above, feature.below) if b is not None]
         return Measured(sum(bounds) / 2 if len(bounds) == 2 else bounds[0] + (2 if feature.above else -2), 0.01)
 
-    monkeypatch.setattr(scorecard, "measure_feature", measured)
+    monkeypatch.setattr(Evidence, "feature", measured)
     found = assess(featureless(), task)
     assert (found.verdict == "YES") is is_member
     weighing, explanation = rule.weighing(found, task.title), rule.explanation(found, task.title)

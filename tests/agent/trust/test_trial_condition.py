@@ -269,7 +269,7 @@ class Counting(Baseline):
         yield from super().turn(conversation)
 
 
-@pytest.mark.parametrize(("kind", "inspection", "further"), [("cv", 5, 50), ("fgk", 5, 30)])
+@pytest.mark.parametrize(("kind", "inspection", "further"), [("cv", 5, 50), ("fgk", 4, 18)])
 def test_the_cost_in_answers_that_the_docs_state(kind: str, inspection: int, further: int) -> None:
     spectrum, policy = simulate(kind, "SDSS", 20.0, 0), Counting()
     trace = run(spectrum, CV, policy)
