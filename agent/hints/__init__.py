@@ -45,6 +45,7 @@ Level = Literal["ok", "look", "plain"]
 
 MOST = 9
 MOST_CLAIMS = 4
+MOST_WAVELENGTHS = 5
 WIDE_WINDOW = 600.0  # Å; a wider window always crosses some sky, so only what lies on its line is reported
 HOT_ABSORPTION = "absorption, hot stars' line"
 BLENDED, UNPLACED = UNPROMISED = ("blend", "unplaced")
@@ -225,7 +226,7 @@ def _unexplained(view: View, spectrum: Spectrum, thought: str, others: Sequence[
             "{line} at z = {z:.4f} would also explain {others} Å",
             line=suggestion.line,
             z=suggestion.z,
-            others=", ".join(f"{w:.0f}" for w in suggestion.others),
+            others=", ".join(f"{w:.0f}" for w in suggestion.others[:MOST_WAVELENGTHS]),
         )
         text = joined((text, also))
     return [Hint("look", "unexplained", text if inside else deferred("outside this window: {text}", text=text))]
