@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -240,18 +239,19 @@ class Evidence:
         if self.banded:
             return True
         velocities: dict[str, list[float]] = {}
-        for line in lines():
-            if line.name in _PLACING and (detected := self.line(line).detection) is not None:
-                # Both are strong wherever one is: a disc, a hot star, a nebula.
-                ion = "H I" if line.species == "He I" else line.species
-                velocities.setdefault(ion, []).append(detected.velocity.value)
-                if any(companion.name.startswith("[") for companion in detected.companions):
-                    return True  # fitted at the same velocity
-        return any(
-            abs(first - second) < _SAME_VELOCITY
-            for same_ion in velocities.values()
-            for first, second in combinations(same_ion, 2)
-        )
+        for name in _PLACING:
+            detected = self.named(name).detection
+            if detected is None:
+                continue
+            if any(companion.name.startswith("[") for companion in detected.companions):
+                return True  # fitted at the same velocity
+            # Hydrogen and neutral helium are both strong wherever one is: a disc, a hot star, a nebula.
+            ion = "H I" if detected.line.species == "He I" else detected.line.species
+            here = detected.velocity.value
+            if any(abs(here - other) < _SAME_VELOCITY for other in velocities.get(ion, ())):
+                return True
+            velocities.setdefault(ion, []).append(here)
+        return False
 
     def line(self, line: Line) -> LineEvidence:
         """Return the verdict on a line."""
