@@ -46,21 +46,8 @@ State = Literal["emission", "absorption", "none", "undecided", "undefined"]
 _OF_DISCS = ("H I", "He I", "He II")  # species whose lines have two maxima in a disc
 _STRONG = ("Hα", "Hβ", "[O III] 5007", "[O III] 4959")  # lines whose common velocity tells that z is wrong
 _OF_COOL_STARS = (
-    *(
-        "Ba II",
-        "Ca I",
-        "Ca II",
-        "Fe I",
-        "Fe II",
-        "K I",
-        "Li I",
-        "Mg I",
-        "Na I",
-        "Si II",
-        "Sr II",
-        "Tc I",
-        "interstellar",
-    ),
+    *("Ba II", "Ca I", "Ca II", "Fe I", "Fe II", "K I", "Li I", "Mg I", "Na I", "Si II", "Sr II", "Tc I"),
+    "interstellar",
 )
 """Species whose lines the template of a cool star has itself; the others stand on the curve that follows its bands."""
 _CHROMOSPHERIC = ("H I", "Ca II")  # species that cool stars have in emission
@@ -85,17 +72,8 @@ _LEADING = {
 """The strongest lines of an ion: where they are covered and not there, a weaker line of the ion is another feature. In
 absorption winds and chromospheres fill Hα and Hβ, so that Hγ and Hδ lead."""
 _OF_THE_STAR = (
-    "Hα",
-    "Hβ",
-    "Mg b1",
-    "Mg b2",
-    "Ca II K",
-    "Ca II H",
-    "Na D1",
-    "Na D2",
-    "DIB 5780",
-    "DIB 5797",
-    "DIB 6284",
+    *("Hα", "Hβ", "Mg b1", "Mg b2"),
+    *("Ca II K", "Ca II H", "Na D1", "Na D2", "DIB 4428", "DIB 5780", "DIB 5797", "DIB 6284"),
 )
 """Lines that give the velocity of a star, and interstellar ones, which do not have it."""
 _FILLED = ("Hα", "Hβ")  # lines that may be in absorption without those that lead
