@@ -30,8 +30,8 @@ def pseudo_continuum(at_rest: Spectrum) -> FloatArray | None:
     """Return the flux (n,) that the best template of a cool star gives at each pixel of a spectrum at rest.
 
     The model is T P + Q: a template times a polynomial, which takes out reddening and calibration, and a straight line
-    for a hot companion or a disc, which dilutes the bands. Its own lines are left in: whoever measures a line replaces
-    the curve there. None where no template covers the spectrum or fits it.
+    for a hot companion or a disc, which dilutes the bands. Its own lines are left in: ``measure_line``
+    replaces the curve at its line. None where no template covers the spectrum or fits it.
     """
     vacuum = rest(at_rest, 0.0, "vacuum")
     first, flux, ivar = grid.rebin(vacuum)

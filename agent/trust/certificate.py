@@ -19,7 +19,7 @@ from agent.language import deferred, joined
 from agent.spectrum.record import Medium
 from agent.trajectory import TrajectoryError, Verdict
 from agent.trajectory.steps import number_of, object_of, one_of, text_of
-from agent.trust.certify import Requirements, Side, counted_once
+from agent.trust.certify import counted_once
 from agent.trust.evidence import (
     EvidenceCounts,
     TrialSettings,
@@ -33,6 +33,7 @@ from agent.trust.evidence import (
 from agent.trust.features import Features
 from agent.trust.files import write_json
 from agent.trust.score import ScoreError, ScoreModel
+from agent.trust.sides import Requirements, Side
 
 SCHEMA = "spec-o3/certificate/1"
 NOT_COMPARED = ("seed", "prompt_sha256", "prompt_source")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agent.statistics import FloatArray
-from agent.trust.certify import Labelled
+from agent.trust.sides import Labelled
 
 BETS = 0.9 * 2.0 ** -np.arange(12)
 """Bets as shares of the largest that keeps a process positive; each has the same weight."""

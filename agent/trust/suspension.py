@@ -14,9 +14,9 @@ from typing import Any
 
 from agent.language import tr
 from agent.trust.certificate import Certificate, CertificateError, read, short_hash
-from agent.trust.certify import Side
 from agent.trust.files import locked, write_json
 from agent.trust.shift import Alarm, ShiftError, ShiftMonitor
+from agent.trust.sides import Side
 
 SUSPENDED = "spec-o3/suspension/1"
 SHIFT = "spec-o3/shift/1"

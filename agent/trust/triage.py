@@ -14,17 +14,9 @@ from agent.language import tr
 from agent.statistics import FloatArray
 from agent.trajectory.steps import Verdict
 from agent.trust.bounds import ALTERNATIVES, log_factors, mixed
-from agent.trust.certify import (
-    Labelled,
-    Requirements,
-    called,
-    counts,
-    expected_errors,
-    first_anytime,
-    process_of,
-    thresholds_of,
-)
+from agent.trust.certify import counts, expected_errors, first_anytime, process_of, thresholds_of
 from agent.trust.plans import Plan, Stratum, regions
+from agent.trust.sides import Labelled, Requirements, called
 
 VERDICTS: tuple[Verdict, Verdict] = ("YES", "NO")
 PRIOR = 30.0

@@ -23,9 +23,9 @@ SHOWN = 5
 if TYPE_CHECKING:
     from agent.tasks import Task
     from agent.trial.report import Trial
-    from agent.trust.certify import Requirements, Side
     from agent.trust.evidence import TrialOutcome, TrialSettings
     from agent.trust.score import ScoreModel
+    from agent.trust.sides import Requirements, Side
     from reviewer.store import Store
     from reviewer.trust.calibration import Calibration, Scoring
     from reviewer.trust.cases import CaseList
@@ -264,7 +264,7 @@ def record(store: Store, by: str | None, task: Task, chosen: Scoring, cases: Cas
 
 def requirements_from(arguments: CertifyOptions, calibrated: Calibration) -> Requirements:
     """Return what is to be certified. Labels with logged probabilities need the method that can weight them."""
-    from agent.trust.certify import Requirements
+    from agent.trust.sides import Requirements
 
     return Requirements(
         yes=arguments.error_yes,

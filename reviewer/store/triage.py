@@ -26,8 +26,8 @@ from reviewer.store.verdicts import Verdicts
 from reviewer.store.waiting import WaitingLists
 
 if TYPE_CHECKING:
-    from agent.trust.certify import Labelled, Requirements
     from agent.trust.plans import Plan
+    from agent.trust.sides import Labelled, Requirements
 
 SETTING = "triage"
 """Setting ``{"random_share": 0.2, "limits": {"yes": 0.05, "no": 0.05, "delta": 0.05}}``; each part may be missing."""
@@ -139,8 +139,8 @@ class Triage:
         return current
 
     def _labelled(self, db: Transaction, task: str) -> Labelled:
-        from agent.trust.certify import Labelled
         from agent.trust.plans import Plan
+        from agent.trust.sides import Labelled
 
         now = self._database.steady()
         with self._lock:
@@ -195,7 +195,7 @@ def _last_plan(db: Transaction, task: str) -> Plan | None:
 
 def _settings(db: Transaction) -> tuple[float, Requirements]:
     """Return the random share and the limits. :raises StoreError: the setting is not as ``SETTING`` describes"""
-    from agent.trust.certify import Requirements
+    from agent.trust.sides import Requirements
 
     row = db.execute("SELECT value FROM settings WHERE name = ? ORDER BY id DESC LIMIT 1", (SETTING,)).fetchone()
     settings = {} if row is None else json.loads(row[0])

@@ -341,7 +341,7 @@ def label_noise(votes: Iterable[Vote], delta: float = 0.05, seed: int = 0) -> Es
     Nothing is assumed about how people err: of two that disagree one is wrong, so the mean of their error rates is at
     least half the share of spectra on which they disagree. Of a spectrum with more votes one pair is sampled. The bound
     fails with probability ``delta``, in addition to the δ of a certificate that uses it. For
-    ``agent.trust.certify.Requirements.label_noise`` three things must hold: labels are single votes like these; the
+    ``agent.trust.sides.Requirements.label_noise`` three things must hold: labels are single votes like these; the
     spectra with two votes are a random sample of the labelled ones; and the bound is taken from the votes of the cases
     beyond the threshold, since people err less often there than on doubtful spectra.
     """

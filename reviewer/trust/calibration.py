@@ -21,9 +21,9 @@ from agent.language import deferred, tr
 from agent.spectrum.record import BoolArray
 from agent.statistics import FloatArray
 from agent.trajectory import Verdict
-from agent.trust.certify import Labelled, in_half
 from agent.trust.evidence import TrialOutcome
 from agent.trust.score import FEWEST, RAW, Fit, ScoreModel, fit
+from agent.trust.sides import Labelled, in_half
 from reviewer.trust.cases import Case
 from reviewer.trust.showings import NOT_SHOWN
 

@@ -21,9 +21,9 @@ from agent.trust.certificate import (
     read,
     short_hash,
 )
-from agent.trust.certify import Requirements, Side
 from agent.trust.evidence import EvidenceCounts, TrialOutcome, TrialSettings, outcome_of, settings_of
 from agent.trust.score import ScoreModel
+from agent.trust.sides import Requirements, Side
 from agent.trust.suspension import Suspension, suspension
 from reviewer.trust.calibration import Calibration, CalibrationError, for_fit
 from reviewer.trust.cases import Case, CaseList

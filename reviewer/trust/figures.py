@@ -12,10 +12,11 @@ from datetime import datetime
 
 import numpy as np
 
-from agent.trust.certify import Requirements, Side, certify
+from agent.trust.certify import certify
 from agent.trust.features import Features
 from agent.trust.reliability import Reliability, reliability
 from agent.trust.score import ScoreModel, fit
+from agent.trust.sides import Requirements, Side
 from reviewer.store import Store
 from reviewer.store.trust_values import StoredCase
 from reviewer.trust.annotators import Annotators, Suspect, suspects

@@ -17,7 +17,7 @@ from agent.trust.certify import counted_once
 from agent.trust.evidence import condition_text
 
 if TYPE_CHECKING:
-    from agent.trust.certify import Requirements, Side
+    from agent.trust.sides import Requirements, Side
     from reviewer.trust.calibration import Calibration
     from reviewer.trust.cases import CaseList
 

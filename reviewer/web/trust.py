@@ -13,8 +13,8 @@ from reviewer.trust.labels import SOURCES
 from reviewer.web.models import trust as answers
 
 if TYPE_CHECKING:
-    from agent.trust.certify import Requirements
     from agent.trust.estimates import Share
+    from agent.trust.sides import Requirements
     from reviewer.trust.annotators import Suspect
     from reviewer.trust.cases import Case
     from reviewer.trust.certificates import Listed

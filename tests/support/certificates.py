@@ -11,8 +11,8 @@ from agent import tasks
 from agent.plot import RENDERER
 from agent.policies.baseline.rule import Baseline
 from agent.trust.certificate import Certificate, CertifiedPolicy, LabelCounts
-from agent.trust.certify import Requirements, Side
 from agent.trust.score import RAW
+from agent.trust.sides import Requirements, Side
 
 YES = Side("YES", 0.8, 59, 0, 0.0495, 0.05)
 NO = Side("NO", 0.2, 120, 1, 0.039, 0.05)

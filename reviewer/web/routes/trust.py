@@ -30,7 +30,7 @@ from reviewer.web.trust import (
 from reviewer.web.visibility import VisibleDep
 
 if TYPE_CHECKING:
-    from agent.trust.certify import Requirements
+    from agent.trust.sides import Requirements
     from reviewer.store import Drafts
     from reviewer.trust.certificates import Listed
     from reviewer.trust.figures import ScoredList
@@ -206,7 +206,7 @@ def certificate(
 
 
 def _requirements(alpha_yes: float, alpha_no: float, delta: float) -> Requirements:
-    from agent.trust.certify import Requirements
+    from agent.trust.sides import Requirements
 
     return Requirements(yes=alpha_yes, no=alpha_no, delta=delta, method="anytime")
 

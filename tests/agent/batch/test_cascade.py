@@ -30,7 +30,8 @@ from agent.conversation import Stop
 from agent.policies.baseline.rule import Baseline
 from agent.trajectory import Trajectory
 from agent.trust.certificate import CertifiedPolicy, write
-from agent.trust.certify import Labelled, Requirements, certify
+from agent.trust.certify import certify
+from agent.trust.sides import Labelled, Requirements
 from agent.trust.suspension import add_scores, suspension_path
 from reviewer.trust.cases import run_of
 from tests.support.certificates import NO, YES, certificate

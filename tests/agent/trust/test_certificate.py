@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import app
 from agent.trust.certificate import Certificate, CertificateError, CertifiedPolicy, read, write
-from agent.trust.certify import Requirements
 from agent.trust.features import Features
 from agent.trust.score import RAW, ScoreModel, Term, logistic
+from agent.trust.sides import Requirements
 from agent.trust.suspension import Suspension, add_scores, shift_path, suspend, suspension, suspension_path
 from tests.support.certificates import YES, certificate
 

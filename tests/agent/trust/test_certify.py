@@ -11,8 +11,9 @@ import pytest
 
 from agent.statistics import FloatArray
 from agent.trust.bounds import labels_needed, upper_bound
-from agent.trust.certify import FEWEST, Labelled, Requirements, Side, called, candidates, certify, first_anytime
+from agent.trust.certify import FEWEST, candidates, certify, first_anytime
 from agent.trust.plans import Plan, Stratum, choose
+from agent.trust.sides import Labelled, Requirements, Side, called
 from agent.trust.triage import plan
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agent.trust.certify import Labelled, Requirements
 from agent.trust.estimates import Estimates, Share, estimates
 from agent.trust.plans import Plan, choose
+from agent.trust.sides import Labelled, Requirements
 from agent.trust.triage import plan
 
 CASES, LABELS, FLAGGED = 300, 60, 0.5

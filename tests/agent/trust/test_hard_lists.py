@@ -9,8 +9,9 @@ import pytest
 
 from agent.statistics import FloatArray
 from agent.trust.anytime import missed_logarithms
-from agent.trust.certify import Labelled, Requirements, certify
+from agent.trust.certify import certify
 from agent.trust.plans import Plan, Stratum
+from agent.trust.sides import Labelled, Requirements
 
 
 def plans(n: int) -> tuple[Plan, ...]:

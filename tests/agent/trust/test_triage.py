@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agent.trust.certify import Labelled, Requirements, called, candidates, certify
+from agent.trust.certify import candidates, certify
 from agent.trust.plans import Plan, Stratum, choose, weights
+from agent.trust.sides import Labelled, Requirements, called
 from agent.trust.triage import VERDICTS, plan
 
 WANTED = Requirements(method="anytime")

@@ -28,9 +28,10 @@ from agent.trial.report import EditOutcome, Skipped, Trial, read_trials
 from agent.trial.run import trial
 from agent.trust.certificate import Certificate, CertificateError, CertifiedPolicy, write
 from agent.trust.certificate import read as read_certificate
-from agent.trust.certify import Labelled, Requirements, certify
+from agent.trust.certify import certify
 from agent.trust.evidence import TrialSettings, outcome_of, settings_of
 from agent.trust.plans import Plan, Stratum
+from agent.trust.sides import Labelled, Requirements
 from tests.support.certificates import NO, YES, certificate
 from tests.support.planted_policies import Kind, Planted
 

@@ -10,9 +10,9 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from agent.trust.certify import Requirements
 from agent.trust.plans import Plan, Stratum
 from agent.trust.score import RAW, ScoreModel, Term
+from agent.trust.sides import Requirements
 from agent.trust.suspension import monitor_of
 from reviewer.cli.certify import ordering_model, record
 from reviewer.rules.workflow import Rules
