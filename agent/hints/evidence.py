@@ -183,7 +183,7 @@ class Evidence:
         line, curve = self._line_on_bands(feature), self.pseudo_continuum
         if line is None or curve is None:
             return measure_feature(self.spectrum, feature)
-        if line.species not in _OF_DISCS and self.line(line).detection is None:
+        if line.species != "H I" and self.line(line).detection is None:
             return Undefined(deferred("among molecular bands {name} is not certain", name=line.name))
         return measure_feature(flattened(self.spectrum, line, curve), feature)
 
