@@ -251,7 +251,7 @@ def test_evidence_on_trial_changes_the_rewards_alone(
     """
     # The shortened texts of the tiny model claim no feature: here every text of even length does.
     monkeypatch.setattr(evidence.Written, "claims", lambda self, subject: len(self.text) % 2 == 0)
-    settings = replace(settings_for(tiny_model, data, tmp_path / "run"), evidence=0.5)
+    settings = replace(settings_for(tiny_model, data, tmp_path / "run"), evidence=0.5, traces=8)
     trainer = trainer_of(settings, one_round.loaded, question_list, Run(tmp_path / "run"), arguments_of(settings, 2))
     trainer.model_wrapped = trainer.model
     rows = [dict(trainer.train_dataset[place]) for place in (0, 0, 0, 0, 1, 1, 1, 1)]

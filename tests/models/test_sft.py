@@ -210,7 +210,7 @@ def test_the_seed_decides_how_a_new_adapter_begins(
 def test_the_weights_with_the_lowest_held_out_loss_are_kept(
     settings: SftSettings, learned: list[Example], tmp_path: Path, method: Any, rate: float
 ) -> None:
-    """At a far too high rate the held-out loss is higher after the second step."""
+    """At a far too high rate the held-out loss is mostly higher after the second step: a seed with which it is."""
     import torch
     from safetensors.torch import load_file
 
@@ -230,11 +230,14 @@ def test_the_weights_with_the_lowest_held_out_loss_are_kept(
         (file,) = run.model.glob("*model.safetensors")
         return run, load_file(file)
 
-    kept, weights = trained("kept", keep_best=True)
-    losses = {line["step"]: line["eval_loss"] for line in kept.logged() if "eval_loss" in line}
-    assert losses[1] < losses[2]
-    _, last = trained("last")
-    _, expected = trained("short", max_steps=1)
+    def rises(run: Run) -> bool:
+        losses = {line["step"]: line["eval_loss"] for line in run.logged() if "eval_loss" in line}
+        return losses[1] < losses[2]
+
+    tried = ((seed, *trained(f"kept-{seed}", seed=seed, keep_best=True)) for seed in range(8))
+    seed, weights = next((seed, weights) for seed, run, weights in tried if rises(run))
+    _, last = trained("last", seed=seed)
+    _, expected = trained("short", seed=seed, max_steps=1)
     assert all(torch.equal(weights[name], expected[name]) for name in expected)
     assert not all(torch.equal(last[name], expected[name]) for name in expected)
 
@@ -316,7 +319,7 @@ def test_the_printed_mask_agrees_with_the_mask(settings: SftSettings, learned: l
     assert text.count("<|image_pad|>×") == len(rendered.images)
     assert text.count("<|image_pad|>") == len(rendered.images)
     coloured = printed(rendered, tokenizer, colours=True)
-    assert f"\x1b[1;32m{texts[-1]}\x1b[0m" in coloured
+    assert all(f"\x1b[1;32m{line}\x1b[0m" in coloured for line in texts[-1].splitlines())
     counted = token_counts(rendered, tokenizer)
     assert counted.spoken == sum(rendered.spoken)
     assert counted.image == sum(map(renderer.image_tokens, rendered.images))

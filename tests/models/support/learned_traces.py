@@ -72,12 +72,15 @@ def turn_texts(events: Sequence[Event]) -> list[str]:
 
 
 def _short(step: Step) -> Step:
-    """Keep the last sentence of a thought, without the window, and the first reason of an answer."""
+    """Keep which zoom is next or the judgement, without the window, and the first reason of an answer.
+
+    However much the baseline writes, no text is longer than a line, so that so small a model can learn all of them.
+    """
     match step:
         case Think():
-            last = re.split(r"(?<=\.) |\n\n", step.text)[-1]
-            verdict = re.sub(r"^From .*, so ", "So ", last)
-            return replace(step, text=re.sub(r", \d+ to \d+ Å", "", verdict))
+            sentence = re.search(r"(?:First|Next) zoom: .*$", step.text)
+            text = sentence.group() if sentence else step.text.rpartition("\n\n")[2].splitlines()[0]
+            return replace(step, text=re.sub(r", \d+ to \d+ Å", "", text))
         case Answer():
             return replace(step, explanation=step.explanation.partition(" (")[0] + ".")
         case _:

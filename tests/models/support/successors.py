@@ -27,7 +27,7 @@ PICTURE = (8, 24)
 """Least and most tokens of a picture."""
 WIDTH, HEAD = 128, 32
 LEARNED = "cv"
-STEPS, RATE = 60, 4e-3
+STEPS, RATE = 100, 4e-3
 
 
 def make(architecture: str, folder: Path) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, Qwen2_5_VLProcessor
 
 STEPS, RATE = 150, 4e-3
+LEARNED = 0.02
+"""The largest loss of a trace that counts as memorised: a model that has not memorised is no model for the tests."""
 ADAPTER_STEPS, ADAPTER_RATE = 30, 5e-3
 ENDLESS = "<think>First I" + " look" * 200
 """The beginning of what the model writes with the adapter."""
@@ -39,8 +41,19 @@ def make(folder: Path, random: bool = False) -> None:
 
 
 def learn_traces(model: PreTrainedModel, processor: Any, keys: Iterable[str], steps: int, rate: float) -> None:
-    """Train ``model`` on the learned traces of ``keys``; ``processor`` has the chat template of the dialect."""
-    _train(model, [_example(processor, inspected(key)) for key in keys], steps, rate)
+    """Train ``model`` on the learned traces of ``keys``; ``processor`` has the chat template of the dialect.
+
+    Raise RuntimeError where it has not memorised them.
+    """
+    import torch
+
+    examples = [_example(processor, inspected(key)) for key in keys]
+    _train(model, examples, steps, rate)
+    with torch.no_grad():
+        losses = [model(**example).loss.item() for example in examples]
+    print("loss of each trace:", *(f"{loss:.4f}" for loss in losses), flush=True)
+    if max(losses) > LEARNED:
+        raise RuntimeError(f"a loss of {max(losses):.3f} after {steps} steps: above {LEARNED}; shorten the traces")
 
 
 def make_adapter(folder: Path, base: Path) -> None:
