@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, Qwen2_5_VLProcessor
 
 STEPS, RATE = 150, 4e-3
-LEARNED = 0.02
+LARGEST_LOSS = 0.02
 """The largest loss of a trace that counts as memorised: a model that has not memorised is no model for the tests."""
 ADAPTER_STEPS, ADAPTER_RATE = 30, 5e-3
 ENDLESS = "<think>First I" + " look" * 200
@@ -52,8 +52,8 @@ def learn_traces(model: PreTrainedModel, processor: Any, keys: Iterable[str], st
     with torch.no_grad():
         losses = [model(**example).loss.item() for example in examples]
     print("loss of each trace:", *(f"{loss:.4f}" for loss in losses), flush=True)
-    if max(losses) > LEARNED:
-        raise RuntimeError(f"a loss of {max(losses):.3f} after {steps} steps: above {LEARNED}; shorten the traces")
+    if max(losses) > LARGEST_LOSS:
+        raise RuntimeError(f"a loss of {max(losses):.3f} after {steps} steps: above {LARGEST_LOSS}; shorten the traces")
 
 
 def make_adapter(folder: Path, base: Path) -> None:
