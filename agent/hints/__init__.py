@@ -336,12 +336,12 @@ def _velocities(view: View, entry: Line, measured: LineMeasurement) -> list[Hint
             apart=plus_minus(apart),
         )
         if apart.value <= 3.0 * apart.error and apart.value + apart.error <= ONE_VELOCITY:
-            one = deferred("{text}: one velocity", text=text)
-            return [_finding("velocity", one, entry.name, view)]
+            equal = deferred("{text}: one velocity", text=text)
+            return [_finding("velocity", equal, entry.name, view)]
         least = TWO_VELOCITIES + 0.1 * max(measured.fwhm.value, other.fwhm.value)
         if apart.value > 5.0 * apart.error and apart.value > least:
-            two = deferred("{text}: not one velocity, so one of the two is blended or another line", text=text)
-            return [Hint("look", "apart", two, entry.name)]
+            unequal = deferred("{text}: not one velocity, so one of the two is blended or another line", text=text)
+            return [Hint("look", "apart", unequal, entry.name)]
         return [Hint("plain", "apart", text, entry.name)]
     return []
 

@@ -251,7 +251,7 @@ def _redshift(
 
 
 def _nearest(at: float, places: Mapping[str, float], apart: float) -> str:
-    name = min(places, key=lambda one: abs(places[one] - at))
+    name = min(places, key=lambda line: abs(places[line] - at))
     return name if abs(at / places[name] - 1.0) * SPEED_OF_LIGHT < apart else ""
 
 
@@ -300,12 +300,12 @@ def _quasars(vacuum: FloatArray, peaks: Sequence[Peak], excess: _Excess, now: fl
     places = np.array([*QUASAR.values(), *QUASAR_FAINT])
     weight = np.array([min(peak.significance, MOST_WEIGHT) for peak in peaks])
     broad = sorted(at for at, peak in zip(vacuum, peaks, strict=True) if peak.fwhm > BROAD)
-    for (first, second), (one, two) in product(combinations(broad, 2), combinations(QUASAR, 2)):
-        z = float(second / QUASAR[two]) - 1.0  # the forest of absorption shifts Lyα
-        blue, red = (excess.near(QUASAR[name] * (1.0 + z), OFFSET) for name in (one, two))
-        if abs(first / QUASAR[one] / (1.0 + z) - 1.0) * SPEED_OF_LIGHT > OFFSET or blue is None or red is None:
+    for (first, second), (bluer, redder) in product(combinations(broad, 2), combinations(QUASAR, 2)):
+        z = float(second / QUASAR[redder]) - 1.0  # the forest of absorption shifts Lyα
+        blue, red = (excess.near(QUASAR[name] * (1.0 + z), OFFSET) for name in (bluer, redder))
+        if abs(first / QUASAR[bluer] / (1.0 + z) - 1.0) * SPEED_OF_LIGHT > OFFSET or blue is None or red is None:
             continue
-        if one in ("Lyα", "C IV 1549") and blue[0] < red[0]:
+        if bluer in ("Lyα", "C IV 1549") and blue[0] < red[0]:
             continue  # Lyα is brighter than C IV, which is brighter than C III]
         near = (np.abs(vacuum[:, None] / (places * (1.0 + z)) - 1.0) * SPEED_OF_LIGHT < OFFSET).any(axis=1)
         seen = vacuum > QUASAR["Lyα"] * (1.0 + z)

@@ -110,7 +110,7 @@ def object_name(text: str) -> tuple[str, str] | None:
 
 
 def objects(identities: Sequence[Identity]) -> NDArray[np.intp]:
-    """Return the number of the first spectrum of each one's object (n,). One without name and position is alone.
+    """Return the number of the first spectrum of each object (n,); a spectrum without name and position is alone.
 
     A name is looked at before positions, and near positions before far ones; what contradicts a group does not join it.
     """
@@ -120,8 +120,8 @@ def objects(identities: Sequence[Identity]) -> NDArray[np.intp]:
         for member in members:
             if not any(groups.join(first, member) for first in firsts):
                 firsts.append(member)
-    for one, other in groups.near():
-        groups.join(one, other)
+    for member, neighbour in groups.near():
+        groups.join(member, neighbour)
     return np.array([groups.first(member) for member in range(len(identities))], dtype=np.intp)
 
 
@@ -135,10 +135,11 @@ class _Groups:
         ra, dec = np.radians(sky.reshape(-1, 2)).T
         self._at = np.column_stack((np.cos(dec) * np.cos(ra), np.cos(dec) * np.sin(ra), np.sin(dec))) / _ARCSEC
         cells = Counter((i.file, i.ra, i.dec) for i in identities if i.file)
-        for member, one in enumerate(identities):
-            if one.file and one.ra is not None and cells[one.file, one.ra, one.dec] > MOST_OF_FILE:
+        for member, identity in enumerate(identities):
+            place = identity.file, identity.ra, identity.dec
+            if identity.file and identity.ra is not None and cells[place] > MOST_OF_FILE:
                 self._at[member] = np.nan
-                self._names[member] = tuple(name for name in one.names if name[0] in _NUMBERED.values())
+                self._names[member] = tuple(name for name in identity.names if name[0] in _NUMBERED.values())
         self._numbers = [{catalogue: name for catalogue, name in names if catalogue} for names in self._names]
         self._x, self._y, self._z = self._at.T.tolist()
         # A member with the place of the group; -1: none is known.
@@ -149,9 +150,9 @@ class _Groups:
             self._first[member] = member = self._first[self._first[member]]
         return member
 
-    def join(self, one: int, other: int) -> bool:
+    def join(self, member: int, other: int) -> bool:
         """Join the groups of two spectra; return False where they contradict each other."""
-        first, second = sorted((self.first(one), self.first(other)))
+        first, second = sorted((self.first(member), self.first(other)))
         if first == second:
             return True
         numbers, others = self._numbers[first], self._numbers[second]

@@ -370,9 +370,10 @@ def _curve(spectrum: Spectrum, this: Spectrum) -> answers.EpochCurve:
     z = next((each.redshift for each in (spectrum, this) if each.redshift is not None), 0.0)
     placed = in_frame(spectrum, this.frame, this.medium, z)
     levels = []
-    for one, other in ((this, placed), (placed, this)):
-        both = (one.ivar > 0) & (one.wavelength >= other.wavelength[0]) & (one.wavelength <= other.wavelength[-1])
-        levels.append(float(np.median(one.flux[both])) if both.any() else 0.0)
+    for curve, other in ((this, placed), (placed, this)):
+        both = (curve.ivar > 0) & (curve.wavelength >= other.wavelength[0])
+        both &= curve.wavelength <= other.wavelength[-1]
+        levels.append(float(np.median(curve.flux[both])) if both.any() else 0.0)
     ratio = levels[0] / levels[1] if min(levels) > 0 else 1.0
     flux = zip((ratio * placed.flux).tolist(), (placed.ivar > 0).tolist(), strict=True)
     return answers.EpochCurve(
