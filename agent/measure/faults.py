@@ -244,8 +244,11 @@ def in_one_exposure(spectrum: Spectrum) -> Iterator[Fault]:
         size = height / max(abs(float(continuum[top])), 1e-300)
         at, count = spectrum.wavelength, int((ivar[:, top] > 0).sum()) - 1
         words = {"at": at[top], "name": spectrum.exposures[number].name, "number": number + 1, "count": count}
-        text = deferred("peak at {at:.0f} Å in exposure {number} ({name}) only; {count} others do not show it", **words)
-        if height < 0:
+        if height > 0:
+            text = deferred(
+                "peak at {at:.0f} Å in exposure {number} ({name}) only; {count} others do not show it", **words
+            )
+        else:
             text = deferred(
                 "dip at {at:.0f} Å in exposure {number} ({name}) only; {count} others do not show it", **words
             )
