@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from PIL import Image
 
@@ -90,12 +90,15 @@ class Remark:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens and requests, as counted by the server. ``cached``: prompt tokens that were in its cache."""
+    """Tokens and requests, as counted by the server. ``cached``: prompt tokens that were in its cache. ``uncounted``:
+    requests whose tokens it did not report.
+    """
 
     requests: int = 0
     prompt: int = 0
     cached: int = 0
     completion: int = 0
+    uncounted: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -103,6 +106,7 @@ class Usage:
             self.prompt + other.prompt,
             self.cached + other.cached,
             self.completion + other.completion,
+            self.uncounted + other.uncounted,
         )
 
 
@@ -114,22 +118,33 @@ class Score:
 
 
 @dataclass(frozen=True)
+class ServerMessage:
+    """The turn as the model server sent it, which gets it back with the next one. No part of the trace."""
+
+    message: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class CannotTell:
     """The policy answered because the format needs YES or NO, but the data allow no answer: why, as one clause."""
 
     reason: str
 
 
-Piece = str | Remark | Usage | Score | CannotTell
-"""A piece of a policy's turn: text, a remark about it, token counts, the score of the answer, or why it is none."""
+Piece = str | Remark | Usage | Score | CannotTell | ServerMessage
+"""A piece of a policy's turn: text, a remark about it, token counts, the score of the answer, why it is none, or the
+turn in its server's own form."""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """One assistant turn as written, and the answer of the tool; None if no tool was called."""
+    """One assistant turn as written, and the answer of the tool; None if no tool was called. ``message``: the turn as
+    its server sent it, if this server wrote it.
+    """
 
     text: str
     observation: tool.Observation | None
+    message: Mapping[str, Any] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ loop. Each step is yielded at once as an event. Depends on ``agent.tool``; no da
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from agent.conversation import (
     PolicyError,
     Remark,
     Score,
+    ServerMessage,
     Stop,
     Usage,
 )
@@ -196,6 +197,7 @@ class _Inspection:
         self.usage = Usage()
         self.score: float | None = None
         self.cannot_tell = ""
+        self.message: Mapping[str, Any] | None = None
         self.ended: tuple[Reason, str] | None = None
         self.retry = True
 
@@ -247,6 +249,7 @@ class _Inspection:
         """
         text = ""
         called = False
+        self.message = None
         pieces = self.policy.turn(self.conversation)
         try:
             for piece in pieces:
@@ -270,6 +273,8 @@ class _Inspection:
                     self.score = piece.log_odds
                 elif isinstance(piece, CannotTell):
                     self.cannot_tell = piece.reason
+                elif isinstance(piece, ServerMessage):
+                    self.message = piece.message
                 else:
                     self.usage += piece
         except PolicyError as failure:
@@ -309,7 +314,7 @@ class _Inspection:
         self.conversation = replace(
             self.conversation,
             turns_left=self.max_turns - self.number,
-            exchanges=(*self.conversation.exchanges, Exchange(text, observation)),
+            exchanges=(*self.conversation.exchanges, Exchange(text, observation, self.message)),
         )
         return ToolResult(zoom, observation.image if observation else None, self.number)
 

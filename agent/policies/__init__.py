@@ -3,10 +3,32 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.language import tr
+
+OWN_FIELDS = frozenset(
+    (
+        *(
+            "messages",
+            "model",
+            "input",
+            "tools",
+            "n",
+            "stream",
+            "stream_options",
+            "store",
+            "include",
+            "response_format",
+        ),
+        *("temperature", "top_p", "max_tokens", "max_completion_tokens", "max_output_tokens", "seed", "logprobs"),
+        *("top_logprobs", "reasoning_effort"),
+    )
+)
+"""Fields of a request that ``Sampling.extra_body`` may not set: each has its own setting, or belongs to the program."""
 
 
 @dataclass(frozen=True)
@@ -15,6 +37,8 @@ class Sampling:
 
     ``seed`` None: the server chooses one, so the result is repeatable only at temperature 0. ``logprobs``: also request
     the log-probabilities of the tokens, for the score of the answer (``agent.policies.yes_no``); the text is the same.
+    ``reasoning_effort`` (none, minimal, low, medium, high, ...) and ``extra_body``, further fields of each request, are
+    for model servers: both None or empty unless somebody sets them.
 
     :raises ValueError: a value outside its range, which the message names
     """
@@ -24,6 +48,8 @@ class Sampling:
     max_tokens: int = 2048
     seed: int | None = None
     logprobs: bool = False
+    reasoning_effort: str | None = None
+    extra_body: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.temperature) and 0 <= self.temperature <= 2):
@@ -38,6 +64,15 @@ class Sampling:
             raise ValueError(
                 tr("seed: found {seed}, expected a whole number from 0 to {value}", seed=self.seed, value=2**31 - 1)
             )
+        if self.reasoning_effort is not None and not re.fullmatch("[a-z]{1,20}", self.reasoning_effort):
+            raise ValueError(
+                tr(
+                    "reasoning_effort: found {effort!r}, expected a word such as none, low, medium or high",
+                    effort=self.reasoning_effort,
+                )
+            )
+        if own := sorted(OWN_FIELDS & self.extra_body.keys()):
+            raise ValueError(tr("extra_body: found {names}, which this program sets itself", names=", ".join(own)))
 
     def for_sample(self, number: int) -> Sampling:
         """Return the settings of sample ``number`` (from 0) of one spectrum: the number is added to the seed."""
@@ -56,6 +91,10 @@ class Sampling:
             settings["seed"] = self.seed
         if self.logprobs:
             settings["logprobs"] = True
+        if self.reasoning_effort is not None:
+            settings["reasoning_effort"] = self.reasoning_effort
+        if self.extra_body:
+            settings["extra_body"] = dict(self.extra_body)
         return settings
 
 

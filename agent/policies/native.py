@@ -22,17 +22,21 @@ from typing import Any, Literal
 
 from PIL import Image
 
-from agent.conversation import Conversation, Piece, Remark, Stop
+from agent.conversation import Conversation, Piece, PolicyError, Remark, ServerMessage, Stop, Usage
 from agent.language import deferred, joined
-from agent.policies import Sampling
+from agent.policies import NATIVE, Sampling
 from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint
+from agent.policies.openai.errors import ErrorResponse, ServerFailure
 from agent.policies.openai.health import Health
+from agent.policies.openai.probe import REFUSES_PICTURES, SECONDS, ProbeResult
+from agent.policies.openai.responses import ITEMS
 from agent.policies.yes_no import pieces_of_score
+from agent.text import one_line
 from agent.tool import TOOL_BLOCK, TOOL_NAME, TOOL_SCHEMA
 from agent.trajectory import Drafter
 from agent.trajectory.messages import data_url, tool_result
 from agent.trajectory.steps import Verdict
-from agent.trajectory.tags import between, parse
+from agent.trajectory.tags import Call, between, parse
 
 TAGS = ("<think>", "</think>", "<tool_call>", "</tool_call>", "<answer>", "</answer>")
 MARKS = (*TAGS, "\\boxed")
@@ -152,8 +156,8 @@ class Reply:
 
     def _add_call(self, piece: CallPiece) -> None:
         call = self._at.get(piece.index)
-        # Some servers give every call the index 0; a new id tells them apart.
-        if call is None or (piece.id and call.id and piece.id != call.id):
+        # Some servers give every call the index 0; a new id tells them apart, or a name after complete arguments.
+        if call is None or (piece.id and call.id and piece.id != call.id) or (piece.name and _is_json(call.arguments)):
             call = self._at[piece.index] = _Call(piece.id)
             self._calls.append(call)
         call.id = call.id or piece.id
@@ -187,6 +191,50 @@ def assistant_message(text: str, call_id: str) -> dict[str, Any]:
     }
     called = {"id": call_id, "type": "function", "function": function}
     return {"role": "assistant", "content": words or None, "tool_calls": [called]}
+
+
+def server_message(message: Mapping[str, Any], text: str, call_id: str) -> tuple[dict[str, Any], str] | None:
+    """Return an earlier turn as its server sent it, with the one call that was run, and the id of this call.
+
+    :param call_id: for a call without an id
+    :return: None if the call in it is not the one that was run: the turn is then written anew from its text
+    """
+    run = parse(text).call
+    items = message.get(ITEMS)
+    calls = message.get("tool_calls")
+    if run is None or not isinstance(items or calls, list):
+        return None
+    if items:
+        functions = [item for item in items if item.get("type") == "function_call"]
+        if not functions or not _calls(functions[0], run) or not functions[0].get("call_id"):
+            return None
+        # An API wants an answer for each call.
+        return {**message, ITEMS: [item for item in items if item not in functions[1:]]}, functions[0]["call_id"]
+    first = calls[0] if calls and isinstance(calls[0], Mapping) else {}
+    function = first.get("function")
+    if not isinstance(function, Mapping) or not _calls(function, run):
+        return None
+    call_id = first.get("id") or call_id
+    return {**message, "tool_calls": [{"type": "function", **first, "id": call_id}]}, call_id
+
+
+def _calls(function: Mapping[str, Any], run: Call) -> bool:
+    """Whether a function call of an API is the call that was run."""
+    arguments = function.get("arguments")
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return False
+    return function.get("name") == run.name and arguments == run.arguments
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _as_written(text: str, arguments: Mapping[str, Any]) -> str:
@@ -330,13 +378,13 @@ class Native:
         texts = prompts()
         facts = self.endpoint.facts()
         settings: dict[str, Any] = {"dialect": "native", "instructions_sha256": sha256(texts.instructions)}
-        settings |= self.sampling.settings()
-        for name in self.endpoint.left_out:
-            settings[name] = "left out: not taken by the server"
+        settings |= self.sampling.settings() | self.endpoint.settings
+        left_out = settings.keys() & self.endpoint.left_out
+        settings |= dict.fromkeys(sorted(left_out), "left out: not taken by the server")
         reported = {"server": facts.server, "server_version": facts.version, "context": facts.context}
         settings |= {name: value for name, value in reported.items() if value}
         # Not joined: a stopped inspection has a trace at once.
-        if self._describes_tool(join=False):
+        if self._describes_tool(self._probe(join=False)):
             settings |= {"tool": "described in words", "tool_block_sha256": sha256(TOOL_BLOCK)}
         if self.guidance is not None:
             settings |= {"label_told": True, "guidance_sha256": sha256(texts.guidance)}
@@ -346,43 +394,73 @@ class Native:
         """Yield the next turn as it arrives, then the score of an answer if log-probabilities are requested, and
         remarks.
         """
+        probe = self._probe(conversation.stop, seconds=None)
+        if probe is not None and probe.pictures == "ignored":
+            raise PolicyError(self.endpoint.blindness)
+        in_words = conversation.with_tool and self._describes_tool(probe)
+        tools = [TOOL_SCHEMA] if conversation.with_tool and not in_words else None
+        messages = self.messages(conversation, in_words)
+        stream = self.endpoint.stream(messages, self.sampling, conversation.stop, tools=tools, whole=not self.stream)
         reply = Reply()
-        written = ""
+        written = refusal = ""
         tokens: list[Mapping[str, Any]] = []
         finish: str | None = None
-        in_words = conversation.with_tool and self._describes_tool(conversation.stop)
-        tools = [TOOL_SCHEMA] if conversation.with_tool and not in_words else None
-        stream = self.endpoint.stream(
-            self.messages(conversation, in_words), self.sampling, conversation.stop, tools=tools, whole=not self.stream
-        )
         with closing(stream):
             for delta in stream:
                 if text := reply.add(delta):
                     written += text
                     yield text
                 tokens += delta.logprobs
+                refusal += delta.refusal
                 if delta.remark:
                     yield Remark(delta.remark)
                 if delta.usage is not None:
                     yield delta.usage
+                    if not conversation.exchanges and self._may_be_blind(delta.usage, messages):
+                        yield Remark(_TOO_FEW.format(tokens=delta.usage.prompt))
+                if delta.message is not None:
+                    yield ServerMessage(delta.message)
                 finish = delta.finish or finish
         if text := reply.end():
             written += text
             yield text
         if self.sampling.logprobs and "logprobs" not in self.endpoint.left_out:
             yield from pieces_of_score(written, tokens)
-        yield from self._remarks(written, reply.spoiled, finish)
+        yield from self._remarks(written, refusal, reply.spoiled, finish)
 
-    def _describes_tool(self, stop: Stop | None = None, join: bool = True) -> bool:
+    def _may_be_blind(self, usage: Usage, messages: Iterable[Message]) -> bool:
+        """Whether the server counted fewer tokens than the texts of a conversation can have."""
+        characters = 0
+        for message in messages:
+            content = message.get("content")
+            for part in content if isinstance(content, list) else [{"text": content}]:
+                characters += len(part.get("text") or "")
+        is_short = 0 < usage.prompt < characters / _CHARACTERS
+        return is_short and self.endpoint.facts().server not in REFUSES_PICTURES
+
+    def _probe(
+        self, stop: Stop | None = None, seconds: float | None = SECONDS, join: bool = True
+    ) -> ProbeResult | None:
+        try:
+            tools = [TOOL_SCHEMA] if self._in_words is None else []
+            return self.endpoint.probe(tools, self.sampling, stop, seconds, join)
+        except ServerFailure as failure:
+            # A connection that broke says nothing of a stream: the probe is not streamed.
+            if self.stream and not isinstance(failure.__cause__, ErrorResponse):
+                return None
+            raise
+
+    def _describes_tool(self, probe: ProbeResult | None) -> bool:
         """Whether the tool is described in words."""
         if self._in_words is not None:
             return self._in_words
-        return self.endpoint.tool_use([TOOL_SCHEMA], stop, join) in ("dropped", "refused")
+        return probe is not None and probe.tools in ("dropped", "refused")
 
     def messages(self, conversation: Conversation, in_words: bool = False) -> list[Message]:
         """Return the conversation as messages of the Chat Completions API.
 
-        The API takes no picture in a tool's answer, so each picture follows in a user turn.
+        The API takes no picture in a tool's answer, so each picture follows in a user turn. An earlier turn is sent
+        back as its server sent it, with fields that only this server knows.
 
         :param in_words: describe the tool, and send turns and tool results as text
         """
@@ -398,8 +476,12 @@ class Native:
         for number, exchange in enumerate(conversation.exchanges, start=1):
             # Nine letters and digits: Mistral's models accept no other id.
             call_id = f"call{number:05d}"
+            own = exchange.message and server_message(exchange.message, exchange.text, call_id)
             if in_words:
                 messages.append({"role": "assistant", "content": exchange.text})
+            elif own:
+                messages.append(own[0])
+                call_id = own[1]
             else:
                 messages.append(assistant_message(exchange.text, call_id))
             if exchange.observation is None:
@@ -413,15 +495,30 @@ class Native:
                 messages.append(_shown(image, prompts().picture))
         return messages
 
-    def _remarks(self, written: str, spoiled: bool, finish: str | None) -> Iterator[Remark]:
+    def _remarks(self, written: str, refusal: str, spoiled: bool, finish: str | None) -> Iterator[Remark]:
+        if refusal:
+            yield Remark(f"the model refused: {one_line(refusal, 200)}")
         if finish == "length":
-            yield Remark(f"cut at its limit of {self.sampling.max_tokens} tokens")
-        if finish == "content_filter":
+            none = "" if written.strip() else " before it had written anything: allow more, or a lower reasoning effort"
+            yield Remark(f"cut at its limit of {self.sampling.max_tokens} tokens{none}")
+        elif finish == "content_filter":
             yield Remark("the server's content filter cut it")
+        elif finish in ("tool_calls", "function_call") and "<tool_call>" not in written:
+            yield Remark("the server ended the turn for a tool call, but sent none")
+        elif not written.strip() and not refusal:
+            yield Remark(f"the server sent no text and no call (finish reason: {one_line(finish or 'none', 80)})")
         if spoiled:
             yield Remark("tags inside the reasoning, written ‹so›")
         if self.guidance is not None and (words := mentions_label(written)):
             yield Remark(f"reveals that the answer was known: {words!r}")
+
+
+_CHARACTERS = 6
+"""Characters per token, more than any text has on average (English prose 4 to 5)."""
+_TOO_FEW = (
+    "the server counted {tokens} tokens, fewer than the text alone has: it may not have taken the whole conversation, "
+    "or no picture"
+)
 
 
 def _shown(image: Image.Image, text: str) -> Message:
@@ -446,17 +543,16 @@ TOOL_USE = {
 """What the health of a server of this dialect says about the tools of a request."""
 
 
-def health_of(endpoint: Endpoint, in_words: bool | None) -> Health:
+def health_of(endpoint: Endpoint, in_words: bool | None, sampling: Sampling = NATIVE) -> Health:
     """Return the health of a server of this dialect, with whether the model sees the tools of a request."""
     health = endpoint.check()
     if not health.ok:
         return health
+    probe = endpoint.probe([] if in_words else [TOOL_SCHEMA], sampling)
+    if probe is not None and probe.pictures == "ignored":
+        return replace(health, ok=False, sentence=endpoint.blindness)
     if in_words:
-        return replace(
-            health,
-            sentence=joined(
-                (health.sentence, deferred(" The instructions describe the tool in words, as configured.")), ""
-            ),
-        )
-    use = endpoint.tool_use([TOOL_SCHEMA])
-    return replace(health, sentence=joined((health.sentence, TOOL_USE[use]), "")) if use else health
+        use = deferred(" The instructions describe the tool in words, as configured.")
+    else:
+        use = TOOL_USE[probe.tools] if probe is not None else ""
+    return replace(health, sentence=joined((health.sentence, use), ""))

@@ -316,7 +316,11 @@ class _ServerEntry:
                 try:
                     endpoint = self.endpoint()
                     native = self.server.dialect == "native"
-                    health = health_of(endpoint, self.server.tool_in_words) if native else endpoint.check()
+                    health = (
+                        health_of(endpoint, self.server.tool_in_words, self.server.sampling())
+                        if native
+                        else endpoint.check()
+                    )
                 except PolicyError as problem:
                     health = Health(False, str(problem), self.server.model or "")
                 self._last = self._clock(), health

@@ -12,7 +12,7 @@ from typing import Any
 
 from PIL import Image
 
-from agent.conversation import Conversation, Piece, Remark
+from agent.conversation import Conversation, Piece, PolicyError, Remark
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.yes_no import pieces_of_score
@@ -90,6 +90,9 @@ class SpecO3:
 
         Reasoning that the server splits off gets its ``<think>`` tags back, which the model wrote and must see again.
         """
+        probe = self.endpoint.probe([], self.sampling, conversation.stop, seconds=None)
+        if probe is not None and probe.pictures == "ignored":
+            raise PolicyError(self.endpoint.blindness)
         thinking = False
         written = ""
         tokens: list[Mapping[str, Any]] = []

@@ -311,9 +311,13 @@ class BadServer:
     """Whether it answers requests about itself; if not, it sends a web page."""
     context: int = 32768
     tools: Literal["shown", "dropped", "refused", "unknown"] = "shown"
-    """What becomes of the tools of a request, as the client finds out by requests of one token (``probes``)."""
+    """What becomes of the tools of a request, as the client finds out by short requests (``probes``)."""
     probe: Behaviour | None = None
     """What it answers to those instead."""
+    owner: str = "vllm"
+    """Who it says owns its models: the client knows by it which server this is."""
+    answers_probes: bool = True
+    """False: they are turns like others, for ``answers``."""
     probes: int = 0
     api_key: str | None = None
     port: int = 0
@@ -389,7 +393,7 @@ class BadServer:
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         content = await reader.readexactly(int(headers.get("content-length", 0)))
         request = Asked(first.split(" ")[1], headers, json.loads(content) if content else None)
-        if is_probe(request.body):
+        if self.answers_probes and is_probe(request.body):
             return request
         self.asked.append(request)
         return request
@@ -455,9 +459,9 @@ class BadServer:
         if self.api_key and request.headers.get("authorization") != f"Bearer {self.api_key}":
             given = request.headers.get("authorization", "").removeprefix("Bearer ")
             return problem(401, f"Incorrect API key provided: {given}", "invalid_api_key")
-        if request.path != "/v1/chat/completions":
+        if request.path not in ("/v1/chat/completions", "/v1/responses"):
             return self._about_itself(request.path) if self.well else WEB_PAGE
-        if is_probe(request.body):
+        if self.answers_probes and is_probe(request.body):
             self.probes += 1
             return self._probe("tools" in request.body)
         if callable(self.answers):
@@ -483,7 +487,7 @@ class BadServer:
         match path:
             case "/v1/models":
                 listed = [
-                    {"id": name, "object": "model", "owned_by": "vllm", "max_model_len": self.context}
+                    {"id": name, "object": "model", "owned_by": self.owner, "max_model_len": self.context}
                     for name in self.models
                 ]
                 return Status(200, {"object": "list", "data": listed})

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from agent.conversation import Stop
 from agent.language import deferred
-from agent.policies.openai.errors import ErrorResponse, ServerFailure, broken_off, is_here, unreachable
-from agent.policies.openai.route import SESSION_HEADER, session
-from agent.policies.openai.stream import END, MalformedStream, Redactor, ServerEvents, parsed
+from agent.policies.openai.errors import ErrorResponse, ServerFailure, StreamsOnly, broken_off, is_here, unreachable
+from agent.policies.openai.route import SESSION_HEADER
+from agent.policies.openai.stream import END, MalformedStream, Redactor, ServerEvents
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -124,19 +124,24 @@ class ChatApi:
         self._key = api_key or "none"
         self._opened: AsyncOpenAI | None = None
 
-    async def events(self, body: Mapping[str, Any]) -> AsyncGenerator[str, None]:
+    async def events(
+        self, body: Mapping[str, Any], route: str, path: str = "/chat/completions"
+    ) -> AsyncGenerator[str, None]:
         """Yield the data of each event of one answer. Closing or cancelling it closes the connection.
 
-        If ``body`` does not ask for a stream, the answer is one event, then ``END``.
+        An answer that comes whole, also where a stream was requested, is one event, then ``END``.
+
+        :param route: the session of the conversation (``agent.policies.openai.route``)
 
         :raises ErrorResponse: a status of 400 or more
-        :raises ServerFailure: no connection, or no stream
+        :raises StreamsOnly: it streams an answer that was requested whole
+        :raises ServerFailure: no connection, or a web page
         :raises MalformedStream: bytes that are not an event stream
         """
         from openai import APIConnectionError, APIStatusError, AsyncStream
 
         if not body.get("stream"):
-            yield self.redactor().text(await self._whole(body))
+            yield self.redactor().text(await self._whole(body, route, path))
             yield END
             return
         try:
@@ -144,9 +149,9 @@ class ChatApi:
             # pictures takes 12.5 ms of CPU time per turn instead of 3.7 (a whole turn has 11.5). Iterating over
             # AsyncStream itself is as fast as this, but hides whether [DONE] came and has no limit for a line.
             # Its max_retries would also retry unknown hosts and bad certificates, and not a broken stream.
-            headers = {SESSION_HEADER: session(body["messages"])}
+            headers = {SESSION_HEADER: route}
             stream = await self._client().post(
-                "/chat/completions",
+                path,
                 body=body,
                 cast_to=object,
                 options={"headers": headers},
@@ -158,7 +163,10 @@ class ChatApi:
         except APIConnectionError as error:
             raise unreachable(error, self.url, self._connect) from error
         try:
-            await self._must_be_a_stream(stream)
+            if (whole := await self._whole_instead(stream)) is not None:
+                yield self.redactor().text(whole)
+                yield END
+                return
             decoder = ServerEvents()
             async for received in self._received(stream):
                 for event in decoder.feed(received):
@@ -213,7 +221,7 @@ class ChatApi:
         """Redact the key, which some servers repeat."""
         return ErrorResponse.read(status, self.redactor().value(body), headers)
 
-    async def _whole(self, body: Mapping[str, Any]) -> str:
+    async def _whole(self, body: Mapping[str, Any], route: str, path: str) -> str:
         """Return an answer that comes in one piece.
 
         Not through openai's client, which takes as much CPU time per request as all below it.
@@ -221,18 +229,18 @@ class ChatApi:
         from openai import Timeout
 
         content = json.dumps(body).encode()
-        headers = self._headers() | {"Content-Type": "application/json", SESSION_HEADER: session(body["messages"])}
+        headers = self._headers() | {"Content-Type": "application/json", SESSION_HEADER: route}
         timeout = Timeout(None, connect=self._connect)
         try:
             answer = await connections(is_here(self.url)).post(
-                f"{self.url}/chat/completions", content=content, headers=headers, timeout=timeout
+                f"{self.url}{path}", content=content, headers=headers, timeout=timeout
             )
         except Exception as error:
             raise unreachable(error, self.url, self._connect) from error
         if answer.status_code >= 400:
             raise self._error(answer.status_code, _values(answer.content), answer.headers)
         if self._kind(answer.headers) == "text/event-stream":
-            raise ServerFailure(deferred("{url} streams its answers, though a whole one was requested.", url=self.url))
+            raise StreamsOnly
         return answer.content.decode(errors="replace")
 
     def _headers(self) -> dict[str, str]:
@@ -250,13 +258,11 @@ class ChatApi:
             )
         return kind
 
-    async def _must_be_a_stream(self, stream: Stream) -> None:
-        kind = self._kind(stream.response.headers)
-        if kind == "application/json":
-            answer = parsed((await stream.response.aread()).decode(errors="replace"))
-            if answer.get("error"):
-                raise self.error_in(answer)
-            raise ServerFailure(deferred("{url} does not stream its answers, as requested.", url=self.url))
+    async def _whole_instead(self, stream: Stream) -> str | None:
+        """Return an answer that came whole although a stream was requested; None if it is a stream."""
+        if self._kind(stream.response.headers) != "application/json":
+            return None
+        return (await stream.response.aread()).decode(errors="replace")
 
     async def _received(self, stream: Stream) -> AsyncGenerator[bytes, None]:
         """Yield the bytes as they arrive. Any error of the transport means that the connection is lost."""

@@ -6,15 +6,16 @@ A turn is retried only before its first piece arrived: what was shown is never t
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
-from agent.conversation import PolicyError, Stop, Usage
+from agent.conversation import Stop, Usage
 from agent.language import deferred
 from agent.policies import Sampling
 from agent.policies.openai import client
@@ -23,13 +24,18 @@ from agent.policies.openai.errors import (
     ErrorResponse,
     RequestLimits,
     ServerFailure,
+    StreamsOnly,
     UnsupportedParameter,
     broken_off,
     failure_of,
 )
 from agent.policies.openai.health import Health, check_server
+from agent.policies.openai.history import PARTS, Habits
 from agent.policies.openai.pictures import Pictures, may_be_missing, takes_uuids
-from agent.policies.openai.stream import END, CallPiece, Delta, MalformedStream, delta_of, model_of, parsed
+from agent.policies.openai.probe import SECONDS, ProbeResult, probed
+from agent.policies.openai.responses import PATH, ResponsesReader, request
+from agent.policies.openai.route import session
+from agent.policies.openai.stream import END, CallPiece, ChatReader, Delta, MalformedStream, model_of, parsed
 from agent.policies.yes_no import LISTED
 
 __all__ = ["CallPiece", "Delta", "Endpoint", "RequestLimits"]
@@ -37,8 +43,6 @@ __all__ = ["CallPiece", "Delta", "Endpoint", "RequestLimits"]
 LINGER = 0.5
 """Seconds to wait for the end of an answer after [DONE], so that the connection can be reused; if the server
 keeps it open for longer, it is closed."""
-INSTEAD = {"max_tokens": "max_completion_tokens"}
-"""OpenAI's reasoning models reject the old name; servers of open models know only the old one."""
 OPTIONAL = (
     "temperature",
     "top_p",
@@ -51,17 +55,6 @@ OPTIONAL = (
     "top_logprobs",
 )
 """Parameters that can be left out if a server does not take them."""
-
-_PARTS = {"top_logprobs": "logprobs"}
-"""Parameters that make no sense without another one: both are left out."""
-
-PROBE_SECONDS = 20.0
-"""Seconds to find out whether the model sees the tools of a request; a busier server is tried later."""
-_PROBE = ({"role": "user", "content": "Hello"},)
-
-ToolUse = Literal["shown", "dropped", "refused", "unknown"]
-"""Whether the model sees the tools of a request: ``dropped`` by the server's chat template, ``refused`` by the server
-(as vLLM does unless tool calls are switched on), or ``unknown``, because the server does not count tokens."""
 
 Put = Callable[[Delta], None]
 Body = dict[str, Any]
@@ -84,19 +77,27 @@ class Endpoint:
         self._api = ChatApi(self.url, api_key, self.limits.connect)
         self._checking: asyncio.Task[Health] | None = None
         self._facts: Health | None = None
-        self._probing: asyncio.Task[ToolUse] | None = None
-        self._tool_use: dict[str, ToolUse] = {}  # by model
+        self._probes: dict[str, asyncio.Task[ProbeResult]] = {}  # by model and settings
         self._pictures = Pictures()
         self._lock = threading.Lock()
-        # Parameters sent under another name, or (None) not at all. Replaced, never modified: other threads read it.
-        self._instead: Mapping[str, str | None] = {}
+        self._has_responses = False  # it has answered by this API
+        self._broken_responses = 0
+        self.habits = Habits()  # replaced, never modified: other threads read it
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """Names of the parameters that the server rejected and that are no longer sent."""
-        return tuple(
-            name for name, now in self._instead.items() if now is None and name not in ("stream_options", *_PARTS)
+        rejected = tuple(
+            name for name, now in self.habits.instead.items() if now is None and name not in ("stream_options", *PARTS)
         )
+        return rejected + (("seed",) if self.habits.api == "responses" else ())
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return how the server is used, as far as it is not the usual way, for ``Drafter.settings``."""
+        habits = self.habits
+        used = {"api": habits.api, "picture_turn": habits.picture_turn}
+        return {name: value for name, value in used.items() if value not in ("chat", "user")}
 
     def check(self) -> Health:
         """Check whether it answers, what it serves and how busy it is, in a few seconds; never raises."""
@@ -106,67 +107,79 @@ class Endpoint:
         """Return its last known health, checked now if it never was: for what seldom changes, such as versions."""
         return self._facts or self.check()
 
-    def tool_use(
-        self, tools: Sequence[Mapping[str, Any]], stop: Stop | None = None, join: bool = True
-    ) -> ToolUse | None:
-        """Find out whether the model sees the tools of a request, by two requests of one token each, once per model.
+    def probe(
+        self,
+        tools: Sequence[Mapping[str, Any]],
+        sampling: Sampling,
+        stop: Stop | None = None,
+        seconds: float | None = SECONDS,
+        join: bool = True,
+    ) -> ProbeResult | None:
+        """Find out whether the model sees tools and pictures, by a few short requests, once per model and settings.
 
-        The server counts the tokens of a short message with and without ``tools``: an equal count means that its chat
-        template drops them. ``tools`` are the same in all calls. Not for the thread of the loop.
+        Not for the thread of the loop.
 
+        :param tools: the same in all calls
+        :param seconds: how long to wait for it; None: as long as for a turn
         :param join: wait for requests that another caller began
-        :return: None if there was no answer in time, or ``stop`` was set; the next call tries again
+        :return: None if there was no answer in time, or the server refuses such requests, or ``stop`` was set; the
+            next call tries again
+        :raises PolicyError: only if ``seconds`` is None: the server does not answer
         """
-        if (known := self._tool_use.get(self.model or (self._facts.model if self._facts else ""))) is not None:
-            return known
-        return client.run_until(self._probed(tools, join), stop or Stop())
-
-    async def _probed(self, tools: Sequence[Mapping[str, Any]], join: bool) -> ToolUse | None:
-        if not join and self._probing is not None and not self._probing.done():
-            return None
-        if self._probing is None or self._probing.done():
-            self._probing = asyncio.ensure_future(self._probe(tools))
         try:
-            # Shielded: it is shared, and a stopped turn must not cancel it for the others.
-            return await asyncio.shield(self._probing)
-        except (PolicyError, TimeoutError):
+            return client.run_until(self._probed(tools, sampling, seconds, join), stop or Stop())
+        except ServerFailure as failure:
+            if seconds is None and failure.retry:
+                raise
             return None
 
-    async def _probe(self, tools: Sequence[Mapping[str, Any]]) -> ToolUse:
-        """
-        :raises PolicyError: the server does not answer, not even without tools
-        :raises TimeoutError: not in time
-        """
-        async with asyncio.timeout(PROBE_SECONDS):
-            model = await self._model()
-            without, with_tools = await asyncio.gather(
-                self._prompt_tokens(()), self._prompt_tokens(tools), return_exceptions=True
-            )
-        if isinstance(without, BaseException):
-            raise without
-        if isinstance(with_tools, BaseException):
-            cause = with_tools.__cause__
-            if not (isinstance(cause, ErrorResponse) and cause.status in (400, 422, 501)):
-                raise with_tools
-            use: ToolUse = "refused"
-        elif not (without and with_tools):
-            use = "unknown"
-        else:
-            use = "shown" if with_tools > without else "dropped"
-        self._tool_use[model] = use
-        return use
+    @property
+    def blindness(self) -> str:
+        """The sentence for a model that a probe showed to ignore pictures."""
+        return deferred(
+            "{model} at {where} does not see pictures: the server counts as many tokens with a picture as without, and "
+            "a number in it was not read. Choose a vision model, and load its vision part too (llama.cpp: --mmproj).",
+            model=self.model or self.facts().model,
+            where=self.url,
+        )
 
-    async def _prompt_tokens(self, tools: Sequence[Mapping[str, Any]]) -> int:
-        """Return the number of tokens that the server counts in a short message; 0: it does not count them."""
-        body: Body = {"messages": _PROBE, "stream": False, "max_tokens": 1, **({"tools": tools} if tools else {})}
-        counted = 0
+    async def _probed(
+        self, tools: Sequence[Mapping[str, Any]], sampling: Sampling, seconds: float | None, join: bool
+    ) -> ProbeResult | None:
+        settings = [sampling.reasoning_effort, dict(sampling.extra_body)]
+        key = json.dumps([self.model, bool(tools), settings], sort_keys=True)
+        probe = self._probes.get(key)
+        if probe is None or (probe.done() and (probe.cancelled() or probe.exception())):
+            probe = self._probes[key] = asyncio.ensure_future(self._probe(tools, sampling))
+        elif not join and not probe.done():
+            return None
+        with suppress(TimeoutError):
+            # Shielded: it is shared, and a stopped turn must not cancel it for the others.
+            return await asyncio.wait_for(asyncio.shield(probe), seconds)
+        return None
 
-        def put(delta: Delta) -> None:
-            nonlocal counted
-            counted = delta.usage.prompt if delta.usage is not None else counted
+    async def _probe(self, tools: Sequence[Mapping[str, Any]], sampling: Sampling) -> ProbeResult:
+        # With all parameters of a turn: what the server does not take is known before the first trace.
+        parameters = _parameters(sampling)
 
-        await self._try(body, put)
-        return counted
+        async def send(body: Body) -> tuple[int, str]:
+            counted, text = 0, ""
+
+            def put(delta: Delta) -> None:
+                nonlocal counted, text
+                text += delta.text
+                counted = delta.usage.prompt if delta.usage is not None else counted
+
+            await self._turn(parameters | body, put)
+            return counted, text
+
+        await self._model()
+        facts = self._facts or await self.examined()
+        result = await probed(send, tools, facts.server)
+        if self.habits.api == "responses":
+            # The counts of two APIs cannot be compared.
+            result = await probed(send, tools, facts.server)
+        return result
 
     def stream(
         self,
@@ -192,10 +205,8 @@ class Endpoint:
             "messages": messages,
             "stream": not whole,
             **({} if whole else {"stream_options": {"include_usage": True}}),
-            **sampling.settings(),
+            **_parameters(sampling),
         }
-        if sampling.logprobs:
-            body["top_logprobs"] = LISTED
         if tools:
             body["tools"] = tools
         if response_format:
@@ -214,7 +225,7 @@ class Endpoint:
             begun = begun or bool(delta.text or delta.reasoning or delta.calls)
             put(delta)
 
-        tried = 0
+        tried, waited = 0, 0.0
         while True:
             try:
                 await self._try(body, forward)
@@ -223,42 +234,84 @@ class Endpoint:
                 if begun or not failure.retry:
                     raise
                 tried += 1
-                if tried >= self.limits.tries:
-                    seconds = time.monotonic() - since
-                    raise PolicyError(
-                        deferred(
-                            "{failure} (Tried {tried} times in {seconds:.0f} s.)",
-                            failure=failure,
-                            tried=tried,
-                            seconds=seconds,
-                        )
-                    ) from failure
-                await asyncio.sleep(self.limits.before_next(tried, failure.after))
+                pause = self.limits.before_next(tried, failure.after)
+                waited += pause
+                if tried >= self.limits.tries or waited > self.limits.longest_wait:
+                    raise self._given_up(failure, tried, time.monotonic() - since) from (failure.__cause__ or failure)
+                await asyncio.sleep(pause)
+
+    def _given_up(self, failure: ServerFailure, tried: int, seconds: float) -> ServerFailure:
+        words = {"failure": failure, "tried": tried, "seconds": seconds, "after": failure.after or 0.0}
+        if failure.after and failure.after > self.limits.longest_pause:
+            sentence = deferred(
+                "{failure} (Tried {tried} times in {seconds:.0f} s; the server wants {after:.0f} s before the next "
+                "try.)",
+                **words,
+            )
+        else:
+            sentence = deferred("{failure} (Tried {tried} times in {seconds:.0f} s.)", **words)
+        return ServerFailure(sentence, retry=True, after=failure.after)
 
     async def _try(self, body: Body, put: Put) -> None:
-        """Send one request and read its answer; repeat it at once without a parameter that the server rejects.
+        """Send one request and read its answer; repeat it at once in another way if the server takes it only so.
 
         :raises ServerFailure: there is no answer, or it is incomplete
         """
         model = await self._model()
         while True:
-            sent = self._accepted(body) | {"model": model}
+            habits = self.habits
+            is_responses = habits.api == "responses"
+            sent = habits.parameters(body) | {"model": model, "messages": habits.arranged(body["messages"])}
             try:
-                await self._answer_with_pictures(sent, put)
+                await self._answer_with_pictures(sent, put, is_responses)
+                self._has_responses = self._has_responses or is_responses
                 return
             except ErrorResponse as response:
-                try:
-                    response.check_parameters([name for name in OPTIONAL if name in sent])
-                except UnsupportedParameter as rejected:
-                    self._omit(rejected.name, put)
-                else:
+                if not self._adapted(response, sent, habits, put):
                     raise await self._failure(response, sent) from response
+            except StreamsOnly:
+                with self._lock:
+                    self.habits = replace(self.habits, streams=True)
+            except ServerFailure:
+                if not is_responses or self._has_responses:
+                    raise
+                # A server that only refers to this API may break at it.
+                self._broken_responses += 1
+                if self._broken_responses < 2:
+                    raise
+                with self._lock:
+                    self.habits = replace(self.habits, api="chat", has_responses=False)
 
-    async def _answer_with_pictures(self, body: Body, put: Put) -> None:
+    def _adapted(self, response: ErrorResponse, sent: Body, habits: Habits, put: Put) -> bool:
+        """Change the habits by a refusal of a request that was sent with ``habits``; return whether to send it again.
+
+        A request that was sent with earlier habits teaches nothing: another one has changed them meanwhile.
+        """
+        with self._lock:
+            if self.habits is not habits:
+                return True
+            try:
+                response.check_parameters([name for name in OPTIONAL if name in sent])
+                changed = habits.after(response, sent["messages"])
+            except UnsupportedParameter as rejected:
+                changed = habits.without(rejected.name)
+            if changed is None:
+                return False
+            self.habits = changed
+        new = [name for name, now in changed.instead.items() if now is None and name not in ("stream_options", *PARTS)]
+        for name in new:
+            if habits.instead.get(name, name) is not None:
+                put(Delta(remark=f"the server does not take {name}: it was left out"))
+        return True
+
+    async def _answer_with_pictures(self, body: Body, put: Put, is_responses: bool) -> None:
         """Send one request and read its answer. Pictures that the server has are named by UUID, if it takes them."""
         pictures = self._pictures
         # Also the first turn has to know: vLLM finds a picture with another name, or none, not in its prefix cache.
         facts = self._facts or await self.examined()
+        if is_responses:
+            await self._answer(body, put, is_responses=True)
+            return
         if not (pictures.is_used and takes_uuids(facts.server, facts.version)):
             await self._answer(body, put)
             return
@@ -288,14 +341,17 @@ class Endpoint:
             raise
         pictures.answered(request)
 
-    async def _answer(self, body: Body, put: Put) -> None:
-        answer = _Answer(self._api, put)
+    async def _answer(self, body: Body, put: Put, is_responses: bool = False) -> None:
+        answer = _Answer(self._api, put, ResponsesReader() if is_responses else ChatReader())
+        route = session(body["messages"])
         now = asyncio.get_running_loop().time
         first = self.limits.first if body["stream"] else self.limits.whole
         try:
             async with (
                 asyncio.timeout(first) as deadline,
-                aclosing(self._api.events(body)) as events,
+                aclosing(
+                    self._api.events(request(body), route, PATH) if is_responses else self._api.events(body, route)
+                ) as events,
             ):
                 async for event in events:
                     answer.take(event)
@@ -347,23 +403,6 @@ class Endpoint:
         limit = next((body[name] for name in ("max_tokens", "max_completion_tokens") if name in body), 0)
         return failure_of(response, self.url, model, self._has_key, limit)
 
-    def _accepted(self, body: Body) -> Body:
-        """Return the body without rejected parameters, and with the names that the server knows."""
-        renamed = {self._instead.get(name, name): value for name, value in body.items()}
-        return {name: value for name, value in renamed.items() if name is not None}
-
-    def _omit(self, name: str, put: Put) -> None:
-        """Stop sending ``name``. The first turn to find out reports it once, if it changes the text."""
-        with self._lock:
-            given = next((old for old, now in self._instead.items() if now == name), name)
-            given = _PARTS.get(given, given)
-            now = None if given in self._instead else INSTEAD.get(given)
-            first = self._instead.get(given, given) is not None
-            parts = {part: None for part, whole in _PARTS.items() if whole == given}
-            self._instead = {**self._instead, given: now, **parts}
-        if first and now is None and given != "stream_options":
-            put(Delta(remark=f"the server does not take {given}: it was left out"))
-
     async def _model(self) -> str:
         """Return the model to use. The first turn also starts a health check, whose facts the trace records."""
         if self.model is not None:
@@ -400,18 +439,28 @@ class Endpoint:
             raise failure_of(response, self.url, self.model or deferred("its models"), self._has_key, 0) from response
 
 
-class _Answer:
-    """One answer as it arrives: passed on piece by piece, the token counts kept for the end."""
+def _parameters(sampling: Sampling) -> Body:
+    """Return the sampling as fields of a request."""
+    parameters = sampling.settings() | dict(sampling.extra_body)
+    parameters.pop("extra_body", None)
+    if sampling.logprobs:
+        parameters["top_logprobs"] = LISTED
+    return parameters
 
-    def __init__(self, api: ChatApi, put: Put) -> None:
+
+class _Answer:
+    """One answer as it arrives: passed on piece by piece, token counts and the whole message kept for the end."""
+
+    def __init__(self, api: ChatApi, put: Put, reader: ChatReader | ResponsesReader) -> None:
         self.begun = False
         self.done = False
         self._finished = False
-        self._usage = Usage(requests=1)
+        self._usage: Usage | None = None
         self._model = ""
         self._api = api
         self._redactor = api.redactor()
         self._put = put
+        self._reader = reader
 
     def take(self, event: str) -> None:
         """
@@ -422,11 +471,14 @@ class _Answer:
             self.done = True
             return
         chunk = parsed(event)
-        if chunk.get("error") or chunk.get("object") == "error":
-            raise self._api.error_in(chunk)
+        failed = chunk.get("response") if chunk.get("type") == "response.failed" else None
+        problem = failed if isinstance(failed, dict) else chunk
+        if problem.get("error") or "error" in (problem.get("object"), problem.get("type")):
+            raise self._api.error_in(problem)
         self.begun = True
         self._model = self._model or self._redactor.text(model_of(chunk))
-        delta = self._redactor.delta(delta_of(chunk))
+        delta = self._redactor.delta(self._reader.read(chunk))
+        self.done = self.done or self._reader.is_complete
         self._finished = self._finished or delta.finish is not None
         if delta.usage is not None:
             # Some servers send cumulative counts with every chunk.
@@ -444,7 +496,15 @@ class _Answer:
             )
         if not (self.done or self._finished):
             raise broken_off(self._api.url)
+        if not self._reader.has_answer:
+            raise ServerFailure(
+                deferred("{url} sent an answer without a choice, and no reason. Its log says why.", url=self._api.url),
+                retry=True,
+            )
         rest = self._redactor.rest()
         if rest != Delta():
             self._put(rest)
-        self._put(Delta(usage=self._usage, model=self._model))
+        message = self._redactor.value(self._reader.message())
+        assert isinstance(message, dict)
+        usage = self._usage or Usage(requests=1, uncounted=1)
+        self._put(Delta(usage=usage, model=self._model, message=message))

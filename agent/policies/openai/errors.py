@@ -5,13 +5,16 @@ happened and what to do). Also the limits and pauses of requests.
 from __future__ import annotations
 
 import email.utils
+import json
 import random
 import re
 import socket
 import ssl
 import time
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from agent.conversation import ConversationTooLong, PolicyError
@@ -36,16 +39,17 @@ class RequestLimits:
     tries: int = 5
     pause: float = 0.5
     longest_pause: float = 30.0
+    longest_wait: float = 150.0
 
     def before_next(self, tried: int, requested: float | None = None) -> float:
         """Return the seconds until the next try.
 
-        They double after each of the ``tried`` ones, spread at random so that many clients do not return together; at
-        least the server's ``Retry-After`` (``requested``), at most ``longest_pause``.
+        They double after each of the ``tried`` ones up to ``longest_pause``, spread at random so that many clients do
+        not return together; at least the server's ``Retry-After`` (``requested``). ``longest_wait`` limits all pauses
+        of a turn together: a server that wants more is left.
         """
         doubled = min(self.pause * 2.0 ** min(tried - 1, 30), self.longest_pause)
-        own = doubled * _chance.uniform(0.5, 1.0)
-        return min(max(own, requested or 0.0), self.longest_pause)
+        return max(doubled * _chance.uniform(0.5, 1.0), requested or 0.0)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -97,7 +101,23 @@ _FEWER_LOGPROBS = re.compile(r"logprobs? of \d+.{0,60}(?:greater|larger|more) th
 # OpenAI answers 403 for a reasoning model.
 _NO_LOGPROBS = re.compile(r"not allowed to request logprobs", re.IGNORECASE)
 _PICTURES = re.compile(r"at most \d+ (?:image|multimodal)|too many images", re.IGNORECASE)
-_BLIND = re.compile(r"not a multimodal|does not support (?:image|vision)|image input", re.IGNORECASE)
+_BLIND = re.compile(
+    r"not a multimodal|(?:does not|doesn't|not) support (?:image|vision)|image input|image_url.{0,40}not supported",
+    re.IGNORECASE,
+)
+_TOOLS = re.compile(
+    r"jinja|support.{0,40}\b(?:tool|function)s?\b|\b(?:tool|function)s?\b.{0,60}(?:support|param|requires|not enabled)"
+    r"|tool[ _-]choice.{0,40}requires",
+    re.IGNORECASE,
+)
+_ROLE_ORDER = re.compile(
+    r"role.{0,40}after.{0,20}role.{0,10}tool|(?:expected|must be).{0,60}assistant.{0,40}after.{0,20}tool|"
+    r"roles must alternate|invalid_request_message_order",
+    re.IGNORECASE,
+)
+_OTHER_API = re.compile(r"v1/responses|responses api|responses endpoint", re.IGNORECASE)
+_NO_ROOM = re.compile(r"could not finish the message|max_tokens or model output limit", re.IGNORECASE)
+_AZURE = re.compile(r"api-key header|subscription key|api-version", re.IGNORECASE)
 
 
 class ServerFailure(PolicyError):
@@ -124,6 +144,10 @@ class UnsupportedParameter(Exception):
         self.name = name
 
 
+class StreamsOnly(Exception):
+    """The server streams an answer that was requested whole."""
+
+
 class ErrorResponse(Exception):
     """An HTTP status of 400 or more, or an error object inside a stream (``status`` 0 if it names none)."""
 
@@ -139,21 +163,43 @@ class ErrorResponse(Exception):
 
     @classmethod
     def read(cls, status: int, body: object, headers: Mapping[str, str] | None = None) -> ErrorResponse:
-        """Read the body: OpenAI's error object, FastAPI's ``detail``, or text."""
-        error = body
-        if isinstance(error, Mapping):
-            error = error.get("error") or error.get("detail") or error
+        """Read the body: OpenAI's error object, FastAPI's ``detail``, Google's list of errors, an error that a gateway
+        passes on, or text.
+        """
         code = parameter = ""
-        message: object = error
-        if isinstance(error, Mapping):
-            message = error.get("message") or dict(error)
-            code, parameter = str(error.get("code") or ""), str(error.get("param") or "")
-        if isinstance(message, list):
-            # FastAPI: one entry per field.
-            message = "; ".join(_field(entry) for entry in message)
+        for mapping in _mappings_in(body):
+            code = code or str(mapping.get("code") or "")
+            parameter = parameter or str(mapping.get("param") or "")
         if not status and code.isdigit():
             status = int(code)
-        return cls(status, quoted(message), code, parameter, retry_after(headers or {}))
+        return cls(status, quoted(_message_in(body)), code, parameter, retry_after(headers or {}))
+
+    @property
+    def refuses_tools(self) -> bool:
+        """Whether it refuses the tools of a request that it takes without them."""
+        if self.needs_room:
+            return False
+        return self.status in (400, 422, 501) or self.names_tools
+
+    @property
+    def names_tools(self) -> bool:
+        """Whether it says that the tools are the reason."""
+        return self.status in (400, 404, 405, 422, 500, 501) and bool(_TOOLS.search(self.message))
+
+    @property
+    def needs_room(self) -> bool:
+        """Whether a model that reasons had too few tokens for an answer."""
+        return bool(_NO_ROOM.search(self.message))
+
+    @property
+    def refuses_role_order(self) -> bool:
+        """Whether it refuses a user turn that follows the answer of a tool."""
+        return self.status in (400, 422, 500) and bool(_ROLE_ORDER.search(f"{self.message} {self.code}"))
+
+    @property
+    def names_responses_api(self) -> bool:
+        """Whether it refers to OpenAI's Responses API."""
+        return self.status in (400, 404) and bool(_OTHER_API.search(self.message))
 
     def check_parameters(self, sent: Collection[str]) -> None:
         """:raises UnsupportedParameter: the server says that it does not take one of the parameters ``sent``"""
@@ -170,11 +216,39 @@ class ErrorResponse(Exception):
                 raise UnsupportedParameter(name) from self
 
 
-def _field(entry: object) -> str:
-    if not isinstance(entry, Mapping):
-        return str(entry)
-    where = entry.get("loc")
-    return f"{'.'.join(map(str, where)) if isinstance(where, list) else 'request'}: {entry.get('msg', '')}"
+_INSIDE = ("error", "errors", "detail", "message", "msg")
+"""Fields of an error body with what went wrong, or with an object that has it, in this order."""
+
+
+def _mappings_in(body: object) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of an error body, from the outside to the inside."""
+    if isinstance(body, list):
+        for entry in body:
+            yield from _mappings_in(entry)
+    elif isinstance(body, Mapping):
+        yield body
+        for name in _INSIDE:
+            yield from _mappings_in(body.get(name))
+
+
+def _message_in(body: object) -> object:
+    if isinstance(body, list):
+        return "; ".join(str(_message_in(entry)) for entry in body)
+    if not isinstance(body, Mapping):
+        return body
+    message = next((_message_in(body[name]) for name in _INSIDE if body.get(name)), None)
+    if message is None:
+        return dict(body)
+    if isinstance(field := body.get("loc"), list):
+        # FastAPI: one entry per field.
+        message = f"{'.'.join(map(str, field))}: {message}"
+    # OpenRouter: what the provider behind it says.
+    details = body.get("metadata")
+    cause = details.get("raw") if isinstance(details, Mapping) else None
+    if isinstance(cause, str):
+        with suppress(ValueError, RecursionError):
+            cause = json.loads(cause)
+    return f"{message}: {_message_in(cause)}" if cause else message
 
 
 def quoted(words: object) -> str:
@@ -213,13 +287,42 @@ def failure_of(response: ErrorResponse, where: str, model: str, has_key: bool, m
         return ServerFailure(
             deferred("{model} cannot see pictures ({value}): choose a vision model.", model=model, value=message)
         )
-    if response.code == "insufficient_quota":
+    if response.needs_room:
+        return ServerFailure(
+            deferred(
+                "{model} used its {max_tokens:,} tokens before it had written anything. Allow more (--max-tokens), "
+                "or a lower reasoning effort (--reasoning-effort).",
+                model=model,
+                max_tokens=max_tokens,
+            )
+        )
+    if response.names_tools:
+        return ServerFailure(
+            deferred(
+                "{where} does not take the tool of the request ({status}){quote} Start llama.cpp's server with "
+                "--jinja, and vLLM with --enable-auto-tool-choice and a --tool-call-parser; elsewhere set "
+                "tool_in_words = true (--tool-in-words), or choose a model with tool calls.",
+                where=where,
+                status=status,
+                quote=quote,
+            )
+        )
+    if response.code == "insufficient_quota" or status == 402:
         return ServerFailure(
             deferred("The account behind the key for {where} has no credit left{quote}", where=where, quote=quote)
         )
     match status:
         case 401:
             known = deferred("rejected the API key") if has_key else deferred("needs an API key, and none was sent")
+            if _AZURE.search(response.message):
+                return ServerFailure(
+                    deferred(
+                        "{where} {known} (401). Azure takes this program's requests at "
+                        "https://NAME.openai.azure.com/openai/v1, not at an address with api-version.",
+                        where=where,
+                        known=known,
+                    )
+                )
             return ServerFailure(
                 deferred("{where} {known} (401). servers.toml says where its key is.", where=where, known=known)
             )
@@ -232,7 +335,7 @@ def failure_of(response: ErrorResponse, where: str, model: str, has_key: bool, m
         case 404:
             return ServerFailure(
                 deferred(
-                    "{where} knows no model {model}, or is no model server (404){quote}",
+                    "{where} has nothing for the model {model}, or is no model server (404){quote}",
                     where=where,
                     model=model,
                     quote=quote,

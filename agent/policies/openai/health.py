@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from agent.language import deferred
-from agent.policies.openai.errors import ServerFailure
+from agent.policies.openai.errors import ErrorResponse, ServerFailure, is_here
 
 Fetch = Callable[[str], Awaitable[object]]
 """Gets a path of the API, or a complete address: JSON as values, anything else as text; raises ``ServerFailure``."""
@@ -48,6 +48,12 @@ async def check_server(where: str, model_name: str | None, fetch: Fetch) -> Heal
     try:
         listed = await fetch("/models")
     except ServerFailure as failure:
+        response = failure.__cause__
+        if model_name and isinstance(response, ErrorResponse) and response.status in (404, 405, 501):
+            sentence = deferred(
+                "{where} lists no models; {model} is used as configured.", where=where, model=model_name
+            )
+            return Health(True, sentence, model_name)
         return Health(False, failure.sentence, model_name or "", late=failure.late)
     models = _models(listed)
     if models is None:
@@ -58,7 +64,14 @@ async def check_server(where: str, model_name: str | None, fetch: Fetch) -> Heal
     if not models:
         return Health(False, deferred("{where} serves no model.", where=where), model_name or "")
     model = model_name or next(iter(models))
-    if model not in models:
+    # Google lists its models in a folder.
+    listed_as = next((name for name in models if name == model or name.endswith(f"/{model}")), None)
+    is_hosted = not any(server_of(card) for card in models.values())
+    if listed_as is None and is_hosted and not is_here(where):
+        # Azure lists no deployments, OpenRouter no variants.
+        sentence = deferred("{where} does not list {model}, which is used as configured.", where=where, model=model)
+        return Health(True, sentence, model)
+    if listed_as is None:
         names = ", ".join(list(models)[:8])
         if len(models) > 8:
             names = deferred("{names} and {n} more", names=names, n=len(models) - 8)
@@ -67,14 +80,20 @@ async def check_server(where: str, model_name: str | None, fetch: Fetch) -> Heal
             deferred("{where} does not serve {model}. It serves {names}.", where=where, model=model, names=names),
             model,
         )
-    server = SERVER_NAMES.get(str(models[model].get("owned_by", "")).lower(), "")
+    card = models[listed_as]
+    server = server_of(card)
     # vLLM reports the context of an adapter only on the card of its base model.
-    cards = (models[model], models.get(str(models[model].get("parent")), {}))
-    context = next((n for card in cards if isinstance(n := card.get("max_model_len"), int)), None)
+    cards = (card, models.get(str(card.get("parent")), {}))
+    context = next((n for known in cards if isinstance(n := known.get("max_model_len"), int)), None)
     version, running, waiting = await _rest(where, fetch) if server else ("", None, None)
     serves = deferred("{server} serves {model}", server=f"{server} {version}".strip() or where, model=model)
     sentence = status_sentence(serves, context, running, waiting)
     return Health(True, sentence, model, server, version, context, running, waiting)
+
+
+def server_of(card: Mapping[str, Any]) -> str:
+    """Return which server of open models wrote the card of a model; "" for any other."""
+    return SERVER_NAMES.get(str(card.get("owned_by", "")).lower(), "")
 
 
 def _models(listed: object) -> dict[str, Mapping[str, Any]] | None:

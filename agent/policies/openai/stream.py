@@ -36,6 +36,8 @@ class Delta:
     "tool_calls", "content_filter"), once, near the end. ``remark`` comes from the endpoint: what it
     left out of the request. ``model`` is what the server calls the model that answered, with the usage. ``logprobs``:
     per token of the piece its text and alternatives with their log-probabilities, as the server sent them.
+    ``refusal`` is text with which the model declines. ``message``: the whole turn as the server sent it, with fields
+    that only this server knows, once, with the usage.
     """
 
     text: str = ""
@@ -46,6 +48,8 @@ class Delta:
     remark: str = ""
     model: str = ""
     logprobs: tuple[Mapping[str, Any], ...] = ()
+    refusal: str = ""
+    message: Mapping[str, Any] | None = None
 
 
 class MalformedStream(Refusal):
@@ -103,19 +107,128 @@ def delta_of(chunk: Mapping[str, Any]) -> Delta:
     """Return the piece in one chunk of a chat completion, or all of a completion that came whole. A value that is
     absent or of another type is empty.
     """
-    choices = chunk.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    content = choice.get("delta", choice.get("message"))
-    content = content if isinstance(content, dict) else {}
+    choice = choice_of(chunk)
+    sent = _message_in(choice)
+    thought, text, refusal = _parts(sent.get("content"))
     usage = chunk.get("usage")
     return Delta(
-        text=_text(content.get("content")) or _text(content.get("refusal")),
-        reasoning=_text(content.get("reasoning_content")) or _text(content.get("reasoning")),
-        calls=_calls(content.get("tool_calls")),
+        text=text,
+        reasoning=_text(sent.get("reasoning_content")) or _text(sent.get("reasoning")) or thought,
+        calls=_calls(sent.get("tool_calls")) or _calls([{"function": sent.get("function_call")}]),
         finish=_text(choice.get("finish_reason")) or None,
-        usage=_usage(usage) if isinstance(usage, dict) else None,
+        usage=usage_of(usage) if isinstance(usage, dict) else None,
         logprobs=_logprobs(choice.get("logprobs")),
+        refusal=_text(sent.get("refusal")) or refusal,
     )
+
+
+def choice_of(chunk: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the first choice of a chunk; empty if it has none."""
+    choices = chunk.get("choices")
+    return choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+
+
+def _message_in(choice: Mapping[str, Any]) -> Mapping[str, Any]:
+    sent = choice.get("delta") or choice.get("message")
+    return sent if isinstance(sent, dict) else {}
+
+
+def _parts(content: object) -> tuple[str, str, str]:
+    """Return thought, text and refusal of a content, which is a text or a list of parts: Mistral's reasoning models
+    and some gateways send ``thinking`` and ``text`` parts.
+    """
+    if isinstance(content, str):
+        return "", content, ""
+    thought = text = refusal = ""
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, str):
+            text += part
+        elif isinstance(part, dict):
+            kind = _text(part.get("type"))
+            if kind in ("thinking", "reasoning"):
+                thought += "".join(_parts(part.get("thinking") or part.get("reasoning") or part.get("text")))
+            elif kind == "refusal":
+                refusal += _text(part.get("refusal"))
+            else:
+                text += _text(part.get("text"))
+    return thought, text, refusal
+
+
+_ONCE = ("role", "type", "id", "index", "format", "object")
+"""Fields that a stream may repeat with each piece; all other texts of a message are continued by the next piece."""
+
+
+class ChatReader:
+    """Reads the chunks of one chat completion, and keeps the message as the server sent it.
+
+    The message is sent back with the next turn: some servers refuse a conversation without what they alone know of a
+    turn (Gemini's thought signature, Kimi's reasoning).
+    """
+
+    is_complete = False
+    """Nothing in a chunk says that it is the last: the event after it does."""
+
+    def __init__(self) -> None:
+        self._sent: dict[str, Any] = {}
+        self.has_answer = False
+
+    def read(self, chunk: Mapping[str, Any]) -> Delta:
+        """Return the piece in a chunk, or in a completion that came whole."""
+        choice = choice_of(chunk)
+        self.has_answer = self.has_answer or bool(choice)
+        self._sent = _continued(self._sent, _message_in(choice))
+        return delta_of(chunk)
+
+    def message(self) -> dict[str, Any]:
+        """Return the message without fields that hold nothing, which a stricter server than the one that sent them
+        refuses."""
+        sent = {name: value for name, value in self._sent.items() if value not in (None, "", [], {})}
+        if isinstance(calls := sent.get("tool_calls"), list):
+            sent["tool_calls"] = [
+                {name: value for name, value in call.items() if name != "index"}
+                for call in calls
+                if isinstance(call, dict)
+            ]
+        return {"role": "assistant", "content": None} | sent
+
+
+def _continued(before: Any, piece: Any, name: str = "") -> Any:
+    """Return a value of a message continued by its next piece."""
+    if before in (None, "") or piece is None:
+        return before if piece is None else piece
+    if isinstance(before, dict) and isinstance(piece, dict):
+        return before | {key: _continued(before.get(key), value, key) for key, value in piece.items()}
+    if isinstance(before, list) and isinstance(piece, list):
+        entries = list(before)
+        for entry in piece:
+            at = _place_of(entry, entries)
+            if at is None:
+                entries.append(entry)
+            else:
+                entries[at] = _continued(entries[at], entry)
+        return entries
+    if isinstance(before, str) and isinstance(piece, str):
+        # Some servers send the whole name of a function with each piece.
+        return before if name in _ONCE or (name == "name" and piece == before) else before + piece
+    return piece
+
+
+def _place_of(entry: Any, entries: list[Any]) -> int | None:
+    """Return which of the entries the next piece of a list continues; None: it is a new one."""
+    if not isinstance(entry, dict):
+        return None
+    if "index" not in entry:
+        # Parts of a content have no index: text follows text.
+        last = entries[-1] if entries and isinstance(entries[-1], dict) else {}
+        continues = entry.keys() == last.keys() == {"type", "text"} and entry["type"] == last["type"]
+        return len(entries) - 1 if continues else None
+    for at, known in enumerate(entries):
+        if isinstance(known, dict) and known.get("index") == entry["index"]:
+            # Some servers give every call the index 0; a new id tells them apart.
+            is_other = entry.get("id") and known.get("id") and entry["id"] != known["id"]
+            if not is_other:
+                return at
+    return None
 
 
 def model_of(chunk: Mapping[str, Any]) -> str:
@@ -131,14 +244,14 @@ def _calls(calls: object) -> tuple[CallPiece, ...]:
         function = call.get("function")
         function = function if isinstance(function, dict) else {}
         index = call.get("index")
-        pieces.append(
-            CallPiece(
-                index if isinstance(index, int) else place,
-                _text(call.get("id")),
-                _text(function.get("name")),
-                _text(function.get("arguments")),
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict | list):
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        if function:
+            place_of_call = index if isinstance(index, int) else place
+            pieces.append(
+                CallPiece(place_of_call, _text(call.get("id")), _text(function.get("name")), _text(arguments))
             )
-        )
     return tuple(pieces)
 
 
@@ -147,7 +260,8 @@ def _logprobs(listed: object) -> tuple[Mapping[str, Any], ...]:
     return tuple(token for token in (content if isinstance(content, list) else ()) if isinstance(token, dict))
 
 
-def _usage(usage: Mapping[str, Any]) -> Usage:
+def usage_of(usage: Mapping[str, Any]) -> Usage:
+    """Return the counts of a chat completion."""
     details = usage.get("prompt_tokens_details")
     return Usage(
         requests=1,
@@ -200,6 +314,7 @@ class Redactor:
             text=self._piece("text", delta.text),
             reasoning=self._piece("reasoning", delta.reasoning),
             finish=delta.finish and self.text(delta.finish),
+            refusal=self.text(delta.refusal),
             calls=tuple(self._call(call) for call in delta.calls),
         )
 

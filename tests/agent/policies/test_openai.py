@@ -46,7 +46,8 @@ def test_text_is_streamed_and_the_token_counts_come_last():
     assert len([delta for delta in deltas if delta.text]) == 5
     assert text(deltas) == "It is a star."
     assert [delta.finish for delta in deltas if delta.finish] == ["stop"]
-    assert deltas[-1] == Delta(usage=Usage(requests=1, prompt=100, cached=40, completion=7))
+    message = {"role": "assistant", "content": "It is a star."}
+    assert deltas[-1] == Delta(usage=Usage(requests=1, prompt=100, cached=40, completion=7), message=message)
 
 
 def joined(deltas: list[Delta]) -> tuple:
@@ -55,7 +56,7 @@ def joined(deltas: list[Delta]) -> tuple:
         known = calls.setdefault(call.index, ["", "", ""])
         calls[call.index] = [a + b for a, b in zip(known, (call.id, call.name, call.arguments), strict=True)]
     finish = [delta.finish for delta in deltas if delta.finish]
-    return text(deltas), "".join(delta.reasoning for delta in deltas), calls, finish, deltas[-1]
+    return text(deltas), "".join(delta.reasoning for delta in deltas), calls, finish, deltas[-1].usage
 
 
 CALLS = [
@@ -106,12 +107,22 @@ def test_an_error_is_worded_the_same_whole_and_streamed(bad):
     assert found[1] == (*found[0][:2], 2 * found[0][2])
 
 
-def test_a_whole_answer_that_is_no_json_or_comes_as_a_stream_is_reported():
+def test_a_whole_answer_that_is_no_json_is_reported():
     with BadServer([Raw(["{half"])]) as server, pytest.raises(PolicyError, match="its API is not OpenAI-compatible"):
         turn(Endpoint(server.url, "spec-o3"), whole=True)
-    stream = Status(200, "data: {}\n\n", kind="text/event-stream")
-    with BadServer([stream]) as server, pytest.raises(PolicyError, match="though a whole one was requested"):
-        turn(Endpoint(server.url, "spec-o3"), whole=True)
+
+
+def test_a_server_that_only_streams_or_never_does_is_read_all_the_same():
+    stub = Status(
+        200, 'data: {"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]}\n\n', kind="text/event-stream"
+    )
+    with BadServer([stub, Say("Yes."), Say("Yes.")]) as server:
+        endpoint = Endpoint(server.url, "spec-o3")
+        assert [text(turn(endpoint, whole=True)) for _ in range(2)] == ["Yes.", "Yes."]
+        assert [chat.body["stream"] for chat in server.chats] == [False, True, True]
+    whole = {"choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}]}
+    with BadServer([Status(200, whole)]) as server:
+        assert text(turn(Endpoint(server.url, "spec-o3"))) == "Yes."
 
 
 def test_a_whole_turn_has_its_own_time_limit():
@@ -169,7 +180,9 @@ def test_token_counts_are_not_added_up_and_the_request_is_counted_without_them()
         counted = [delta.usage for delta in turn(Endpoint(server.url, "spec-o3")) if delta.usage]
     assert counted == [Usage(1, 100, 0, 2)]
     with BadServer([Say("Yes.", usage=None)]) as server:
-        assert turn(Endpoint(server.url, "spec-o3"))[-1] == Delta(usage=Usage(requests=1))
+        assert turn(Endpoint(server.url, "spec-o3"))[-1] == Delta(
+            usage=Usage(requests=1, uncounted=1), message={"role": "assistant", "content": "Yes."}
+        )
 
 
 def test_an_answer_needs_a_finish_reason_or_an_end_mark():
@@ -293,10 +306,10 @@ def test_a_turn_that_has_begun_is_never_retried():
     assert len(server.chats) == 1
 
 
-def test_the_wait_before_a_retry_is_that_of_the_server_up_to_a_limit():
+def test_the_wait_before_a_retry_is_at_least_that_of_the_server():
     patience = RequestLimits(pause=0.5, longest_pause=30.0)
     assert patience.before_next(1, requested=12.0) == 12.0
-    assert patience.before_next(1, requested=3600.0) == 30.0
+    assert patience.before_next(1, requested=3600.0) == 3600.0
     assert 0.25 <= patience.before_next(1) <= 0.5
     assert 15.0 <= patience.before_next(20) <= 30.0
     assert 15.0 <= patience.before_next(5000) <= 30.0
@@ -305,6 +318,12 @@ def test_the_wait_before_a_retry_is_that_of_the_server_up_to_a_limit():
     assert retry_after({"retry-after": "Mon, 01 Jan 2024 00:00:00 GMT"}) == 0.0
     assert retry_after({"retry-after": "soon"}) is None
     assert retry_after({}) is None
+
+
+def test_a_server_that_wants_a_longer_wait_than_a_turn_has_is_left_with_a_sentence():
+    with BadServer([Status(429, retry_after=3600)]) as server, pytest.raises(PolicyError) as raised:
+        turn(Endpoint(server.url, "spec-o3"))
+    assert "(Tried 1 times in 0 s; the server wants 3600 s before the next try.)" in str(raised.value)
 
 
 def test_the_client_waits_as_long_as_retry_after():
@@ -409,7 +428,7 @@ def test_a_key_is_asked_for_but_never_repeated():
 def test_a_key_that_the_server_repeats_in_a_whole_answer_is_redacted_by_the_client():
     async def events() -> list[str]:
         body = {"model": "spec-o3", "messages": MESSAGES, "stream": False}
-        return [event async for event in ChatApi(server.url, KEY, 10.0).events(body)]
+        return [event async for event in ChatApi(server.url, KEY, 10.0).events(body, "session")]
 
     with BadServer([Status(200, {"choices": [KEY]})], api_key=KEY) as server:
         received = "\n".join(run_coroutine(events()))
@@ -453,7 +472,7 @@ def test_a_model_that_is_not_served_is_reported_with_those_that_are():
         (Status(429), "URL is overloaded (429): this is a 429"),
         (Status(503, "<html>nginx</html>", kind="text/html"), "URL failed (503): a web page"),
         (WEB_PAGE, "URL answered with a web page: it is no model server."),
-        (Status(200, {"choices": []}), "URL does not stream its answers"),
+        (Status(200, {"choices": []}), "URL sent an answer without a choice"),
         (Status(200, {"error": {"message": "out of memory", "code": 500}}), "URL failed (500): out of memory"),
         (Raw([chunk({"content": "It is"}), '{"choices": [{"delt']), "URL sent something that is not JSON"),
         (Raw([chunk({"content": "It is"}), "[1]"]), "URL sent JSON that is not an object"),
