@@ -90,15 +90,14 @@ class Remark:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens and requests, as counted by the server. ``cached``: prompt tokens that were in its cache. ``uncounted``:
-    requests whose tokens it did not report.
+    """Tokens and requests, as counted by the server, which may count none. ``cached``: prompt tokens that were in its
+    cache.
     """
 
     requests: int = 0
     prompt: int = 0
     cached: int = 0
     completion: int = 0
-    uncounted: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -106,7 +105,6 @@ class Usage:
             self.prompt + other.prompt,
             self.cached + other.cached,
             self.completion + other.completion,
-            self.uncounted + other.uncounted,
         )
 
 

@@ -7,6 +7,7 @@ Libraries that do this import 70 ms of code before any command and cannot transl
 from __future__ import annotations
 
 import argparse
+import json
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
@@ -260,6 +261,17 @@ def options_of(parser: ArgumentParser, options: type, given: Namespace, prog: st
 def at_least_one(text: str) -> int:
     """Read an argument that is a whole number of 1 or more. :raises ArgumentTypeError: it is not"""
     return whole(1)(text)
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Read an argument that is a JSON object. :raises ArgumentTypeError: it is not"""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError(tr("found {text!r:.80}, expected a JSON object", text=text))
+    return value
 
 
 def not_negative(text: str) -> int:

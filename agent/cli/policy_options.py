@@ -8,10 +8,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from agent.cli.command import CannotRun
-from agent.cli.options import add_options, at_least_one, not_negative, option
+from agent.cli.options import add_options, at_least_one, json_object, not_negative, option
 from agent.language import deferred, tr
 from agent.policies import NATIVE, Sampling
 
@@ -29,18 +29,19 @@ OPENAI_URL = "OPENAI_BASE_URL"
 
 _SAMPLING = ("temperature", "top_p", "max_tokens", "seed")
 _MODEL = (*_SAMPLING, "logprobs")
+_SERVER = (*_MODEL, "reasoning_effort", "extra_body")
 _ALLOWED = {
     "baseline": (),
     "replay": ("trajectory",),
     "local": ("model", "adapter", "device", "dtype", *_MODEL),
     "nano": ("model", *_SAMPLING),
     "specialist": ("model",),
-    "openai": ("server", "model", "tool_in_words", "api_key_file", *_MODEL),
-    "spec-o3": ("server", "model", "api_key_file", *_MODEL),
+    "openai": ("server", "model", "tool_in_words", "api_key_file", *_SERVER),
+    "spec-o3": ("server", "model", "api_key_file", *_SERVER),
 }
-_ALLOWED_WITH_FILE = ("model", *_MODEL)
+_ALLOWED_WITH_FILE = ("model", *_SERVER)
 """Options for a server of servers.toml, which defines the rest."""
-_ALL = ("server", "model", "tool_in_words", "adapter", "device", "dtype", "api_key_file", "trajectory", *_MODEL)
+_ALL = ("server", "model", "tool_in_words", "adapter", "device", "dtype", "api_key_file", "trajectory", *_SERVER)
 
 
 SERVERS = deferred("servers.toml file (default: the one that SPEC_O3_SERVERS names, else next to the database)")
@@ -101,6 +102,16 @@ class PolicyOptions(ServersFile):
     logprobs: bool | None = option(
         "also request the log-probabilities of the tokens, so that a model's answer has a score: the "
         "log odds of YES (baseline and nano always give one)"
+    )
+    reasoning_effort: str | None = option(
+        "how much a model of a server reasons, where it can be chosen: none, minimal, low, medium, high, ... "
+        "(default: that of servers.toml, else the server's)",
+        metavar="WORD",
+    )
+    extra_body: dict[str, Any] | None = option(
+        'further fields of each request to a server, as JSON: \'{"service_tier": "flex"}\'',
+        metavar="JSON",
+        read=json_object,
     )
     api_key_file: Path | None = option(
         deferred(
@@ -286,7 +297,7 @@ def choice_from(arguments: PolicyOptions, roster: Roster, samples: int = 1) -> P
         entry = entries[arguments.key]
         if entry.kind in ("local", "nano", "specialist") and not (health := roster.health(entry.key)).ok:
             raise CannotRun(health.sentence)
-        given = {name: getattr(arguments, name) for name in _MODEL}
+        given = {name: getattr(arguments, name) for name in _SERVER}
         sampling = replace(
             roster.sampling(entry.key), **{name: value for name, value in given.items() if value is not None}
         )

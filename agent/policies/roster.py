@@ -307,7 +307,7 @@ class _ServerEntry:
             raise PolicyError(problem.sentence) from problem
         with self._lock:
             if self._endpoint is None or self._endpoint[0] != key:
-                self._endpoint = key, Endpoint(self.server.url, self.server.model, key)
+                self._endpoint = key, Endpoint(self.server.url, self.server.model, key, habits=self.server.habits())
             return self._endpoint[1]
 
     def health(self) -> Health:

@@ -10,6 +10,13 @@ api_key_env = "GPU_KEY"                 # or api_key_file = "gpu.key", which onl
 tool_in_words = true                    # native: describe the tool in the instructions (default: if that is needed)
 stream = true                           # also where nobody watches, for a proxy that closes silent connections
 temperature = 0.7                       # defaults of this server, like max_tokens
+reasoning_effort = "low"                # for models that reason: none, minimal, low, medium, high, ...
+extra_body = { service_tier = "flex" }  # further fields of each request, as the server documents them
+
+[[server]]
+key = "gemini"
+preset = "gemini"                       # the settings for it in presets.toml; what stands here comes before them
+model = "gemini-3-pro"
 """
 
 from __future__ import annotations
@@ -17,7 +24,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -28,9 +35,13 @@ from pydantic import Field, field_validator, model_validator
 from agent.errors import Refusal
 from agent.language import deferred
 from agent.policies import NATIVE, Sampling
+from agent.policies.openai.history import Habits, PictureTurn
 from agent.settings_file import Flag, Mismatch, Number, Problem, Table, Text, Whole, load_toml, shown, validate
 
 Dialect = Literal["spec-o3", "native"]
+
+PRESETS = Path(__file__).with_name("presets.toml")
+"""Settings for the servers that people use, by name; docs/servers.md explains them."""
 
 RESERVED_KEYS = ("baseline", "local", "nano", "openai", "replay", "specialist")
 """Keys that already have another meaning."""
@@ -66,6 +77,11 @@ class Server(Table):
     max_tokens: Whole | None = None
     stream: Flag = False
     tool_in_words: Flag | None = None
+    reasoning_effort: Text | None = None
+    extra_body: dict[str, Any] = Field(default_factory=dict, description=deferred("a table of fields of a request"))
+    api: Literal["chat", "responses"] = "chat"
+    picture_turn: PictureTurn = "user"
+    preset: Text = ""
 
     @field_validator("key")
     @classmethod
@@ -122,6 +138,15 @@ class Server(Table):
         return value
 
     @model_validator(mode="after")
+    def _check_sampling(self) -> Self:
+        try:
+            self.sampling()
+        except ValueError as wrong:
+            field, _, problem = str(wrong).partition(": ")
+            raise Mismatch(problem, deferred("what this field takes"), field=field) from None
+        return self
+
+    @model_validator(mode="after")
     def _complete_addresses(self) -> Self:
         if self.url and self.urls:
             raise Mismatch(deferred("both"), deferred("url alone"), field="url, urls")
@@ -140,8 +165,13 @@ class Server(Table):
     def sampling(self) -> Sampling:
         """Return the sampling settings that apply if nothing else is requested."""
         given: dict[str, Any] = {"temperature": self.temperature, "max_tokens": self.max_tokens}
+        given |= {"reasoning_effort": self.reasoning_effort, "extra_body": self.extra_body or None}
         default = NATIVE if self.dialect == "native" else Sampling()
         return replace(default, **{name: value for name, value in given.items() if value is not None})
+
+    def habits(self) -> Habits:
+        """Return how its API is used first."""
+        return Habits(api=self.api, picture_turn=self.picture_turn)
 
     def api_key(self) -> str | None:
         """Read its key anew; None if it needs none.
@@ -158,6 +188,24 @@ class Server(Table):
             expected = deferred("the server's key in it, set where this program is started")
             raise RosterError(Problem(f"server {self.key}", "api_key_env", missing, expected))
         return key
+
+
+def with_preset(table: Mapping[str, Any], source: str, prefix: str = "") -> dict[str, Any]:
+    """Return the table of a server completed by its preset, if it names one.
+
+    :raises RosterError: there is no such preset
+    """
+    name = table.get("preset", "")
+    if not name:
+        return dict(table)
+    presets = load_toml(PRESETS, RosterError)
+    if not isinstance(name, str) or name not in presets:
+        expected = deferred("one of {names}", names=", ".join(presets))
+        raise RosterError(Problem(source, f"{prefix}preset", shown(name), expected))
+    preset = {field: value for field, value in presets[name].items() if field != "note"}
+    if "api_key_file" in table:
+        preset.pop("api_key_env", None)
+    return {"dialect": "native", **preset, **table}
 
 
 class _ServersFile(Table):
@@ -179,7 +227,8 @@ def read_servers(path: str | os.PathLike[str]) -> tuple[Server, ...]:
         key = key.strip() if isinstance(key, str) else ""
         taken = key in servers or key in RESERVED_KEYS
         name = key if _KEY.fullmatch(key) and not taken else str(number)
-        server = validate(Server, table, file, RosterError, f"server {name}, ")
+        prefix = f"server {name}, "
+        server = validate(Server, with_preset(table, file, prefix), file, RosterError, prefix)
         if taken:
             key_text = f"{key!r} twice" if key in servers else repr(key)
             expected = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Request
 from pydantic import Field
@@ -49,6 +49,8 @@ class RunRequest(Sent):
     seed: Annotated[int, Field(ge=0, lt=2**31)] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
     max_turns: Annotated[int, Field(ge=1, le=MOST_TURNS)] = MAX_TURNS
+    reasoning_effort: Annotated[str, Field(pattern="^[a-z]{1,20}$")] | None = None
+    extra_body: Annotated[dict[str, Any], Field(max_length=20)] | None = None
 
 
 class Live:
@@ -227,7 +229,17 @@ def _sampling(usual: Sampling, sent: RunRequest) -> Sampling:
     temperature = sent.temperature
     if temperature is None:
         temperature = SPREAD if sent.samples > 1 else usual.temperature
-    return replace(usual, temperature=temperature, max_tokens=sent.max_tokens or usual.max_tokens, seed=sent.seed)
+    try:
+        return replace(
+            usual,
+            temperature=temperature,
+            max_tokens=sent.max_tokens or usual.max_tokens,
+            seed=sent.seed,
+            reasoning_effort=sent.reasoning_effort or usual.reasoning_effort,
+            extra_body=usual.extra_body if sent.extra_body is None else sent.extra_body,
+        )
+    except ValueError as wrong:
+        raise PolicyError(str(wrong)) from wrong
 
 
 def _drafter(entry: Entry, sampling: Sampling, policy: Policy) -> Drafter:

@@ -65,10 +65,16 @@ class Endpoint:
 
     :param url: where the API is, with its ``/v1``
     :param model: None: the first that it serves
+    :param habits: how its API is used first; its refusals change it
     """
 
     def __init__(
-        self, url: str, model: str | None = None, api_key: str | None = None, limits: RequestLimits | None = None
+        self,
+        url: str,
+        model: str | None = None,
+        api_key: str | None = None,
+        limits: RequestLimits | None = None,
+        habits: Habits | None = None,
     ) -> None:
         self.url = url.rstrip("/")
         self.model = model
@@ -82,7 +88,7 @@ class Endpoint:
         self._lock = threading.Lock()
         self._has_responses = False  # it has answered by this API
         self._broken_responses = 0
-        self.habits = Habits()  # replaced, never modified: other threads read it
+        self.habits = habits or Habits()  # replaced, never modified: other threads read it
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -506,5 +512,5 @@ class _Answer:
             self._put(rest)
         message = self._redactor.value(self._reader.message())
         assert isinstance(message, dict)
-        usage = self._usage or Usage(requests=1, uncounted=1)
+        usage = self._usage or Usage(requests=1)
         self._put(Delta(usage=usage, model=self._model, message=message))

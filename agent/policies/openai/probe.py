@@ -25,9 +25,9 @@ Send = Callable[[Body], Awaitable[tuple[int, str]]]
 
 SECONDS = 20.0
 """Seconds for which the health of a server waits for it."""
-ROOM = 1024
+TOKENS = 1024
 """Tokens allowed for an answer: a model that reasons answers a limit of a few tokens with an error."""
-ROOM_HERE = 16
+TOKENS_OF_OPEN_SERVERS = 16
 """The same for servers of open models, which end an answer at its limit without an error."""
 OPEN_SERVERS = ("vLLM", "SGLang", "llama.cpp")
 REFUSES_PICTURES = ("vLLM", "SGLang")
@@ -58,12 +58,12 @@ async def probed(send: Send, tools: Sequence[Mapping[str, Any]], server: str) ->
     asks_picture = server not in REFUSES_PICTURES
     if not (tools or asks_picture):
         return ProbeResult("unknown", "unknown")
-    room = ROOM_HERE if server in OPEN_SERVERS else ROOM
-    requests = [_body(HELLO, room)]
+    limit = TOKENS_OF_OPEN_SERVERS if server in OPEN_SERVERS else TOKENS
+    requests = [_body(HELLO, limit)]
     if tools:
-        requests.append(_body(HELLO, room) | {"tools": tools})
+        requests.append(_body(HELLO, limit) | {"tools": tools})
     if asks_picture:
-        requests += [_body(QUESTION, room), _body(QUESTION, room, with_picture=True)]
+        requests += [_body(QUESTION, limit), _body(QUESTION, limit, with_picture=True)]
     replies = await asyncio.gather(*map(send, requests), return_exceptions=True)
     plain = replies[0]
     if isinstance(plain, BaseException):
@@ -94,10 +94,10 @@ def _picture_use(
     return "ignored" if picture[0] == question[0] > other > 0 else "unknown"
 
 
-def _body(text: str, room: int, with_picture: bool = False) -> Body:
+def _body(text: str, limit: int, with_picture: bool = False) -> Body:
     picture = {"type": "image_url", "image_url": {"url": data_url(_picture())}} if with_picture else None
     content = [picture, {"type": "text", "text": text}] if picture else text
-    return {"messages": [{"role": "user", "content": content}], "stream": False, "max_tokens": room}
+    return {"messages": [{"role": "user", "content": content}], "stream": False, "max_tokens": limit}
 
 
 @cache

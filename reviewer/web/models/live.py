@@ -118,6 +118,8 @@ class SamplingSettings(Answer):
     max_tokens: int
     seed: int | None = optional()
     logprobs: bool | None = optional()
+    reasoning_effort: str | None = optional()
+    extra_body: dict[str, Any] | None = optional()
 
 
 class ConsensusNode(Answer):

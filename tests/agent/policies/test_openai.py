@@ -181,7 +181,7 @@ def test_token_counts_are_not_added_up_and_the_request_is_counted_without_them()
     assert counted == [Usage(1, 100, 0, 2)]
     with BadServer([Say("Yes.", usage=None)]) as server:
         assert turn(Endpoint(server.url, "spec-o3"))[-1] == Delta(
-            usage=Usage(requests=1, uncounted=1), message={"role": "assistant", "content": "Yes."}
+            usage=Usage(requests=1), message={"role": "assistant", "content": "Yes."}
         )
 
 

@@ -129,16 +129,17 @@ export class LiveBar {
   }
 
   /** @param {typeof SETTINGS[number]} setting @param {boolean} autofocus */
-  #field({ name, label, title, ...props }, autofocus) {
+  #field({ name, label, title, read = Number, ...props }, autofocus) {
     const { settings } = this.options
     const onChange = (/** @type {any} */ { target }) => {
-      const usable = target.value !== '' && target.checkValidity()
-      target.setAttribute('aria-invalid', String(target.value !== '' && !usable))
-      if (usable) settings[name] = Number(target.value)
-      else delete settings[name]
+      const value = target.value !== '' && target.checkValidity() ? read(target.value) : undefined
+      target.setAttribute('aria-invalid', String(target.value !== '' && value === undefined))
+      if (value === undefined) delete settings[name]
+      else settings[name] = value
       this.#changed({})
     }
-    const value = settings[name] ?? ''
+    const set = settings[name] ?? ''
+    const value = typeof set === 'object' ? JSON.stringify(set) : set
     return h('label', { title }, h('span', label), h('input', { type: 'number', ...props, value, autofocus, onChange }))
   }
 
@@ -191,15 +192,50 @@ const SETTINGS = [
     ...{ name: 'max_turns', label: t('Turn limit'), min: 1, max: 32, placeholder: '8' },
     title: t('turns of the agent; the tool call of the last one is not run'),
   },
+  {
+    ...{ name: 'reasoning_effort', label: t('Reasoning effort'), type: 'text', pattern: '[a-z]{1,20}', read: String },
+    placeholder: t('server default'),
+    title: t('none, minimal, low, medium, high …: for a model of a server that reasons before it writes'),
+  },
+  {
+    ...{
+      name: 'extra_body',
+      label: t('Further fields'),
+      type: 'text',
+      placeholder: JSON.stringify({ service_tier: 'flex' }),
+    },
+    title: t('fields of each request to a server, as JSON'),
+    read: objectIn,
+  },
 ]
 
+/** The JSON object in a text; undefined if it is anything else. @param {string} text */
+function objectIn(text) {
+  try {
+    const value = JSON.parse(text)
+    return value && typeof value === 'object' && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** What is not left to the server, e.g. "T 0.7 · 12 turns · prompt as trained". */
-function settingsText(/** @type {any} */ { temperature, seed, max_tokens: tokens, max_turns: turns }, prompt) {
+function settingsText(/** @type {any} */ settings, prompt) {
+  const {
+    temperature,
+    seed,
+    max_tokens: tokens,
+    max_turns: turns,
+    reasoning_effort: effort,
+    extra_body: more,
+  } = settings
   const parts = [
     temperature !== undefined && `T ${temperature}`,
     seed !== undefined && t('seed {seed}', { seed }),
     tokens !== undefined && tn('{n} token', '{n} tokens', tokens),
     turns !== undefined && tn('{n} turn', '{n} turns', turns),
+    effort !== undefined && t('effort {effort}', { effort }),
+    more !== undefined && JSON.stringify(more),
     prompt === 'trained' && t('prompt as trained'),
   ]
   return parts.filter(Boolean).join(' · ')
