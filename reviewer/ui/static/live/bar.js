@@ -174,7 +174,10 @@ const notImported = () =>
     { command: h('code.command', 'spec-o3 tasks import SpecVI-Bench/data') },
   )
 
-/** The settings of a run; the placeholder says what an empty field means. */
+/**
+ * The settings of a run; the placeholder says what an empty field means. `read`: of its text, if it is no number.
+ * @type {{name: string, label: string, title: string, read?: (text: string) => any, [prop: string]: any}[]}
+ */
 const SETTINGS = [
   {
     ...{ name: 'temperature', label: t('Temperature'), title: t('0 takes the most likely token each time') },
