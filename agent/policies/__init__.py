@@ -29,6 +29,8 @@ OWN_FIELDS = frozenset(
     )
 )
 """Fields of a request that ``Sampling.extra_body`` may not set: each has its own setting, or belongs to the program."""
+EFFORT = re.compile("[a-z]{1,20}")
+"""A reasoning effort: servers have their own words."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Sampling:
             raise ValueError(
                 tr("seed: found {seed}, expected a whole number from 0 to {value}", seed=self.seed, value=2**31 - 1)
             )
-        if self.reasoning_effort is not None and not re.fullmatch("[a-z]{1,20}", self.reasoning_effort):
+        if self.reasoning_effort is not None and not EFFORT.fullmatch(self.reasoning_effort):
             raise ValueError(
                 tr(
                     "reasoning_effort: found {effort!r}, expected a word such as none, low, medium or high",

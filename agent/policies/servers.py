@@ -34,7 +34,7 @@ from pydantic import Field, field_validator, model_validator
 
 from agent.errors import Refusal
 from agent.language import deferred
-from agent.policies import NATIVE, Sampling
+from agent.policies import EFFORT, NATIVE, OWN_FIELDS, Sampling
 from agent.policies.openai.history import Habits, PictureTurn
 from agent.settings_file import Flag, Mismatch, Number, Problem, Table, Text, Whole, load_toml, shown, validate
 
@@ -137,14 +137,19 @@ class Server(Table):
             raise Mismatch(str(value), expected)
         return value
 
-    @model_validator(mode="after")
-    def _check_sampling(self) -> Self:
-        try:
-            self.sampling()
-        except ValueError as wrong:
-            field, _, problem = str(wrong).partition(": ")
-            raise Mismatch(problem, deferred("what this field takes"), field=field) from None
-        return self
+    @field_validator("reasoning_effort")
+    @classmethod
+    def _check_effort(cls, effort: str | None) -> str | None:
+        if effort is not None and not EFFORT.fullmatch(effort):
+            raise Mismatch(repr(effort), deferred("a word such as none, low, medium or high"))
+        return effort
+
+    @field_validator("extra_body")
+    @classmethod
+    def _check_extra_body(cls, fields: dict[str, Any]) -> dict[str, Any]:
+        if own := sorted(OWN_FIELDS & fields.keys()):
+            raise Mismatch(", ".join(own), deferred("no field that this program sets itself"))
+        return fields
 
     @model_validator(mode="after")
     def _complete_addresses(self) -> Self:

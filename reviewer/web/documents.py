@@ -38,7 +38,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     deferred("Teamwork"): ("team/finding.md", "team/similar.md", "team/api.md"),
     deferred("Trust"): ("trust.md", "trust/trial.md", "trust/measurements.md"),
     deferred("Live and blind"): (
-        *("live.md", "blind.md", "blind/report.md", "blind/statistics.md", "blind/judges.md", "bench.md"),
+        *("live.md", "servers.md", "blind.md", "blind/report.md", "blind/statistics.md", "blind/judges.md", "bench.md"),
     ),
     deferred("Coordinating"): (
         *("drafting.md", "formats.md", "access.md", "team/api.md", "backups.md", "SECURITY.md"),
@@ -46,10 +46,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     deferred("Agent and training"): (
         "scale.md",
         "baseline.md",
-        "simulator.md",
-        "training.md",
-        "miniature.md",
-        "making-a-benchmark.md",
+        *("training.md", "training/successors.md", "miniature.md", "gpu.md"),
+        *("training/simulator.md", "training/making-a-benchmark.md"),
         "measurements.md",
         "team/translating.md",
     ),

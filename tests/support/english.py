@@ -108,10 +108,21 @@ NO_MESSAGES: dict[str, set[str]] = {
         "Not run: the last allowed turn had been taken.",
     },
     "agent/policies/local/model.py": {"pip install 'spec-o3[local]'"},
+    "agent/policies/native.py": {
+        # Faults of a trace, which are stored.
+        " before it had written anything: allow more, or a lower reasoning effort",
+        "the server counted {tokens} tokens, fewer than the text alone has: it may not have taken the whole "
+        "conversation, or no picture",
+    },
     "agent/policies/nano/folder.py": {"problem() has found one of them"},
     "agent/policies/openai/client.py": {"model servers", "about servers"},
     "agent/policies/openai/endpoint.py": {"the server does not take ", ": it was left out"},
+    "agent/policies/openai/history.py": {"I look at the picture."},
     "agent/policies/openai/pictures.py": {"cache miss"},
+    "agent/policies/openai/probe.py": {
+        # Sent to the model.
+        "Which number is written in the picture? Reply with the number alone, without a word before or after it.",
+    },
     "agent/policies/servers.py": {"url, urls", "api_key_env, api_key_file"},
     "agent/policies/spec_o3.py": {
         "cut at its limit of ",

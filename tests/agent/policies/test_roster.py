@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -21,14 +22,14 @@ from agent.policies.local.policy import Local
 from agent.policies.nano.folder import PICTURES
 from agent.policies.native import Guidance, Native
 from agent.policies.roster import URL, Replay, Roster, RosterError
-from agent.policies.servers import Server, checked_url, read_servers
+from agent.policies.servers import PRESETS, Server, checked_url, read_servers
 from agent.policies.spec_o3 import SpecO3
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.tool import overview
 from agent.trajectory.steps import Answer
 from agent.trajectory.tags import turn_text
-from tests.support.cli import parsed
+from tests.support.cli import ROOT, parsed
 from tests.support.model_server import BadServer
 from tests.support.strategies import trajectories
 
@@ -500,3 +501,61 @@ def test_the_packaged_nano_model_needs_no_configuration(tmp_path, monkeypatch):
     health = roster.health("nano")
     assert not health.ok
     assert health.sentence == "a nano model needs tokenizers and safetensors: pip install tokenizers safetensors"
+
+
+def test_each_preset_is_a_server_and_is_in_the_documents(file):
+    presets = tomllib.loads(PRESETS.read_text(encoding="utf-8"))
+    page = (ROOT / "docs/servers.md").read_text(encoding="utf-8")
+    tables = [
+        f'[[server]]\nkey = "{name}-1"\npreset = "{name}"\n' + ("" if "url" in preset else 'url = "https://x.org/v1"\n')
+        for name, preset in presets.items()
+    ]
+    servers = read_servers(file("\n".join(tables)))
+    assert [server.dialect for server in servers] == ["native"] * len(presets)
+    assert all(f"| `{name}` |" in page for name in presets)
+    assert next(server for server in servers if server.key == "mistral-1").habits().picture_turn == "assistant"
+
+
+def test_the_table_of_a_server_comes_before_its_preset(file, tmp_path):
+    table = '[[server]]\nkey = "g"\npreset = "gemini"\nurl = "http://127.0.0.1:9/v1"\napi_key_file = "g.key"\n'
+    (server,) = read_servers(file(f'{table}reasoning_effort = "low"\nextra_body = {{ n_best = 2 }}\n'))
+    assert (server.url, server.api_key_env, server.api_key_file) == ("http://127.0.0.1:9/v1", None, tmp_path / "g.key")
+    sampling = server.sampling()
+    assert (sampling.reasoning_effort, sampling.extra_body, sampling.temperature) == ("low", {"n_best": 2}, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('preset = "gemni"', "server g, preset: found 'gemni', expected one of openai, gemini"),
+        ('preset = "vllm"\nreasoning_effort = "Much"', "server g, reasoning_effort: found 'Much', expected a word"),
+        ('preset = "vllm"\nextra_body = { model = "m" }', "server g, extra_body: found model, expected no field"),
+        ('preset = "vllm"\npicture_turn = "system"', "picture_turn"),
+    ],
+)
+def test_a_wrong_field_of_a_server_of_others_is_named(file, line, words):
+    with pytest.raises(RosterError) as raised:
+        read_servers(file(f'[[server]]\nkey = "g"\n{line}\n'))
+    assert words in str(raised.value)
+
+
+def test_effort_and_further_fields_are_options(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    options = parsed(
+        PolicyOptions,
+        *(
+            "--policy",
+            "openai",
+            "--model",
+            "gpt-5",
+            "--reasoning-effort",
+            "low",
+            "--extra-body",
+            '{"verbosity": "low"}',
+        ),
+    )
+    sampling = choice_from(options, roster_from(options)).sampling
+    assert (sampling.reasoning_effort, sampling.extra_body) == ("low", {"verbosity": "low"})
+    wrong = parsed(PolicyOptions, "--policy", "baseline", "--reasoning-effort", "low")
+    with pytest.raises(CannotRun, match="--reasoning-effort"):
+        choice_from(wrong, roster_from(wrong))
