@@ -242,7 +242,9 @@ class Endpoint:
                 tried += 1
                 pause = self.limits.before_next(tried, failure.after)
                 waited += pause
-                if tried >= self.limits.tries or waited > self.limits.longest_wait:
+                # A server that names a time will answer then: only the time is limited.
+                is_last = tried >= self.limits.tries and (failure.after or 0.0) < 1.0
+                if is_last or waited > self.limits.longest_wait:
                     raise self._given_up(failure, tried, time.monotonic() - since) from (failure.__cause__ or failure)
                 await asyncio.sleep(pause)
 
