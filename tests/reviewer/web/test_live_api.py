@@ -313,6 +313,21 @@ def test_one_sample_is_requested_with_the_settings_of_the_server_unless_given(ap
     assert requested == [(0.3, 2048)] * 3 + [(0.0, 99)] * 3
 
 
+def test_effort_and_further_fields_of_a_run_reach_the_server_and_the_trace(app):
+    chosen = {"reasoning_effort": "low", "extra_body": {"service_tier": "flex"}}
+    with model_server(app, talking(), extra_body={"verbosity": "low"}) as model:
+        client = client_of(app, "AB")
+        bench = add_to_bench(client)["id"]
+        all_events(client, start(client, bench=bench, policy="m"))
+        run = start(client, bench=bench, policy="m", **chosen)
+        all_events(client, run)
+        settings = client.get(f"/api/v1/live/runs/{run}").json()["traces"][0]["drafter"]["settings"]
+    sent = [(chat.body.get("reasoning_effort"), chat.body.get("service_tier")) for chat in model.chats]
+    assert sent == [(None, None)] * 3 + [("low", "flex")] * 3
+    assert [chat.body.get("verbosity") for chat in model.chats] == ["low"] * 3 + [None] * 3
+    assert {name: settings[name] for name in chosen} == chosen
+
+
 def test_an_unreachable_server_fails_the_run_with_a_message_and_not_the_request(app):
     with model_server(app):
         pass
@@ -389,6 +404,8 @@ def test_hostile_text_of_a_model_stays_text(app):
         ({"samples": 10**9}, 422, "samples"),
         ({"temperature": 3}, 422, "temperature"),
         ({"seed": -1}, 422, "seed"),
+        ({"reasoning_effort": "Very much"}, 422, "reasoning_effort"),
+        ({"extra_body": {"model": "another"}}, 409, "extra_body: found model"),
         ({"max_turns": 0}, 422, "max_turns"),
     ],
 )
