@@ -181,14 +181,14 @@ const notImported = () =>
 const SETTINGS = [
   {
     ...{ name: 'temperature', label: t('Temperature'), title: t('0 takes the most likely token each time') },
-    ...{ min: 0, max: 2, step: 0.1, placeholder: t('server default (1 for several samples)') },
+    ...{ min: 0, max: 2, step: 0.1, placeholder: t('default; 1 for several') },
   },
   {
     ...{ name: 'seed', label: t('Seed'), min: 0, max: 2 ** 31 - 1, placeholder: t('chosen by the server') },
     title: t('the same seed, model and server give the same answer; sample 2 has the next seed'),
   },
   {
-    ...{ name: 'max_tokens', label: t('Tokens per turn'), min: 1, max: 32768, placeholder: '2048' },
+    ...{ name: 'max_tokens', label: t('Tokens per turn'), min: 1, max: 100_000, placeholder: t('default') },
     title: t('a turn ends after this many tokens'),
   },
   {
@@ -197,7 +197,7 @@ const SETTINGS = [
   },
   {
     ...{ name: 'reasoning_effort', label: t('Reasoning effort'), type: 'text', pattern: '[a-z]{1,20}', read: String },
-    placeholder: t('server default'),
+    placeholder: t('default'),
     title: t('none, minimal, low, medium, high …: for a model of a server that reasons before it writes'),
   },
   {
@@ -238,7 +238,7 @@ function settingsText(/** @type {any} */ settings, prompt) {
     tokens !== undefined && tn('{n} token', '{n} tokens', tokens),
     turns !== undefined && tn('{n} turn', '{n} turns', turns),
     effort !== undefined && t('effort {effort}', { effort }),
-    more !== undefined && JSON.stringify(more),
+    more !== undefined && t('further fields'),
     prompt === 'trained' && t('prompt as trained'),
   ]
   return parts.filter(Boolean).join(' · ')
