@@ -151,7 +151,8 @@ class Conversation:
 
     A model sees ``system``, ``prompt``, the pictures and the texts. ``spectrum`` is for policies that measure.
     ``turns_left`` includes the turn to be written: at 1 a tool call would not be run. If ``with_tool`` is False the
-    tool is not described to the model. A policy that waits must end its turn once ``stop`` is set.
+    tool is not described to the model; ``measure``: that tool is offered too. A policy that waits must end its turn
+    once ``stop`` is set.
     """
 
     spectrum: Spectrum
@@ -161,6 +162,7 @@ class Conversation:
     exchanges: tuple[Exchange, ...] = ()
     system: str = SYSTEM
     with_tool: bool = True
+    measure: bool = False
     stop: Stop = field(default_factory=Stop, compare=False)
 
     @property
@@ -170,7 +172,10 @@ class Conversation:
 
 
 class Policy(Protocol):
-    """Writer of the assistant turns. ``drafter`` identifies it, with every setting needed to repeat its work."""
+    """Writer of the assistant turns. ``drafter`` identifies it, with every setting needed to repeat its work.
+
+    A policy with an attribute ``measure`` that is True is offered that tool too, and its settings say so.
+    """
 
     @property
     def drafter(self) -> Drafter: ...

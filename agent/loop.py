@@ -27,6 +27,7 @@ from agent.conversation import (
     Stop,
     Usage,
 )
+from agent.hints import measuring
 from agent.language import deferred, tr
 from agent.plot import RENDERER, pixels_sha256
 from agent.spectrum import Spectrum
@@ -189,7 +190,10 @@ class _Inspection:
         self.max_turns = max_turns
         self.stop = stop
         overview = tool.overview(spectrum)
-        self.conversation = Conversation(spectrum, task, overview, max_turns, with_tool=with_tool, stop=stop)
+        measure = with_tool and bool(getattr(policy, tool.MEASURE, False))
+        self.conversation = Conversation(
+            spectrum, task, overview, max_turns, with_tool=with_tool, measure=measure, stop=stop
+        )
         self.overview = pixels_sha256(self.conversation.overview)
         self.number = 0
         self.steps: list[Step] = []
@@ -295,8 +299,12 @@ class _Inspection:
     def _run_tool(self, call: Call, text: str) -> ToolResult:
         spectrum = self.conversation.spectrum
         observation = None
+        measures = self.conversation.measure and call.name == tool.MEASURE
+        if call.name == tool.MEASURE and not measures:
+            self._fault(f"a call of {call.name!r}, which was not offered")
         if self.number < self.max_turns:
-            observation = tool.call(spectrum, call.arguments, call.name)
+            arguments, name = call.arguments, call.name
+            observation = measuring.call(spectrum, arguments) if measures else tool.call(spectrum, arguments, name)
         else:
             self.ended = "turn limit", deferred("no answer in {n} turns; the last call was not run", n=self.max_turns)
         frame, z = tool.frame_of(spectrum)
@@ -309,6 +317,7 @@ class _Inspection:
             observation=observation.text if observation else NOT_RUN,
             ok=observation is not None and observation.ok,
             picture=observation.picture if observation else None,
+            tool=tool.MEASURE if measures else tool.TOOL_NAME,
         )
         self.steps.append(zoom)
         self.conversation = replace(

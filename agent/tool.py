@@ -43,18 +43,61 @@ TOOL_SCHEMA: dict[str, Any] = {
     },
 }
 
-TOOL_BLOCK = (
-    "\n\n# Tools\n\nYou may call one or more functions to assist with the user query.\n\n"
-    "You are provided with function signatures within <tools></tools> XML tags:\n<tools>\n"
-    + json.dumps(TOOL_SCHEMA)
-    + "\n</tools>\n\nFor each function call, return a json object with function name and arguments within "
-    "<tool_call></tool_call> XML tags:\n<tool_call>\n"
-    '{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>'
-)
-"""What is written after the system message of a Spec-o3 model; the published chat template's text."""
+MEASURE = "measure"
+MEASURE_SCHEMA: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": MEASURE,
+        "description": "Measures one spectral line, molecular band or band index and answers in words: the number with "
+        "its 1 sigma error, the stretch and the continuum used, whether it is certain, absent or outside the data, and "
+        "how often such a finding is right. It shows no picture.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "feature": {
+                    "type": "string",
+                    "description": 'Name of a line, band or index, for example "Hα", "He II 4686", "TiO 7054", "TiO5"',
+                },
+                "wavelength": {
+                    "type": "number",
+                    "description": "Instead of a name: rest wavelength of a line in Angstroms, air or vacuum as the "
+                    "spectrum is",
+                },
+                "element": {"type": "string", "description": 'With a wavelength: the ion, for example "Fe I"'},
+            },
+            "required": [],
+        },
+    },
+}
+"""The second tool (``agent.hints.measuring``). The published checkpoints were not trained with it and never get it."""
+
+
+def tool_schemas(measure: bool = False) -> list[dict[str, Any]]:
+    """Return the tools that a model is offered."""
+    return [TOOL_SCHEMA, MEASURE_SCHEMA] if measure else [TOOL_SCHEMA]
+
+
+def tool_block(measure: bool = False) -> str:
+    """Return the description of the tools after the system message of a Spec-o3 model: the text of the published chat
+    template, one line per tool.
+    """
+    return (
+        "\n\n# Tools\n\nYou may call one or more functions to assist with the user query.\n\n"
+        "You are provided with function signatures within <tools></tools> XML tags:\n<tools>\n"
+        + "\n".join(json.dumps(schema) for schema in tool_schemas(measure))
+        + "\n</tools>\n\nFor each function call, return a json object with function name and arguments within "
+        "<tool_call></tool_call> XML tags:\n<tool_call>\n"
+        '{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>'
+    )
+
+
+TOOL_BLOCK = tool_block()
+"""The block that the published checkpoints were trained with."""
 
 
 __all__ = [
+    "MEASURE",
+    "MEASURE_SCHEMA",
     "TITLE",
     "TOOL_BLOCK",
     "TOOL_NAME",
@@ -63,6 +106,8 @@ __all__ = [
     "call",
     "frame_of",
     "overview",
+    "tool_block",
+    "tool_schemas",
     "tool_wavelength",
 ]
 

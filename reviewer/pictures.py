@@ -16,6 +16,7 @@ from cachetools import LRUCache
 
 from agent import plot, tool
 from agent.errors import Refusal
+from agent.hints import measuring
 from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.spectrum.record import with_medium
@@ -142,11 +143,11 @@ def _with_own_score(step: Think | Answer, base: Trajectory) -> Think | Answer:
 
 def _checked(sent: Zoom, old: Zoom | None, base: Trajectory, gallery: Gallery) -> Zoom:
     # JSON from a browser has 6500 for 6500.0; keeping the old step keeps the version's hash.
-    if old is not None and dict(old.arguments) == dict(sent.arguments):
+    if old is not None and (old.tool, dict(old.arguments)) == (sent.tool, dict(sent.arguments)):
         return old
     if base.spectrum_sha256 is None:
         raise TrajectoryError(tr("This item came without its spectrum, so its windows cannot be changed."))
-    return zoom_step(gallery, base.spectrum_sha256, base, sent.id, sent.arguments)
+    return zoom_step(gallery, base.spectrum_sha256, base, sent.id, sent.arguments, sent.measures)
 
 
 def as_stated(spectrum: Spectrum, trajectory: Trajectory) -> Spectrum:
@@ -157,13 +158,25 @@ def as_stated(spectrum: Spectrum, trajectory: Trajectory) -> Spectrum:
 
 
 def zoom_step(
-    gallery: Gallery, sha256: str, trajectory: Trajectory, step_id: str, arguments: Mapping[str, Any]
+    gallery: Gallery,
+    sha256: str,
+    trajectory: Trajectory,
+    step_id: str,
+    arguments: Mapping[str, Any],
+    measures: bool = False,
 ) -> Zoom:
     """Call the tool on the stored spectrum and return the zoom step.
 
+    :param measures: call the ``measure`` tool
+
     :raises NotFound: no such spectrum is stored
     """
-    observation, picture = gallery.call_tool(sha256, trajectory.redshift, arguments)
+    picture: str | None = None
+    if measures:
+        spectrum = replace(gallery.spectrum(sha256), redshift=trajectory.redshift)
+        observation = measuring.call(spectrum, arguments)
+    else:
+        observation, picture = gallery.call_tool(sha256, trajectory.redshift, arguments)
     return Zoom(
         id=step_id,
         arguments=dict(arguments),
@@ -173,6 +186,7 @@ def zoom_step(
         observation=observation.text,
         ok=observation.ok,
         picture=picture,
+        tool=tool.MEASURE if measures else tool.TOOL_NAME,
     )
 
 

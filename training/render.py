@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from PIL import Image
 
 from agent.language import tr
-from agent.tool import TOOL_BLOCK
+from agent.tool import tool_block
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Zoom
 from agent.trajectory.tags import CONTROL, RESERVED, turn_text
@@ -53,9 +53,14 @@ class Renderer:
         self._image = self._tokenizer.convert_tokens_to_ids(IMAGE)
         self._control = _control_pattern(self._tokenizer)
 
-    def opening(self, system: str, prompt: str, overview: Image.Image, with_tool: bool = True) -> Rendered:
-        """Render the system turn and the question, up to the beginning of the assistant's turn."""
-        instructions = system + (TOOL_BLOCK if with_tool else "")
+    def opening(
+        self, system: str, prompt: str, overview: Image.Image, with_tool: bool = True, measure: bool = False
+    ) -> Rendered:
+        """Render the system turn and the question, up to the beginning of the assistant's turn.
+
+        :param measure: describe the ``measure`` tool too
+        """
+        instructions = system + (tool_block(measure) if with_tool else "")
         return (
             self._text(START, f"system\n{instructions}", END, "\n", START, "user\n")
             + self._picture(overview)
@@ -81,7 +86,7 @@ class Renderer:
             shown
         :raises ValueError: fewer or more pictures than the trajectory has
         """
-        expected = 1 + sum(zoom.ok for zoom in trajectory.zooms)
+        expected = 1 + sum(zoom.drawn for zoom in trajectory.zooms)
         if len(pictures) != expected:
             raise ValueError(
                 tr(
@@ -90,7 +95,7 @@ class Renderer:
                     wanted=expected,
                 )
             )
-        rendered = self.opening(trajectory.system, trajectory.prompt, pictures[0], with_tool)
+        rendered = self.opening(trajectory.system, trajectory.prompt, pictures[0], with_tool, trajectory.measure)
         if not with_tool:
             steps = tuple(step for step in trajectory.steps if not isinstance(step, Zoom))
             return rendered + self.speech(turn_text(steps))
@@ -98,7 +103,7 @@ class Renderer:
         for turn in trajectory.turns():
             rendered += self.speech(turn_text(turn))
             if isinstance(last := turn[-1], Zoom):
-                rendered += self.result(last.observation, next(shown) if last.ok else None)
+                rendered += self.result(last.observation, next(shown) if last.drawn else None)
         return rendered
 
     def image_tokens(self, image: Image.Image) -> int:

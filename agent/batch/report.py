@@ -54,7 +54,9 @@ def sheet_pictures(trajectory: Trajectory) -> list[SheetPicture]:
 
 
 def window_text(zoom: Zoom) -> str:
-    """Describe a window, for example ``6500–6630 Å, rest frame (z 0.0012), vacuum``."""
+    """Describe a window, for example ``6500–6630 Å, rest frame (z 0.0012), vacuum``; of a measurement its name."""
+    if zoom.measures:
+        return zoom.tool
     frame = f"rest frame (z {zoom.z:.6g})" if zoom.frame == "rest" else "observed"
     window = "the full spectrum" if zoom.window is None else f"{zoom.window[0]:g}–{zoom.window[1]:g} Å"
     return f"{window}, {frame}, {zoom.medium}"
@@ -323,8 +325,8 @@ def _step(step: Step, hints: Mapping[str, Sequence[Hint]], names: Mapping[str, s
             return [f"**Answer: {verdict}**", *([quoted(step.explanation)] if step.explanation else [])]
         case Zoom():
             label = f": {escaped(step.label)}" if step.label else ""
-            lines = [f"**Look at {escaped(window_text(step))}**{label}"]
-            if not step.ok:
+            lines = [f"**{'Tool:' if step.measures else 'Look at'} {escaped(window_text(step))}**{label}"]
+            if not step.drawn:
                 lines.append(f"The tool answered: {escaped(step.observation)}")
             lines += _picture("What the tool showed", step.picture, names)
             if hints.get(step.id):

@@ -10,13 +10,14 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from agent.cli.command import CannotRun
+from agent.cli.command import CannotRun, note
 from agent.cli.options import add_options, at_least_one, json_object, not_negative, option
 from agent.language import deferred, tr
-from agent.policies import NATIVE, Sampling
+from agent.policies import EXAMPLES, EXAMPLES_PICTURES, NATIVE, Sampling
 
 if TYPE_CHECKING:
     from agent.conversation import Policy
+    from agent.policies.examples import Examples
     from agent.policies.native import Guidance
     from agent.policies.roster import Roster
     from agent.policies.servers import Server
@@ -30,18 +31,22 @@ OPENAI_URL = "OPENAI_BASE_URL"
 _SAMPLING = ("temperature", "top_p", "max_tokens", "seed")
 _MODEL = (*_SAMPLING, "logprobs")
 _SERVER = (*_MODEL, "reasoning_effort", "extra_body")
+_EXAMPLES = ("examples", "examples_number", "examples_pictures")
 _ALLOWED = {
     "baseline": (),
     "replay": ("trajectory",),
-    "local": ("model", "adapter", "device", "dtype", *_MODEL),
+    "local": ("model", "adapter", "device", "dtype", "measure", *_MODEL),
     "nano": ("model", *_SAMPLING),
     "specialist": ("model",),
-    "openai": ("server", "model", "tool_in_words", "api_key_file", *_SERVER),
-    "spec-o3": ("server", "model", "api_key_file", *_SERVER),
+    "openai": ("server", "model", "tool_in_words", "api_key_file", "measure", *_EXAMPLES, *_SERVER),
+    "spec-o3": ("server", "model", "api_key_file", "measure", *_SERVER),
 }
-_ALLOWED_WITH_FILE = ("model", *_SERVER)
+_ALLOWED_WITH_FILE = ("model", "measure", *_EXAMPLES, *_SERVER)
 """Options for a server of servers.toml, which defines the rest."""
-_ALL = ("server", "model", "tool_in_words", "adapter", "device", "dtype", "api_key_file", "trajectory", *_SERVER)
+_ALL = (
+    *("server", "model", "tool_in_words", "adapter", "device", "dtype", "api_key_file", "trajectory"),
+    *("measure", *_EXAMPLES, *_SERVER),
+)
 
 
 SERVERS = deferred("servers.toml file (default: the one that SPEC_O3_SERVERS names, else next to the database)")
@@ -120,6 +125,23 @@ class PolicyOptions(ServersFile):
         )
     )
     trajectory: Path | None = option("replay: JSON file of the trace")
+    measure: bool | None = option(
+        "also offer the tool that measures a line or band, but not to a published checkpoint (default: that of "
+        "servers.toml)"
+    )
+    examples: Path | None = option(
+        "models with tool calls of their own: show approved traces as examples, of a folder of `spec-o3 export` or a "
+        "file of JSON lines in its form",
+        metavar="PATH",
+    )
+    examples_number: int | None = option(
+        deferred("number of examples, as many YES as NO (default {n})", n=EXAMPLES), metavar="N", read=at_least_one
+    )
+    examples_pictures: int | None = option(
+        deferred("pictures of all examples together at most (default {n})", n=EXAMPLES_PICTURES),
+        metavar="N",
+        read=at_least_one,
+    )
     prompt: Literal["trained", "ours"] | None = option(
         "the prompt that the published checkpoints were trained with, as `spec-o3 tasks import` "
         "stored it, or the one of the task file (default: trained for a Spec-o3 checkpoint where it "
@@ -256,6 +278,8 @@ class PolicyChoice:
     roster: Roster
     sampling: Sampling
     trajectory: Trajectory | None = None
+    measure: bool | None = None
+    examples: Examples | None = None
 
     def __call__(self, sample: int = 0, guidance: Guidance | None = None) -> Policy:
         """Make the policy of sample ``sample`` (from 0).
@@ -263,7 +287,12 @@ class PolicyChoice:
         :param guidance: for drafting: the known verdict
         :raises PolicyError: it cannot be used with these settings
         """
-        return self.roster.policy(self.key, self.sampling.for_sample(sample), self.trajectory, guidance, stream=False)
+        return self.roster.policy(
+            *(self.key, self.sampling.for_sample(sample), self.trajectory, guidance),
+            stream=False,
+            measure=self.measure,
+            examples=self.examples,
+        )
 
 
 def roster_from(arguments: ServersFile, database_folder: Path | None = None) -> Roster:
@@ -301,7 +330,8 @@ def choice_from(arguments: PolicyOptions, roster: Roster, samples: int = 1) -> P
         sampling = replace(
             roster.sampling(entry.key), **{name: value for name, value in given.items() if value is not None}
         )
-        choice = PolicyChoice(entry.key, roster, sampling, _trajectory(arguments))
+        examples = _examples(arguments)
+        choice = PolicyChoice(entry.key, roster, sampling, _trajectory(arguments), arguments.measure, examples)
         choice()
     except (PolicyError, RosterError, ValueError) as error:
         raise CannotRun(str(error)) from error
@@ -434,6 +464,27 @@ def _spec_o3(arguments: PolicyOptions, roster: Roster) -> Server:
     if arguments.api_key_file is not None:
         server = server.model_copy(update={"api_key_file": arguments.api_key_file})
     return server if arguments.model is None else server.model_copy(update={"model": arguments.model})
+
+
+def _examples(arguments: PolicyOptions) -> Examples | None:
+    """Return the examples of the options, and print which traces are left out."""
+    from agent.policies.examples import SEVERAL, Examples
+
+    if arguments.examples is None:
+        for name in _EXAMPLES[1:]:
+            if getattr(arguments, name) is not None:
+                raise CannotRun(tr("--{name} needs --examples", name=name.replace("_", "-")))
+        return None
+    number, pictures = arguments.examples_number or EXAMPLES, arguments.examples_pictures or EXAMPLES_PICTURES
+    examples = Examples(arguments.examples, number, pictures)
+    left_out = list(examples.left_out.items())
+    for name, why in left_out[:SEVERAL]:
+        note(tr("examples: {name} is left out: {why}", name=name, why=tr(why)))
+    if len(left_out) > SEVERAL:
+        note(tr("examples: {n} more are left out", n=len(left_out) - SEVERAL))
+    if not examples.candidates:
+        raise CannotRun(tr("--examples {path}: found no trace that can be an example", path=arguments.examples))
+    return examples
 
 
 def _trajectory(arguments: PolicyOptions) -> Trajectory | None:

@@ -96,7 +96,7 @@ def hints(
     thought: str = "",
     others: Sequence[Window] | None = None,
 ) -> tuple[Hint, ...]:
-    """Return at most ``MOST`` hints about one zoom, the most useful first.
+    """Return at most ``MOST`` hints about one zoom, the most useful first; none about a measurement, which has them.
 
     :param task: whose features are preferred, and whose indices are shown where they lie in the window
     :param thought: the text that describes the zoom; its claims, and the label's, are compared with the data
@@ -104,6 +104,8 @@ def hints(
         What is true of the whole spectrum, and emission that no window shows, is reported on the first
     """
     window = zoom.window
+    if zoom.measures:
+        return ()
     if window is None or window[0] >= window[1]:
         return (Hint("look", "window", deferred("the window is not two increasing numbers")),)
     view = view_of(spectrum, zoom, window)
@@ -121,7 +123,7 @@ def hints(
         *(Hint("look", kind, text) for kind, text in faults_in(view, spectrum)),
         *_unexplained(view, spectrum, thought, others),
         # If the label names something outside the window, measuring another line would only distract.
-        *(_measurement(view, principal) if principal and not outside else ()),
+        *(measurement(view, principal) if principal and not outside else ()),
         *_claims(view, thought),
         *_of_task(view, task),
         *_redshift(view, spectrum, principal, task, others is not None),
@@ -136,7 +138,7 @@ def windows_after(trajectory: Trajectory, zoom: Zoom) -> tuple[Window, ...] | No
 
     A live trace that has no zoom yet is about to get its first.
     """
-    zooms = trajectory.zooms
+    zooms = tuple(z for z in trajectory.zooms if not z.measures)
     if zooms and zooms[0].id != zoom.id:
         return None
     return tuple(z.window for z in zooms[1:] if z.window is not None)
@@ -232,7 +234,8 @@ def _unexplained(view: View, spectrum: Spectrum, thought: str, others: Sequence[
     return [Hint("look", "unexplained", text if inside else deferred("outside this window: {text}", text=text))]
 
 
-def _measurement(view: View, entry: Line | Band) -> list[Hint]:
+def measurement(view: View, entry: Line | Band) -> list[Hint]:
+    """Return what was measured of a line or band, the principal hint first; nothing of a line in coarse data."""
     if view.data.coarse and isinstance(entry, Line):
         return []  # the hint on the sampling says why
     if isinstance(entry, Band):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -254,10 +254,14 @@ class _Companion:
         return self.line.name.startswith("[")
 
 
-@cache
+@lru_cache(maxsize=512)
 def companions_of(name: str, medium: Medium) -> tuple[_Companion, ...]:
-    """Return the lines blended with a line; of a doublet with a fixed ratio the stronger one stands for both."""
+    """Return the lines blended with a line; of a doublet with a fixed ratio the stronger one stands for both. A line
+    that the list lacks has none.
+    """
     known = {line.name: line for line in lines()}
+    if name not in known:
+        return ()
     line = known[name]
 
     def offset(other: str) -> float:

@@ -103,3 +103,8 @@ class Sampling:
 NATIVE = Sampling(temperature=1.0, max_tokens=8192)
 """Of a model with tool calls of its own, if nothing else is requested: the only temperature that OpenAI's reasoning
 models accept, and a limit to which the hidden reasoning counts. The published models were run with ``Sampling()``."""
+
+EXAMPLES = 4
+"""Approved traces that such a model is shown first, where a person asks for examples."""
+EXAMPLES_PICTURES = 24
+"""Pictures of all these examples together at most."""

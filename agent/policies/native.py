@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
@@ -22,9 +22,11 @@ from typing import Any, Literal
 
 from PIL import Image
 
-from agent.conversation import Conversation, Piece, PolicyError, Remark, ServerMessage, Stop, Usage
+from agent.conversation import Conversation, Exchange, Piece, PolicyError, Remark, ServerMessage, Stop, Usage
 from agent.language import deferred, joined
 from agent.policies import NATIVE, Sampling
+from agent.policies.examples import Examples, Shown
+from agent.policies.giveaways import mentions_label
 from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint
 from agent.policies.openai.errors import ErrorResponse, ServerFailure
 from agent.policies.openai.health import Health
@@ -32,7 +34,7 @@ from agent.policies.openai.probe import REFUSES_PICTURES, SECONDS, ProbeResult
 from agent.policies.openai.responses import ITEMS
 from agent.policies.yes_no import pieces_of_score
 from agent.text import one_line
-from agent.tool import TOOL_BLOCK, TOOL_NAME, TOOL_SCHEMA
+from agent.tool import MEASURE, TOOL_NAME, TOOL_SCHEMA, tool_block, tool_schemas
 from agent.trajectory import Drafter
 from agent.trajectory.messages import data_url, tool_result
 from agent.trajectory.steps import Verdict
@@ -258,37 +260,6 @@ def _unfinished(text: str, marks: Iterable[str]) -> int:
 
 FILE = Path(__file__).with_name("native_prompts.toml")
 
-_GIVEAWAYS = re.compile(
-    r"""
-      ground[ -]?truth
-    | \b (?: the | its | this | true | given | known | correct | provided | assigned | expected )
-      \s label (?! \s for )
-    | \b label(?:l?ed) \s (?: as | a )\b
-    | \b (?: I | we ) (?: 've | \s have | \s was | \s were | \s am | \s are | \s had | 'm | 're )
-      (?: \s been )? \s (?: told | informed | instructed )
-    | \b as \s (?: given | told | stated | instructed | provided | known ) \b
-      (?! \s (?: in | by ) \s the \s (?: guide | question | criteria ) )
-    | \b (?: it | this | object | source | star | spectrum | target ) (?: \s is | \s was ) (?: \s already )?
-      \s (?: known | given | confirmed | stated ) \s (?: to \s be | as ) \b
-    | \b (?: known | given | correct | true | expected | required | desired | confirmed )
-      \s (?: answer | verdict | classification | class | outcome )
-    | \b (?: answer | verdict | classification ) \s (?: is | was ) \s (?: already \s )? (?: known | given )
-    | \b already \s know
-    | \b (?: I | we ) \s know \s the \s (?: answer | verdict | class | classification )
-    | \b system \s (?: message | prompt | turn )
-    | \b catalog(?:ue)? \s (?: says | lists | gives | class | label | type )
-    | \b (?: supposed | told | asked | instructed ) \s to \s (?: be | answer | conclude | say ) \b
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-
-# Every phrase above contains one of these; most texts contain none and need no search.
-_IN_EVERY_PHRASE = re.compile(
-    "truth|label|told|inform|instruct|given|state|provide|know|confirm|true|correct|expect|require|desire|"
-    "system|catalog|supposed|asked",
-    re.IGNORECASE,
-)
-
 
 @dataclass(frozen=True)
 class Prompts:
@@ -298,6 +269,8 @@ class Prompts:
     unaided: str
     guidance: str
     picture: str
+    measure: str
+    examples: str
 
 
 @cache
@@ -331,22 +304,6 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def mentions_label(text: str) -> str | None:
-    """Return the words that reveal that the author of a text knew the answer; None if there are none.
-
-    It finds phrases, not meanings: a reviewer checks what it finds and still reads the rest.
-    """
-    match = _GIVEAWAYS.search(text)
-    return match[0] if match else None
-
-
-def label_mentions(text: str) -> tuple[tuple[int, str], ...]:
-    """Return all such words of a text, each with its start position."""
-    if _IN_EVERY_PHRASE.search(text) is None:
-        return ()
-    return tuple((match.start(), match[0]) for match in _GIVEAWAYS.finditer(text))
-
-
 Message = dict[str, Any]
 
 
@@ -356,6 +313,8 @@ class Native:
     :param in_words: describe the tool in words; None: if the model does not see the tools of a request
     :param guidance: only for drafting: it gives the model the known verdict
     :param stream: request each turn piece by piece; False: whole, where nobody watches it being written
+    :param measure: offer the ``measure`` tool
+    :param examples: shown before the conversation, where there is the tool
     """
 
     def __init__(
@@ -365,8 +324,12 @@ class Native:
         guidance: Guidance | None = None,
         stream: bool = True,
         in_words: bool | None = None,
+        measure: bool = False,
+        examples: Examples | None = None,
     ) -> None:
         self._in_words = in_words
+        self.measure = measure
+        self.examples = examples
         self.stream = stream
         self.endpoint = endpoint
         self.sampling = sampling or Sampling()
@@ -385,7 +348,11 @@ class Native:
         settings |= {name: value for name, value in reported.items() if value}
         # Not joined: a stopped inspection has a trace at once.
         if self._describes_tool(self._probe(join=False)):
-            settings |= {"tool": "described in words", "tool_block_sha256": sha256(TOOL_BLOCK)}
+            settings |= {"tool": "described in words", "tool_block_sha256": sha256(tool_block(self.measure))}
+        if self.measure:
+            settings |= {MEASURE: True, "measure_sha256": sha256(prompts().measure + tool_block(self.measure))}
+        if self.examples is not None:
+            settings |= self.examples.settings()
         if self.guidance is not None:
             settings |= {"label_told": True, "guidance_sha256": sha256(texts.guidance)}
         return Drafter("model", self.endpoint.model or facts.model, settings)
@@ -398,7 +365,7 @@ class Native:
         if probe is not None and probe.pictures == "ignored":
             raise PolicyError(self.endpoint.blindness)
         in_words = conversation.with_tool and self._describes_tool(probe)
-        tools = [TOOL_SCHEMA] if conversation.with_tool and not in_words else None
+        tools = tool_schemas(conversation.measure) if conversation.with_tool and not in_words else None
         messages = self.messages(conversation, in_words)
         stream = self.endpoint.stream(messages, self.sampling, conversation.stop, tools=tools, whole=not self.stream)
         reply = Reply()
@@ -466,14 +433,25 @@ class Native:
         """
         turns = len(conversation.exchanges) + conversation.turns_left
         task_text = instructions(turns) if conversation.with_tool else prompts().unaided
-        system = [conversation.system + (TOOL_BLOCK if in_words else ""), task_text]
+        system = [conversation.system + (tool_block(conversation.measure) if in_words else ""), task_text]
+        examples = self.examples.of(conversation) if self.examples is not None and conversation.with_tool else ()
+        system += [prompts().measure] if conversation.measure else []
+        system += [prompts().examples] if examples else []
         if self.guidance is not None:
             system.append(self.guidance.text)
-        messages: list[Message] = [
-            {"role": "system", "content": "\n\n".join(system)},
-            _shown(conversation.overview, conversation.prompt),
-        ]
-        for number, exchange in enumerate(conversation.exchanges, start=1):
+        messages: list[Message] = [{"role": "system", "content": "\n\n".join(system)}]
+        number = 0
+        parts: list[Shown | Conversation] = [*examples, conversation]
+        for shown in parts:
+            messages.append(_shown(shown.overview, shown.prompt))
+            messages += self._turns(shown.exchanges, number, in_words)
+            number += len(shown.exchanges)
+        return messages
+
+    def _turns(self, exchanges: Sequence[Exchange], before: int, in_words: bool) -> list[Message]:
+        """Return turns and tool results, after ``before`` turns of the examples."""
+        messages: list[Message] = []
+        for number, exchange in enumerate(exchanges, start=before + 1):
             # Nine letters and digits: Mistral's models accept no other id.
             call_id = f"call{number:05d}"
             own = exchange.message and server_message(exchange.message, exchange.text, call_id)

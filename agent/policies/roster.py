@@ -20,6 +20,7 @@ from agent.language import deferred
 from agent.policies import Sampling
 from agent.policies.baseline.rule import NAME as BASELINE
 from agent.policies.baseline.rule import Baseline
+from agent.policies.examples import Examples
 from agent.policies.local.model import Weights
 from agent.policies.local.policy import Local
 from agent.policies.nano import folder as nano_folder
@@ -43,6 +44,11 @@ class Replay:
     def __init__(self, trajectory: Trajectory) -> None:
         self.trajectory = trajectory
         self._turns = tuple(turn_text(turn) for turn in trajectory.turns())
+
+    @property
+    def measure(self) -> bool:
+        """Whether the original was offered that tool."""
+        return self.trajectory.measure
 
     @property
     def drafter(self) -> Drafter:
@@ -210,6 +216,16 @@ class Roster:
             return self.local is not None and SPEC_O3 in self.local.name.lower()
         return entry.kind == "server" and entry.dialect == "spec-o3"
 
+    def takes_measure(self, key: str) -> bool:
+        """Return whether the ``measure`` tool can be offered to it: a model with tool calls of its own, or a Spec-o3
+        model whose name is given and is not that of a published checkpoint, which was not trained with it.
+
+        :raises PolicyError: there is no such key
+        """
+        entry, server = self.entry(key), self.server(key)
+        name = self.local.name if entry.kind == "local" and self.local else server.model if server else None
+        return entry.dialect == "native" or (name is not None and SPEC_O3 not in name.lower())
+
     def sampling(self, key: str) -> Sampling:
         """Return its default sampling."""
         entry = self._servers.get(key)
@@ -238,6 +254,8 @@ class Roster:
         trajectory: Trajectory | None = None,
         guidance: Guidance | None = None,
         stream: bool = True,
+        measure: bool | None = None,
+        examples: Examples | None = None,
     ) -> Policy:
         """Make the policy with that key.
 
@@ -245,16 +263,34 @@ class Roster:
         :param trajectory: what ``replay`` repeats
         :param guidance: for drafting, by a server of the native dialect
         :param stream: False: a server gives each turn whole, where nobody watches it being written
+        :param measure: offer the ``measure`` tool; None: as servers.toml says
+        :param examples: to show before the conversation, by a server of the native dialect; None: those of servers.toml
         :raises PolicyError: there is no such key, or it does not support these arguments
         """
         entry = self.entry(key)
         if guidance is not None and entry.dialect != "native":
             raise PolicyError(deferred("{title} cannot use a label: it takes no instructions", title=entry.title))
+        server = self.server(key)
+        if measure is None:
+            measure = server is not None and server.measure
+        if measure and not self.takes_measure(key):
+            raise PolicyError(
+                deferred(
+                    "{title} cannot be offered the measure tool: a published checkpoint was not trained with it. "
+                    "Models with tool calls of their own can, and Spec-o3 models of your own if --model or "
+                    "servers.toml gives a name without “spec-o3”",
+                    title=entry.title,
+                )
+            )
+        if (examples is not None or (server and server.examples)) and entry.dialect != "native":
+            raise PolicyError(
+                deferred("{title} takes no examples: only models with tool calls of their own do", title=entry.title)
+            )
         sampling = sampling or self.sampling(key)
         if key in self._servers:
-            return self._servers[key].policy(sampling, guidance, stream)
+            return self._servers[key].policy(sampling, guidance, stream, measure, examples)
         if entry.kind == "local" and self.local is not None:
-            return local_policy(self.local, sampling)
+            return local_policy(self.local, sampling, measure)
         if entry.kind == "nano" and self.nano is not None:
             return Nano(self.nano, sampling)
         if entry.kind == "specialist" and self.specialist is not None:
@@ -280,9 +316,9 @@ def default_server(url: str | None = None) -> Server:
     )
 
 
-def local_policy(weights: Weights, sampling: Sampling | None = None) -> Local:
+def local_policy(weights: Weights, sampling: Sampling | None = None, measure: bool = False) -> Local:
     """Make the policy for a model in this process."""
-    return Local(weights.model, weights.adapter, weights.device, weights.dtype, sampling)
+    return Local(weights.model, weights.adapter, weights.device, weights.dtype, sampling, measure)
 
 
 class _ServerEntry:
@@ -295,6 +331,7 @@ class _ServerEntry:
         self._endpoint: tuple[str | None, Endpoint] | None = None
         self._checking = threading.Lock()
         self._last: tuple[float, Health] | None = None
+        self._examples: Examples | None = None
 
     def endpoint(self) -> Endpoint:
         """Return the shared endpoint, made again when the key has changed.
@@ -326,11 +363,27 @@ class _ServerEntry:
                 self._last = self._clock(), health
             return self._last[1]
 
-    def policy(self, sampling: Sampling, guidance: Guidance | None, stream: bool) -> Policy:
+    def policy(
+        self,
+        sampling: Sampling,
+        guidance: Guidance | None,
+        stream: bool,
+        measure: bool,
+        examples: Examples | None,
+    ) -> Policy:
         stream = stream or self.server.stream
         if self.server.dialect == "native":
-            return Native(self.endpoint(), sampling, guidance, stream, self.server.tool_in_words)
-        return SpecO3(self.endpoint(), sampling, stream)
+            examples, in_words = examples or self.examples(), self.server.tool_in_words
+            return Native(self.endpoint(), sampling, guidance, stream, in_words, measure, examples)
+        return SpecO3(self.endpoint(), sampling, stream, measure)
+
+    def examples(self) -> Examples | None:
+        """Return the examples of servers.toml, read once. :raises PolicyError: they cannot be read"""
+        server = self.server
+        with self._lock:
+            if self._examples is None and server.examples is not None:
+                self._examples = Examples(server.examples, server.examples_number, server.examples_pictures)
+            return self._examples
 
 
 def _path(variable: str) -> Path | None:

@@ -12,6 +12,9 @@ stream = true                           # also where nobody watches, for a proxy
 temperature = 0.7                       # defaults of this server, like max_tokens
 reasoning_effort = "low"                # for models that reason: none, minimal, low, medium, high, ...
 extra_body = { service_tier = "flex" }  # further fields of each request, as the server documents them
+measure = true                          # offer the measure tool too, not to a published checkpoint
+examples = "approved"                   # native: an export whose traces are shown as examples
+examples_number = 4                     # at most so many, with at most examples_pictures = 24 pictures together
 
 [[server]]
 key = "gemini"
@@ -34,7 +37,7 @@ from pydantic import Field, field_validator, model_validator
 
 from agent.errors import Refusal
 from agent.language import deferred
-from agent.policies import EFFORT, NATIVE, OWN_FIELDS, Sampling
+from agent.policies import EFFORT, EXAMPLES, EXAMPLES_PICTURES, NATIVE, OWN_FIELDS, Sampling
 from agent.policies.openai.history import Habits, PictureTurn
 from agent.settings_file import Flag, Mismatch, Number, Problem, Table, Text, Whole, load_toml, shown, validate
 
@@ -82,6 +85,10 @@ class Server(Table):
     api: Literal["chat", "responses"] = "chat"
     picture_turn: PictureTurn = "user"
     preset: Text = ""
+    measure: Flag = False
+    examples: Path | None = None
+    examples_number: Whole = EXAMPLES
+    examples_pictures: Whole = EXAMPLES_PICTURES
 
     @field_validator("key")
     @classmethod
@@ -118,19 +125,22 @@ class Server(Table):
             )
         return name
 
-    @field_validator("api_key_file", mode="before")
+    @field_validator("api_key_file", "examples", mode="before")
     @classmethod
     def _check_file(cls, path: object) -> object:
         if path is not None and (not isinstance(path, str | Path) or not str(path).strip()):
             raise Mismatch(shown(path), deferred("the path of a file"))
         return path
 
-    @field_validator("temperature", "max_tokens")
+    @field_validator("temperature", "max_tokens", "examples_number", "examples_pictures")
     @classmethod
     def _check_range(cls, value: float | None, info: Any) -> float | None:
         limits: dict[str, tuple[Callable[[float], bool], str]] = {
             "temperature": (lambda number: 0 <= number <= 2, deferred("a number from 0 to 2")),
-            "max_tokens": (lambda number: number >= 1, deferred("1 or more")),
+            **dict.fromkeys(
+                ("max_tokens", "examples_number", "examples_pictures"),
+                (lambda number: number >= 1, deferred("1 or more")),
+            ),
         }
         allowed, expected = limits[info.field_name]
         if value is not None and not allowed(value):
@@ -243,9 +253,10 @@ def read_servers(path: str | os.PathLike[str]) -> tuple[Server, ...]:
             )
             raise RosterError(Problem(file, f"server {number}, key", key_text, expected))
         changes: dict[str, object] = {"title": server.title or server.key}
-        if server.api_key_file is not None:
-            # Relative to the folder of servers.toml, like every path in it.
-            changes["api_key_file"] = Path(file).parent / server.api_key_file.expanduser()
+        for field in ("api_key_file", "examples"):
+            if (path_in_file := getattr(server, field)) is not None:
+                # Relative to the folder of servers.toml, like every path in it.
+                changes[field] = Path(file).parent / path_in_file.expanduser()
         servers[server.key] = server.model_copy(update=changes)
     return tuple(servers.values())
 

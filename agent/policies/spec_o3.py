@@ -17,7 +17,7 @@ from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.yes_no import pieces_of_score
 from agent.text import one_line
-from agent.tool import TOOL_BLOCK
+from agent.tool import MEASURE, TOOL_BLOCK, tool_block
 from agent.trajectory import Drafter
 from agent.trajectory.messages import data_url, tool_result
 
@@ -37,7 +37,9 @@ def messages(conversation: Conversation) -> list[Message]:
     sent again exactly as written, so that the server's prefix cache applies.
     """
     messages = [
-        _message("system", _text(conversation.system + (TOOL_BLOCK if conversation.with_tool else ""))),
+        _message(
+            "system", _text(conversation.system + (tool_block(conversation.measure) if conversation.with_tool else ""))
+        ),
         _message("user", _picture(conversation.overview), _text("\n" + conversation.prompt)),
     ]
     for exchange in conversation.exchanges:
@@ -45,6 +47,13 @@ def messages(conversation: Conversation) -> list[Message]:
         if (seen := exchange.observation) is not None:
             messages.append(tool_result(seen.text, None if seen.image is None else _picture(seen.image)))
     return messages
+
+
+def tool_settings(measure: bool) -> dict[str, Any]:
+    """Return what a trace records of the tools that were offered."""
+    if not measure:
+        return {"tool_block_sha256": TOOL_BLOCK_SHA256}
+    return {MEASURE: True, "tool_block_sha256": hashlib.sha256(tool_block(measure).encode()).hexdigest()}
 
 
 def _message(role: str, *blocks: Block) -> Message:
@@ -66,9 +75,13 @@ class SpecO3:
     """The policy. It has no state: each turn follows from the conversation and the server.
 
     :param stream: request each turn piece by piece; False: whole, where nobody watches it being written
+    :param measure: offer the ``measure`` tool, for a model that was trained with it
     """
 
-    def __init__(self, endpoint: Endpoint, sampling: Sampling | None = None, stream: bool = True) -> None:
+    def __init__(
+        self, endpoint: Endpoint, sampling: Sampling | None = None, stream: bool = True, measure: bool = False
+    ) -> None:
+        self.measure = measure
         self.endpoint = endpoint
         self.sampling = sampling or Sampling()
         self.stream = stream
@@ -77,7 +90,7 @@ class SpecO3:
     def drafter(self) -> Drafter:
         """The model, its sampling and its server; checks the server if that has not happened yet."""
         facts = self.endpoint.facts()
-        settings: dict[str, Any] = {"dialect": "spec-o3", "tool_block_sha256": TOOL_BLOCK_SHA256}
+        settings: dict[str, Any] = {"dialect": "spec-o3", **tool_settings(self.measure)}
         settings |= self.sampling.settings()
         left_out = settings.keys() & self.endpoint.left_out
         settings |= dict.fromkeys(left_out, "left out: not taken by the server")

@@ -15,7 +15,7 @@ from PIL import Image
 
 from agent.language import tr
 from agent.plot import png_bytes
-from agent.tool import TOOL_BLOCK
+from agent.tool import tool_block
 from agent.trajectory.steps import Step, TrajectoryError, Zoom
 from agent.trajectory.tags import turn_text
 
@@ -25,25 +25,31 @@ Made = TypeVar("Made")
 
 
 def to_messages(
-    system: str, prompt: str, turns: Sequence[Sequence[Step]], images: Sequence[object] | None = None
+    system: str,
+    prompt: str,
+    turns: Sequence[Sequence[Step]],
+    images: Sequence[object] | None = None,
+    measure: bool = False,
 ) -> list[Message]:
     """Return system, user (first picture, question, guide), then assistant and tool-result turns in order.
 
     An image block is ``{"type": "image"}``, with the picture under ``"image"`` where ``images`` has one for
     each (the overview, then one per zoom with a picture).
 
+    :param measure: describe the ``measure`` tool too
+
     :raises TrajectoryError: the number of ``images`` is not the number of pictures
     """
-    pictures = 1 + sum(isinstance(turn[-1], Zoom) and turn[-1].ok for turn in turns)
+    pictures = 1 + sum(isinstance(turn[-1], Zoom) and turn[-1].drawn for turn in turns)
     blocks = _image_blocks(pictures, images)
     messages = [
-        _message("system", _text(system + TOOL_BLOCK)),
+        _message("system", _text(system + tool_block(measure))),
         _message("user", next(blocks), _text("\n" + prompt)),
     ]
     for turn in turns:
         messages.append(_message("assistant", _text(turn_text(turn))))
         if isinstance(turn[-1], Zoom):
-            messages.append(tool_result(turn[-1].observation, next(blocks) if turn[-1].ok else None))
+            messages.append(tool_result(turn[-1].observation, next(blocks) if turn[-1].drawn else None))
     return messages
 
 

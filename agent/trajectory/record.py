@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from agent.language import deferred, tr
+from agent.tool import MEASURE
 from agent.trajectory.messages import to_messages
 from agent.trajectory.sharegpt import Row, read_row, write_row
 from agent.trajectory.steps import (
@@ -111,7 +112,13 @@ class Trajectory:
         return next((s for s in reversed(self.steps) if isinstance(s, Answer)), None)
 
     @property
+    def measure(self) -> bool:
+        """Whether its author was offered the ``measure`` tool."""
+        return self.drafter.settings.get(MEASURE) is True or any(zoom.measures for zoom in self.zooms)
+
+    @property
     def zooms(self) -> tuple[Zoom, ...]:
+        """All tool calls, those of ``measure`` included."""
         return tuple(s for s in self.steps if isinstance(s, Zoom))
 
     def step(self, step_id: str) -> Step:
@@ -150,7 +157,7 @@ class Trajectory:
             if not any(isinstance(s, Think) and s.text.strip() for s in turn):
                 problems.append(deferred("turn {number} has no think text", number=number))
         for number, step in enumerate(self.steps, start=1):
-            if pictures and isinstance(step, Zoom) and step.ok and step.picture is None:
+            if pictures and isinstance(step, Zoom) and step.drawn and step.picture is None:
                 problems.append(deferred("step {number} has no picture", number=number))
             for tag in reserved_tags(_words(step)):
                 if tag in CONTROL:
@@ -262,7 +269,7 @@ class Trajectory:
     @property
     def pictures(self) -> tuple[str | None, ...]:
         """SHA-256 of each picture in the order of the messages; None for a picture that is not available."""
-        return (self.overview, *(zoom.picture for zoom in self.zooms if zoom.ok))
+        return (self.overview, *(zoom.picture for zoom in self.zooms if zoom.drawn))
 
     def with_pictures(self, pictures: Sequence[str]) -> Trajectory:
         """Return the trajectory with the SHA-256 of its pictures: the overview's, then one per zoom that has one.
@@ -280,12 +287,12 @@ class Trajectory:
             )
         overview, *rest = pictures
         others = iter(rest)
-        steps = (replace(s, picture=next(others)) if isinstance(s, Zoom) and s.ok else s for s in self.steps)
+        steps = (replace(s, picture=next(others)) if isinstance(s, Zoom) and s.drawn else s for s in self.steps)
         return replace(self, overview=overview, steps=tuple(steps))
 
     def to_messages(self, images: Sequence[object] | None = None) -> list[dict[str, Any]]:
         """Return the chat messages that a Spec-o3 model was trained on; see ``agent.trajectory.messages``."""
-        return to_messages(self.system, self.prompt, tuple(self.turns()), images)
+        return to_messages(self.system, self.prompt, tuple(self.turns()), images, self.measure)
 
     def to_sharegpt(self, image_paths: Sequence[str]) -> dict[str, Any]:
         """Return a row in the published cold-start layout; see ``agent.trajectory.sharegpt``.
@@ -296,6 +303,7 @@ class Trajectory:
         row = Row(
             drafter_kind=self.drafter.kind,
             drafter_name=self.drafter.name,
+            drafter_measure=self.measure,
             **{name: getattr(self, name) for name in _IN_A_ROW},
         )
         return write_row(row, self.to_messages(image_paths), image_paths)
@@ -308,7 +316,8 @@ class Trajectory:
         :raises TrajectoryError: naming the field, what was found and what was expected
         """
         read = read_row(row)
-        drafter = Drafter(read.drafter_kind, read.drafter_name)
+        settings = {MEASURE: True} if read.drafter_measure else {}
+        drafter = Drafter(read.drafter_kind, read.drafter_name, settings)
         trajectory = cls(drafter=drafter, **{name: getattr(read, name) for name in _IN_A_ROW})
         return trajectory if pictures is None else trajectory.with_pictures(pictures)
 

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from agent.language import tr
-from agent.tool import TOOL_BLOCK
+from agent.tool import MEASURE, TOOL_BLOCK, TOOL_NAME, tool_block
 from agent.trajectory.messages import Message
 from agent.trajectory.repair import repair
 from agent.trajectory.steps import (
@@ -32,7 +32,7 @@ from agent.trajectory.steps import (
     text_or_none,
     verdict_of,
 )
-from agent.trajectory.tags import Turn, parse
+from agent.trajectory.tags import Call, Turn, parse
 
 IMAGE = "<image>"
 _RESPONSE, _RESPONSE_END = "<tool_response>", "</tool_response>"
@@ -73,6 +73,7 @@ class Row:
     medium_assumed: bool = False
     medium_set_by: str = ""
     authors: tuple[str, ...] = ()
+    drafter_measure: bool = False
 
 
 def write_row(row: Row, messages: Sequence[Message], image_paths: Sequence[str]) -> dict[str, Any]:
@@ -156,6 +157,7 @@ def read_row(row: Mapping[str, Any]) -> Row:
         medium_assumed=row.get("medium_assumed") is True,
         medium_set_by=text_or_none(row, "medium_set_by") or "",
         authors=initials_of(row, "authors"),
+        drafter_measure=reading.measure,
     )
 
 
@@ -166,6 +168,7 @@ class _Reading:
         self.faults: list[str] = []
         self.steps: list[Step] = []
         self.images = 0
+        self.measure = False
         self._ids = (f"s{n}" for n in count(1))
         self.medium: Medium = "vacuum" if row.get("medium") is None else one_of(row, "medium", ("vacuum", "air"))
         self._frame: Frame = "observed"
@@ -180,7 +183,8 @@ class _Reading:
             self.faults.append("no system turn")
             return ""
         system, mark, block = self._clean(turns.pop(0)).partition(TOOL_BLOCK[:9])
-        if mark and mark + block.rstrip() != TOOL_BLOCK:
+        self.measure = mark + block.rstrip() == tool_block(measure=True)
+        if mark and not self.measure and mark + block.rstrip() != TOOL_BLOCK:
             self.faults.append("the system turn describes the tool in other words than the published ones")
         return system.strip()
 
@@ -217,13 +221,13 @@ class _Reading:
                 raise TrajectoryError(
                     tr("{where}: found no readable tool call, expected one: it was answered", where=message.where)
                 )
-            self.steps.append(self._zoom(turn.call.arguments, response))
+            self.steps.append(self._zoom(turn.call, response))
         elif turn.answer is not None:
             self.steps.append(Answer(next(self._ids), turn.answer.verdict, turn.answer.explanation))
         elif turn.call is not None:
             self.faults.append(f"{message.where}: a tool call that was never answered was left out")
 
-    def _zoom(self, arguments: Mapping[str, Any], response: _Message) -> Zoom:
+    def _zoom(self, call: Call, response: _Message) -> Zoom:
         text = self._clean(response).strip()
         if not (text.startswith(_RESPONSE) and text.endswith(_RESPONSE_END)):
             raise TrajectoryError(
@@ -247,14 +251,17 @@ class _Reading:
                 )
             )
         self.images += pictures
+        answer = text.replace(IMAGE, "").strip()
+        measures = self.measure and call.name == MEASURE and not pictures
         return Zoom(
             id=next(self._ids),
-            arguments=arguments,
+            arguments=call.arguments,
             frame=self._frame,
             z=self._z,
             medium=self.medium,
-            observation=text.replace(IMAGE, "").strip(),
-            ok=pictures == 1,
+            observation=answer,
+            ok=not answer.startswith("Error") if measures else pictures == 1,
+            tool=MEASURE if measures else TOOL_NAME,
         )
 
     def _clean(self, message: _Message) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar, cast, get_args
 from agent.errors import Refusal
 from agent.language import tr
 from agent.text import whole_number
+from agent.tool import MEASURE, TOOL_NAME
 
 Frame = Literal["observed", "rest"]
 Medium = Literal["vacuum", "air"]
@@ -44,6 +45,8 @@ class Zoom:
     ``arguments`` is the call as the model wrote it (``wavelength_range`` in Å, ``label``), kept complete even if it is
     wrong. ``frame``, ``z`` and ``medium`` define its wavelengths: in the rest frame a window lies at λ_observed =
     λ_rest (1 + z). ``picture`` is the SHA-256 of the picture's RGBA bytes, None if the tool answered with an error.
+
+    ``tool`` is the name of the tool: ``measure`` answers in words, so such a step has neither a window nor a picture.
     """
 
     id: str
@@ -54,10 +57,23 @@ class Zoom:
     observation: str = ""
     ok: bool = True
     picture: str | None = None
+    tool: str = TOOL_NAME
+
+    @property
+    def measures(self) -> bool:
+        """Whether it is a call of ``measure``."""
+        return self.tool == MEASURE
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the tool answered with a picture."""
+        return self.ok and not self.measures
 
     @property
     def window(self) -> tuple[float, float] | None:
         """The requested window, in Å, in this step's own frame; None if it is not two finite numbers."""
+        if self.measures:
+            return None
         requested = self.arguments.get("wavelength_range")
         if not isinstance(requested, list | tuple) or len(requested) != 2:
             return None
@@ -75,6 +91,10 @@ class Zoom:
 
     @property
     def label(self) -> str:
+        """What the call names: the label of its window, or what is measured."""
+        if self.measures:
+            named = (self.arguments.get(name) for name in ("feature", "element", "wavelength"))
+            return " ".join(str(part) for part in named if part)
         return str(self.arguments.get("label") or "")
 
 
@@ -109,7 +129,7 @@ def step_to_json(step: Step) -> dict[str, Any]:
         case Think():
             return {"id": step.id, "kind": "think", "text": step.text}
         case Zoom():
-            return {
+            zoom = {
                 "id": step.id,
                 "kind": "zoom",
                 "arguments": dict(step.arguments),
@@ -120,6 +140,7 @@ def step_to_json(step: Step) -> dict[str, Any]:
                 "ok": step.ok,
                 "picture": step.picture,
             }
+            return zoom | {"tool": step.tool} if step.measures else zoom
         case Answer():
             answer = {"id": step.id, "kind": "answer", "verdict": step.verdict, "explanation": step.explanation}
             return answer if step.score is None else answer | {"score": step.score}
@@ -154,6 +175,7 @@ def step_from_json(data: object, number: int) -> Step:
         observation=text_of(data, "observation", where),
         ok=ok,
         picture=text_or_none(data, "picture", where),
+        tool=one_of({"tool": data.get("tool") or TOOL_NAME}, "tool", (TOOL_NAME, MEASURE), where),
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.tool import TOOL_NAME
+from agent.tool import MEASURE, TOOL_NAME
 from agent.trajectory.repair import repair
 from agent.trajectory.steps import Answer, Step, Think, Verdict, Zoom
 
@@ -104,7 +104,7 @@ def turn_text(steps: Iterable[Step]) -> str:
             case Think():
                 thoughts.append(step.text)
             case Zoom():
-                call = {"name": TOOL_NAME, "arguments": dict(step.arguments)}
+                call = {"name": step.tool, "arguments": dict(step.arguments)}
                 text = f"\n<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
             case Answer():
                 boxed = rf"\boxed{{{step.verdict or ''}}} {step.explanation}".rstrip()
@@ -243,8 +243,8 @@ def _call(raw: str, faults: list[str]) -> Call | None:
         arguments = _json_object(arguments)
     if not isinstance(arguments, dict):
         faults.append("a tool call without arguments")
-        arguments = {key: value for key, value in call.items() if key in ("wavelength_range", "label")}
-    if name != TOOL_NAME:
+        arguments = {key: value for key, value in call.items() if key in ("wavelength_range", "label", "feature")}
+    if name not in (TOOL_NAME, MEASURE):
         faults.append(f"a call of {name!r:.60}")
     arguments, damage = _repaired(arguments)
     faults.extend(damage)

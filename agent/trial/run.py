@@ -103,7 +103,7 @@ def trial(
         if not isinstance(zoom, Zoom) or number >= len(written):
             continue
         tested = trajectory.zooms.index(zoom)
-        if not zoom.ok or number + 1 >= case.max_turns:
+        if not zoom.drawn or number + 1 >= case.max_turns:
             case.skip(zoom, None, deferred("the call got no picture"))
             continue
         subject = subject_of(zoom, thought_after(trajectory, zoom), case.at_rest, task)

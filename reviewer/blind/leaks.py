@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from agent.language import deferred
-from agent.policies.native import label_mentions
+from agent.policies.giveaways import label_mentions
 from agent.trajectory.steps import Answer, Step, Think, Zoom
 
 LeakKind = Literal["model", "company", "machine", "baseline", "label", "prompt", "file", "designation", "picture"]

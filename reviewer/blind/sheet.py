@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from agent.tool import TOOL_NAME
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Frame, Medium, Step, Think, Verdict, Zoom
 from reviewer.blind.plan import Kind, Preference, Score
@@ -18,7 +19,7 @@ from reviewer.blind.plan import Kind, Preference, Score
 class SheetStep:
     """One step with its own id: s1, s2, … in order.
 
-    :param text: of a thought or an explanation; of a zoom, the label that the agent gave the window
+    :param text: of a thought or an explanation; of a zoom, the label of the window, or what it measured
     :param picture: of a zoom, its number among the trace's pictures; None where there is none
     """
 
@@ -33,6 +34,7 @@ class SheetStep:
     observation: str = ""
     ok: bool = True
     picture: int | None = None
+    tool: str = TOOL_NAME
 
 
 @dataclass(frozen=True)
@@ -142,4 +144,5 @@ def _step(step_id: str, step: Step, picture: int | None) -> SheetStep:
                 observation=step.observation,
                 ok=step.ok,
                 picture=picture,
+                tool=step.tool,
             )

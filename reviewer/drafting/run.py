@@ -21,7 +21,7 @@ from agent.batch.run import (
 )
 from agent.batch.sources import Reading
 from agent.conversation import Policy, Stop
-from agent.policies.native import mentions_label
+from agent.policies.giveaways import mentions_label
 from agent.spectrum import Spectrum
 from agent.spectrum.record import Medium
 from agent.tasks import Task

@@ -76,7 +76,7 @@ def pictures(approved: ApprovedItem) -> tuple[Picture, ...]:
     reason_unfit = [*_unconfirmed(approved), *trajectory.problems()] or _form_problems(trajectory)
     if reason_unfit:
         raise NotTrainable(joined(reason_unfit))
-    calls = [{}, *(zoom.arguments for zoom in trajectory.zooms if zoom.ok)]
+    calls = [{}, *(zoom.arguments for zoom in trajectory.zooms if zoom.drawn)]
     drawn = zip(calls, trajectory.pictures, strict=True)
     return tuple(_picture(approved, arguments, sha256) for arguments, sha256 in drawn)
 

@@ -74,6 +74,10 @@ class _Guarded:
     def drafter(self) -> Drafter:
         return self._policy.drafter
 
+    @property
+    def measure(self) -> bool:
+        return bool(getattr(self._policy, "measure", False))
+
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
         try:
             yield from self._policy.turn(conversation)
@@ -246,14 +250,21 @@ class Run:
 
     def _call(self, call: Call) -> Event:
         frame, z = tool.frame_of(self.settings.spectrum)
-        zoom = Zoom("", call.arguments, frame, z)
-        return {"window": zoom.window and list(zoom.window), "label": zoom.label, "frame": frame, "z": z}
+        measures = call.name == tool.MEASURE
+        zoom = Zoom("", call.arguments, frame, z, tool=tool.MEASURE if measures else tool.TOOL_NAME)
+        return {
+            "window": zoom.window and list(zoom.window),
+            "label": zoom.label,
+            "frame": frame,
+            "z": z,
+            "tool": zoom.tool,
+        }
 
     def _tool_result(self, sample: Sample, result: loop.ToolResult) -> Event:
         zoom = result.zoom
         if result.picture is not None and zoom.picture is not None:
             self._keep(zoom.picture, result.picture)
-        hints = self._measured(sample, zoom, "") if zoom.ok else []
+        hints = self._measured(sample, zoom, "") if zoom.drawn else []
         sample.hints[zoom.id] = hints
         event = _step(sample, "looked", result.turn, zoom)
         return {**event, "picture": zoom.picture, "hints": hints}
@@ -261,7 +272,7 @@ class Run:
     def _claims(self, sample: Sample) -> Event:
         """Measure the hints of the last zoom again, with the claims of the thought on it."""
         zoom = sample.trajectory.zooms[-1] if sample.trajectory.zooms else None
-        if zoom is None or not zoom.ok:
+        if zoom is None or not zoom.drawn:
             return {}
         thought = thought_on(sample.trajectory, zoom)
         sample.hints[zoom.id] = self._measured(sample, zoom, thought)

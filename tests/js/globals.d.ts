@@ -46,6 +46,7 @@ interface Step {
   observation?: any
   ok?: boolean
   picture?: any
+  tool?: string
   /** of a zoom that is not finished: what to show until then */
   pending?: string
   /** of an answer */

@@ -105,6 +105,8 @@ def error_kind(zoom: Zoom) -> str:
         return "beyond the last allowed turn"
     if zoom.observation.startswith(_NOT_EXECUTED):
         return "another tool, or arguments that are no object"
+    if zoom.measures:
+        return "nothing known to measure"
     if zoom.window is None:
         return "the window is not two numbers"
     if zoom.window[0] >= zoom.window[1]:

@@ -274,7 +274,8 @@ def _words(step: Step, outcome: Outcome) -> str:
         case Zoom():
             label = f": {_text(step.label)}" if step.label else ""
             observation = f'<p class="result{"" if step.ok else " error"}">{_text(step.observation)}</p>'
-            return f'<p class="call">Look at {_text(window_text(step))}{label}</p>{observation}'
+            called = "Tool:" if step.measures else "Look at"
+            return f'<p class="call">{called} {_text(window_text(step))}{label}</p>{observation}'
 
 
 def _more(outcome: Outcome, trajectory: Trajectory, texts: Sequence[str]) -> list[str]:

@@ -32,6 +32,7 @@ from agent.conversation import Policy, Stop
 from agent.loop import MAX_TURNS
 from agent.spectrum import Spectrum, SpectrumError
 from agent.tasks import Task
+from agent.tool import MEASURE
 from training.bench.answers import Answers, place
 from training.data.records import DataError, Question
 
@@ -256,8 +257,17 @@ def stage(runs: Sequence[Mapping[str, Any]]) -> str:
     return STAGES.get(kinds, " + ".join(kinds))
 
 
-def row_name(name: str, stage: str, with_tool: bool, samples: int = 1) -> str:
-    """Return the name of the row: the system, and in brackets the stage, what was left out, and the vote."""
+def added(policy: Mapping[str, Any]) -> str:
+    """Return what a policy has beside the published tool: examples in the prompt, the ``measure`` tool; "" for neither.
+
+    :param policy: the settings of its drafter
+    """
+    examples = f"with {policy['examples']} examples" if policy.get("examples") else ""
+    return ", ".join(filter(None, (examples, "with measure" if policy.get(MEASURE) else "")))
+
+
+def row_name(name: str, stage: str, with_tool: bool, samples: int = 1, more: str = "") -> str:
+    """Return the name of the row: the system, and in brackets the stage, what was left out or added, and the vote."""
     vote = f"majority of {samples}" if samples > 1 else ""
-    details = ", ".join(filter(None, (stage, "" if with_tool else WITHOUT_TOOL, vote)))
+    details = ", ".join(filter(None, (stage, more if with_tool else WITHOUT_TOOL, vote)))
     return f"{name} ({details})" if details else name

@@ -18,7 +18,7 @@ from training.bench.calibration import MEASURES, Calibration, calibrations
 from training.bench.compare import Comparison, compare, compare_runs
 from training.bench.outcomes import Outcome, OutcomesError, read_predictions
 from training.bench.published import Published, is_specvi, published, statements
-from training.bench.run import row_name
+from training.bench.run import added, row_name
 from training.bench.scores import BEHAVIOUR, Scores, Simulated, Value, number, plain, points, scores, short, simulated
 from training.bench.seeds import Spread
 
@@ -148,7 +148,7 @@ def of_run(run: Run) -> Row:
         single = scores(outcome for several in run.samples for outcome in several)
         scored = replace(scored, **{name: getattr(single, name) for name in BEHAVIOUR})
     return Row(
-        name=row_name(settings["name"], settings["stage"], settings["with_tool"], samples),
+        name=row_name(settings["name"], settings["stage"], settings["with_tool"], samples, added(policy["settings"])),
         path=run.folder,
         kind=policy["kind"],
         data=_data(outcomes),

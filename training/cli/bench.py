@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from agent.cli.command import (
     ProgressBar,
     delete_results,
     print_result,
+    progress,
 )
 from agent.errors import Refusal
 from agent.language import tr, trn
@@ -25,6 +27,7 @@ from training.cli.bench_options import RUNS, BenchOptions
 from training.cli.bench_questions import LEAVE_OUT, questions_from, tasks_from
 
 if TYPE_CHECKING:
+    from agent.batch.run import PolicyFor
     from agent.cli.policy_options import PolicyChoice
     from agent.conversation import Stop
     from training.bench.run import InspectionOptions, SessionResult, System
@@ -39,6 +42,7 @@ def run(arguments: BenchOptions) -> int:
     from agent.cli.command import stop_on_signal
     from agent.conversation import Stop
     from training.bench.answers import FILE, SESSIONS
+    from training.bench.run import added
     from training.data import card
 
     if not arguments.data:
@@ -52,7 +56,9 @@ def run(arguments: BenchOptions) -> int:
         choice = _choice(arguments)
         questions = _with_prompts(arguments, questions, choice)
         options, settings = _inspection_options(arguments, system, choice)
-        folder = arguments.out or RUNS / _file_name(settings["name"], arguments.no_tool)
+        _refuse_shared_examples(questions, options.policy_for)
+        more = added(settings["policy"]["settings"])
+        folder = arguments.out or RUNS / _file_name(settings["name"], "no tool" if arguments.no_tool else more)
         if arguments.overwrite:
             delete_results(folder / FILE)
             (folder / SESSIONS).unlink(missing_ok=True)
@@ -153,6 +159,9 @@ def _inspection_options(
     from agent.cli.stages import MACHINE_SETTINGS, baseline
     from training.bench.run import InspectionOptions
 
+    for option in ("measure", "examples") if arguments.no_tool else ():
+        if getattr(arguments, option):
+            raise CannotRun(tr("--{option} needs the tool, which --no-tool takes away", option=option))
     given = Path(arguments.model).name if arguments.model else ""
     drafter = choice().drafter
     lasting = {name: value for name, value in drafter.settings.items() if name not in MACHINE_SETTINGS}
@@ -273,6 +282,28 @@ def _summary(row: Row, session: SessionResult) -> str:
     return "\n".join(lines)
 
 
-def _file_name(name: str, no_tool: bool) -> str:
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.").lower() or "run"
-    return f"{plain}-no-tool" if no_tool else plain
+def _refuse_shared_examples(questions: Sequence[Question], policy_for: PolicyFor) -> None:
+    """:raises CannotRun: an example in the prompt is of a spectrum or an object of the test set"""
+    examples = getattr(policy_for(0), "examples", None)
+    if examples is None:
+        return
+    shared: set[str] = set()
+    for question in progress(questions, len(questions), tr("comparing with the examples")):
+        # A spectrum that cannot be read is reported where it is asked about.
+        with suppress(Refusal, OSError, ValueError):
+            spectrum = question.spectrum()
+            shared |= {spectrum.name} if examples.has_object_of(spectrum) else set()
+    if shared:
+        raise CannotRun(
+            tr(
+                "examples: {n} of the spectra that are asked about are of the same object as an example ({names}): "
+                "expected examples of other objects",
+                n=len(shared),
+                names=", ".join(sorted(shared)[:_NAMED]),
+            )
+        )
+
+
+def _file_name(name: str, more: str) -> str:
+    plain = [re.sub(r"[^A-Za-z0-9._-]+", "-", part).strip("-.").lower() for part in (name, more)]
+    return "-".join(filter(None, (plain[0] or "run", plain[1])))

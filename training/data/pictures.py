@@ -92,7 +92,7 @@ class Drawn:
 
     def __call__(self) -> Sequence[Image.Image]:
         """:raises DataError: a picture comes out with other pixels, or a file cannot be read"""
-        calls: list[Mapping[str, Any]] = [{}, *(z.arguments for z in self.trajectory.zooms if z.ok)]
+        calls: list[Mapping[str, Any]] = [{}, *(z.arguments for z in self.trajectory.zooms if z.drawn)]
         hashes = self.trajectory.pictures
         stored = {
             sha256: PictureFiles(self.key, [self.stored[sha256]], [sha256])()[0]

@@ -16,7 +16,7 @@ from agent.language import deferred
 from agent.policies import Sampling
 from agent.policies.local.model import Loaded, TurnStopped, Weights, versions
 from agent.policies.openai.health import Health
-from agent.policies.spec_o3 import TOOL_BLOCK_SHA256, messages
+from agent.policies.spec_o3 import messages, tool_settings
 from agent.trajectory import Drafter
 
 _worker = ThreadPoolExecutor(1, thread_name_prefix="local model")
@@ -36,6 +36,7 @@ class Local:
 
     :param model: a folder, or the name of a repository on the Hugging Face Hub, which is then downloaded
     :param adapter: a PEFT adapter, given in the same way
+    :param measure: offer the ``measure`` tool, for a model that was trained with it
     """
 
     def __init__(
@@ -45,7 +46,9 @@ class Local:
         device: str = "auto",
         dtype: str = "auto",
         sampling: Sampling | None = None,
+        measure: bool = False,
     ) -> None:
+        self.measure = measure
         self.weights = Weights(model, adapter, device, dtype)
         self.sampling = sampling or Sampling()
 
@@ -54,7 +57,7 @@ class Local:
         """The model, its sampling and the library versions; also the device once it is loaded."""
         settings: dict[str, Any] = {
             "dialect": "spec-o3",
-            "tool_block_sha256": TOOL_BLOCK_SHA256,
+            **tool_settings(self.measure),
             "server": "transformers, in process",
             "dtype": self.weights.dtype,
             **self.sampling.settings(),

@@ -18,6 +18,7 @@ from typing import Any
 
 from PIL import Image
 
+from agent.tool import MEASURE
 from agent.trajectory.messages import data_url
 from reviewer.blind.judge.measured import MeasuredValues
 from reviewer.blind.judge.settings import Place, Sees
@@ -207,7 +208,8 @@ def _step(step: SheetStep) -> str:
             return f"{step.id}, the answer: {step.verdict or 'neither YES nor NO'}. {_escaped(step.text)}\n"
     called = f", called “{_escaped(step.text)}”" if step.text else ""
     result = f" The tool {'answered' if step.ok else 'refused'}: {_escaped(step.observation)}"
-    return f"{step.id}, a zoom into {_window(step)}{called}.{result if step.observation else ''}\n"
+    what = "a measurement" if step.tool == MEASURE else f"a zoom into {_window(step)}"
+    return f"{step.id}, {what}{called}.{result if step.observation else ''}\n"
 
 
 def _window(step: SheetStep) -> str:

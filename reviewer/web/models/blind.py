@@ -48,6 +48,7 @@ class SheetStep(Answer):
     observation: str
     ok: bool
     picture: int | None
+    tool: str
 
 
 class SheetTrace(Answer):

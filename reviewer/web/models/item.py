@@ -33,6 +33,7 @@ class ZoomDrawn(Answer):
     observation: str
     ok: bool
     picture: str | None = Field(description="SHA-256 of the pixels, which names the picture; null: none was drawn")
+    tool: str = Field(description="name of the tool; measure answers in words")
 
 
 class ZoomStep(ZoomDrawn):

@@ -13,7 +13,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from agent.language import localized, speaking
-from agent.policies.native import label_mentions, mentions_label
+from agent.policies.giveaways import label_mentions, mentions_label
 from agent.tasks import load
 from agent.trajectory.steps import Answer, Think, Zoom
 from reviewer.blind.balance import TooFew, assign_evenly, balanced_sides, shared_counts

@@ -88,9 +88,9 @@ export function pendingSteps(trace, medium) {
   return steps
 }
 
-function pendingZoom({ window, label, frame, z }, medium) {
-  const pending = t('drawing the picture …')
-  return { ...COMING_ZOOM, arguments: { wavelength_range: window, label }, frame, z, medium, pending }
+function pendingZoom({ window, label, frame, z, tool }, medium) {
+  const pending = tool === 'measure' ? t('measuring …') : t('drawing the picture …')
+  return { ...COMING_ZOOM, arguments: { wavelength_range: window, label }, frame, z, medium, tool, pending }
 }
 
 const LOST = t('connection lost, trying again …')

@@ -34,8 +34,19 @@ export function insertAfter(steps, id, step) {
   return [...steps.slice(0, to), step, ...steps.slice(to)]
 }
 
+/** Whether a tool call is one of the tool that answers in words. @param {Step} step */
+export const isMeasurement = (step) => step.tool === 'measure'
+
+/** What a measurement was asked for, in one line. @param {Step} step */
+export function measurementLine(step) {
+  const { feature, element, wavelength, label } = step.arguments ?? {}
+  const named = [feature ?? label, element, wavelength].filter(Boolean).join(' ')
+  return `${t('measured')} · ${named}`
+}
+
 /** The window that a zoom requested, in its own frame; null if it is not two finite numbers. */
 export function windowOf(step) {
+  if (isMeasurement(step)) return null
   const range = step.arguments?.wavelength_range
   if (!Array.isArray(range) || range.length !== 2 || !range.every(Number.isFinite)) return null
   return [range[0], range[1]]
@@ -97,7 +108,8 @@ export function problems(steps) {
       else if (!thought) listed.push(t('step {number} has no thought before it', { number }))
       thought = false
     }
-    if (step.kind === 'zoom' && !step.ok) listed.push(t('the tool refused the window of step {number}', { number }))
+    if (step.kind === 'zoom' && !step.ok && !isMeasurement(step))
+      listed.push(t('the tool refused the window of step {number}', { number }))
     if (step.kind === 'answer' && !step.verdict) listed.push(t('the answer is neither YES nor NO'))
   })
   return listed
@@ -145,6 +157,7 @@ export function stepText(step) {
   if (!step) return ''
   if (step.kind === 'think') return step.text
   if (step.kind === 'answer') return `${step.verdict ?? t('no verdict')} · ${step.explanation}`
+  if (isMeasurement(step)) return measurementLine(step)
   const range = step.arguments?.wavelength_range
   const window = Array.isArray(range) ? range.join(' – ') + ' Å' : t('full spectrum')
   return `${window}${step.arguments?.label ? ` “${step.arguments.label}”` : ''} (${word(step.frame)})`

@@ -6,7 +6,7 @@ import { mediumText, parseNumber } from '../common/format.js'
 import { isComposing } from '../common/keys.js'
 import { t, tn, word } from '../common/language.js'
 import { spansOf, staleIn, textOf } from './statements.js'
-import { stepText, windowOf } from './steps.js'
+import { isMeasurement, measurementLine, stepText, windowOf } from './steps.js'
 import { trialChips } from './trial.js'
 
 /** A wavelength in Å with at most two decimals. */
@@ -21,6 +21,7 @@ const shown = (/** @type {string} */ text) => ({ value: text, defaultValue: text
 
 /** A zoom in one line: its label and its window. @param {any} step */
 export function windowLine(step) {
+  if (isMeasurement(step)) return measurementLine(step)
   const window = windowOf(step)
   const range = window ? edges(window) : (step.pending ?? t('no window'))
   return [step.arguments?.label, range].filter(Boolean).join(' · ')
@@ -34,6 +35,11 @@ export function drawZoom(card, step, trace) {
   const { state, on } = trace
   const body = card.querySelector('.body')
   if (!body) return
+  if (isMeasurement(step)) {
+    // The tool answers in words, with the number that a hint would show.
+    const answer = step.pending ? h('p.pending', step.pending) : h('p.measured', step.observation)
+    return void fill(body, answer, h('div.hints'), body.querySelector('.step-tools'))
+  }
   const window = windowOf(step)
   const failed = !step.picture && (step.pending ?? (step.observation || t('no picture')))
   const frame = step.frame && [
@@ -73,7 +79,7 @@ export function drawZoom(card, step, trace) {
 /** Show window and label of an open card as fields, with the cursor in the first. */
 export function openFields(card, step, trace) {
   const body = card.querySelector('.body')
-  if (!body || !trace.state.editable) return
+  if (!body || !trace.state.editable || isMeasurement(step)) return
   if (!body.querySelector('input')) {
     fill(part(card, '.window'), windowFields(card, step, trace), h('span.unit', 'Å'))
     part(card, '.window').after(labelField(card, step, trace))
@@ -103,7 +109,7 @@ function windowFields(card, step, trace) {
  * @param {any} step @param {import('./shown.js').TraceState} state
  */
 export function hintList(step, { steps, spans, hints: measured }) {
-  if (step.pending) return []
+  if (step.pending || isMeasurement(step)) return []
   const quoted = steps.flatMap((other, at) => {
     const stale = staleIn(spansOf(spans, other)).filter(({ about }) => about === step.id)
     const texts = stale.map(({ start, end }) => textOf(other).slice(start, end))
