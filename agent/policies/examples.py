@@ -103,7 +103,7 @@ class Examples:
         self.left_out: dict[str, str] = {}
         """Why a trace is not used, by the name of its spectrum."""
         self._lock = threading.Lock()
-        self._chosen: dict[tuple[str, str | None, bool], tuple[Candidate, ...]] = {}
+        self._chosen: dict[tuple[str, frozenset[str], bool], tuple[Candidate, ...]] = {}
         self.candidates = tuple(self._usable())
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -131,7 +131,7 @@ class Examples:
         with self._lock:
             of_object = self._of_object(spectrum)
             # Few spectra have examples of their own: all others share one choice.
-            key = task, spectrum.sha256 if of_object else None, measure
+            key = task, of_object, measure
             if key not in self._chosen:
                 self._chosen[key] = tuple(self._choose(task, of_object, measure))
             return self._chosen[key]
@@ -187,7 +187,7 @@ class Examples:
         kept, seen = [], set()
         for candidate, group in zip(candidates, groups.tolist(), strict=True):
             trajectory = candidate.trajectory
-            place = trajectory.task, group, trajectory.spectrum_sha256 if not candidate.identity.is_known else ""
+            place = trajectory.task, group if candidate.identity.is_known else trajectory.spectrum_sha256
             if why := self._unfit(trajectory):
                 self._leave_out(trajectory, why)
             elif place not in seen:

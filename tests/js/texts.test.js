@@ -8,6 +8,7 @@ import * as format from '../../reviewer/ui/static/common/format.js'
 import { isPromptOf } from '../../reviewer/ui/static/common/panels.js'
 import { whileTyping } from '../../reviewer/ui/static/find/search.js'
 import { yieldSoFar } from '../../reviewer/ui/static/progress/charts.js'
+import { problems, stepText, windowOf, windowsOf } from '../../reviewer/ui/static/trace/steps.js'
 
 test('flux units are printed as astronomers print them', () => {
   for (const [unit, exponent, title] of [
@@ -22,6 +23,16 @@ test('flux units are printed as astronomers print them', () => {
     ['counts', 0, 'Flux (counts)'],
   ])
     assert.equal(format.fluxTitle(unit, exponent).text, title)
+})
+
+test('a measurement has no window, and none that is wrong', () => {
+  const zoom = { id: 's2', kind: 'zoom', tool: 'measure', arguments: { feature: 'Hα', wavelength_range: [1, 2] } }
+  const named = { ...zoom, arguments: { element: 'Fe I', wavelength: 5270.4 }, ok: false }
+  const steps = [{ id: 's1', kind: 'think', text: 'How strong?' }, zoom]
+  assert.deepEqual([windowOf(zoom), windowsOf(steps)], [null, []])
+  assert.deepEqual([zoom, named].map(stepText), ['measured · Hα', 'measured · Fe I 5270.4'])
+  const refused = problems([{ id: 's1', kind: 'think', text: 'How strong?' }, { ...named, frame: 'rest' }])
+  assert.deepEqual(refused, ['the last step is not an answer'])
 })
 
 test('numbers are typeset', () => {

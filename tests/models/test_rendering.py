@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,21 @@ def test_token_ids_are_those_of_the_whole_text(renderer: Renderer, key: str) -> 
     # The template ends with a line feed after the last turn, which belongs to no role.
     assert list(rendered.ids) == list(whole)[: len(rendered)]
     assert renderer.processor.tokenizer.decode(list(whole)[len(rendered) :]).strip() in ("", "<|im_start|>assistant")
+
+
+def test_a_trace_that_measured_has_both_tools_and_no_picture_there(renderer: Renderer) -> None:
+    trace = inspected("cv")
+    first = trace.trajectory.zooms[0]
+    measured = replace(first, tool="measure", picture=None, arguments={"feature": "Hα"}, observation="Hα: certain.")
+    trajectory = trace.trajectory.with_steps(
+        tuple(measured if step is first else step for step in trace.trajectory.steps)
+    )
+    pictures = [picture for number, picture in enumerate(trace.pictures) if number != 1]
+    rendered = renderer.example(trajectory, pictures)
+    text = renderer.processor.apply_chat_template(trajectory.to_messages())
+    assert text.count('"function": {"name": "') == 2
+    whole = renderer.processor(text=[text], images=[picture.convert("RGB") for picture in pictures])["input_ids"][0]
+    assert list(rendered.ids) == list(whole)[: len(rendered)]
 
 
 @pytest.mark.parametrize("key", INSPECTED)

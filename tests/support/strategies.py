@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from agent.tool import MEASURE, TOOL_NAME
 from agent.trajectory import Answer, Drafter, Step, Think, Trajectory, Zoom
 from agent.trajectory.tags import RESERVED
 
@@ -30,16 +31,18 @@ drafters = st.builds(Drafter, kind=st.sampled_from(["baseline", "model", "person
 
 @st.composite
 def zooms(draw, frame: str, z: float, medium: str) -> Zoom:
-    ok = draw(st.booleans())
+    ok, measures = draw(st.booleans()), draw(st.booleans())
+    words = draw(plain_words)
     return Zoom(
         id="",
-        arguments=draw(arguments),
+        arguments=draw(arguments) if not measures else {"feature": draw(plain_words)},
         frame=frame,
         z=z,
         medium=medium,
-        observation=draw(plain_words),
+        observation=f"Error: {words}" if measures and not ok else words,
         ok=ok,
-        picture=draw(hashes) if ok else None,
+        picture=draw(hashes) if ok and not measures else None,
+        tool=MEASURE if measures else TOOL_NAME,
     )
 
 
@@ -55,6 +58,7 @@ def trajectories(draw, one_think_a_turn: bool = False) -> Trajectory:
         for _ in range(1 if one_think_a_turn else draw(st.integers(0, 2))):
             steps.append(Think("", draw(thoughts)))
         steps.append(draw(zooms(frame, z, medium)))
+    measured = any(isinstance(step, Zoom) and step.measures for step in steps)
     steps += [Think("", draw(thoughts)), Answer("", draw(verdicts), draw(plain_words | st.just("")))]
     return Trajectory(
         task=draw(st.sampled_from(["cv", "cc", "wd"])),
@@ -62,7 +66,7 @@ def trajectories(draw, one_think_a_turn: bool = False) -> Trajectory:
         spectrum_name=draw(plain_words),
         spectrum_sha256=draw(st.none() | hashes),
         steps=tuple(replace(step, id=f"s{n}") for n, step in enumerate(steps, start=1)),
-        drafter=draw(drafters),
+        drafter=replace(draw(drafters), settings={MEASURE: True} if measured else {}),
         system=draw(plain_words),
         redshift=z if frame == "rest" else None,
         medium=medium,

@@ -23,12 +23,13 @@ from agent.conversation import Stop
 from agent.json_lines import JournalError
 from agent.policies.baseline.rule import Baseline
 from agent.simulate import files
-from agent.spectrum import SpectrumError
+from agent.spectrum import SpectrumError, read
 from agent.tasks import load
 from tests.support.bench import Broken, Wayward, question, some_questions, way_of
 from tests.support.cli import parsed
+from tests.support.drawn_traces import a_spectrum, a_trace
 from tests.support.model_server import BadServer, Status, answer, look, talking
-from tests.support.training_data import specvi_file, specvi_row
+from tests.support.training_data import own_lines, specvi_file, specvi_row
 from training.bench.answers import FILE, SESSIONS, Answers, Run, limited, place
 from training.bench.outcomes import OutcomesError
 from training.bench.run import InspectionOptions, SessionResult, ask_all, row_name, stage, system_of
@@ -149,6 +150,28 @@ def test_without_the_tool_nobody_is_told_of_it(here: Path, sky: Path) -> None:
         assert bench(sky, "--task", "cv", *how) == 0
         assert not any("spectral_visualization_tool" in json.dumps(request.body) for request in server.chats)
     assert scores()["name"] == "spec-o3 (without the tool)"
+
+
+def test_examples_and_measuring_are_rows_of_their_own_and_examples_of_the_test_set_are_refused(
+    here: Path, sky: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    examples = here / "approved.jsonl"
+    pair = [(a_trace(spectrum, verdict), spectrum) for verdict in ("YES", "NO") for spectrum in [a_spectrum(verdict)]]
+    own_lines(examples, *pair)
+    with BadServer(talking((answer("NO"),)), models=["m"]) as server:
+        how = ["--task", "cv", "--per-task", 4, "--policy", "openai", "--server", server.url, "--model", "m"]
+        assert bench(sky, *how) == 0
+        more = [*how, "--examples", examples, "--examples-number", 2, "--measure"]
+        assert bench(sky, *more, "--out", "more") == 0
+        assert "measure was not given, is True" in refused(capsys, bench(sky, *more))
+        assert "needs the tool, which --no-tool takes away" in refused(capsys, bench(sky, *more, "--no-tool"))
+        shared = read(next(iter(sky.glob("*.fits"))))
+        own_lines(examples, *pair, (a_trace(shared), shared))
+        told = refused(capsys, bench(sky, *more, "--out", "leak", "--data", sky))
+        assert "are of the same object as an example" in told
+    assert json.loads(Path("more/scores.json").read_text())["name"] == "m (with 2 examples, with measure)"
+    assert app.main(["bench", "table", "more", "run", "--json"]) == 0
+    assert scores()["name"] == "m"
 
 
 def test_another_run_is_not_mixed_in(here: Path, sky: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from agent.language import tr
 from agent.plot import RENDERER
-from agent.tool import TOOL_SCHEMA
+from agent.tool import MEASURE_SCHEMA, TOOL_SCHEMA
 from training.data.records import DataError
 from training.data.rows import Row, rows
 
@@ -59,7 +59,8 @@ class ToolSchemas:
 
 
 def stated_in(system: str) -> object | None:
-    """Return the tool schema in a system turn; None without one; ours if it allows the same calls.
+    """Return the tool schema in a system turn; None without one; ours if it allows the same calls. The ``measure``
+    tool, which may be offered too, is left out.
 
     :raises ValueError: the tool block does not have exactly one tool
     """
@@ -67,7 +68,7 @@ def stated_in(system: str) -> object | None:
     if block is None:
         return None
     try:
-        schema = json.loads(block[1], strict=False)
+        schema = json.loads(block[1].strip().removesuffix(f"\n{json.dumps(MEASURE_SCHEMA)}"), strict=False)
     except (ValueError, RecursionError) as error:
         raise ValueError(
             tr("found {block!r:.60} between <tools> and </tools>, expected one tool", block=block[1].strip())

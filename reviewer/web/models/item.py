@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from agent.spectrum.record import Frame, Medium
+from agent.tool import TOOL_NAME
 from agent.trajectory.steps import Verdict
 from agent.trial.report import Edit
 from reviewer.rules.workflow import Round, State, Verb
@@ -33,7 +34,7 @@ class ZoomDrawn(Answer):
     observation: str
     ok: bool
     picture: str | None = Field(description="SHA-256 of the pixels, which names the picture; null: none was drawn")
-    tool: str = Field(description="name of the tool; measure answers in words")
+    tool: str = Field(TOOL_NAME, description="name of the tool; measure answers in words")
 
 
 class ZoomStep(ZoomDrawn):

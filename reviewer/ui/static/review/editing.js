@@ -3,7 +3,7 @@
 import { t } from '../common/language.js'
 import { postJSON } from '../common/http.js'
 import { rewritten, spansOf, textOf, textsAround } from '../trace/statements.js'
-import { insertAfter, moveStep, newStepId, removeStep, replaceStep } from '../trace/steps.js'
+import { insertAfter, isMeasurement, moveStep, newStepId, removeStep, replaceStep } from '../trace/steps.js'
 
 /** Windows are rounded to 0.1 Å: finer than any pixel here, and readable. @param {number} x */
 const round = (x) => Math.round(x * 10) / 10
@@ -197,7 +197,7 @@ export class Editing {
    */
   dragWindow(lo, hi, final) {
     const step = this.state.step(this.view.selected)
-    if (!step || step.kind !== 'zoom' || !this.state.editable) return
+    if (!step || step.kind !== 'zoom' || isMeasurement(step) || !this.state.editable) return
     if (final) this.setWindow(step.id, lo, hi)
     else this.view.trace.previewWindow(step.id, round(lo), round(hi))
   }
