@@ -31,7 +31,10 @@ test('a measurement has no window, and none that is wrong', () => {
   const steps = [{ id: 's1', kind: 'think', text: 'How strong?' }, zoom]
   assert.deepEqual([windowOf(zoom), windowsOf(steps)], [null, []])
   assert.deepEqual([zoom, named].map(stepText), ['measured · Hα', 'measured · Fe I 5270.4'])
-  const refused = problems([{ id: 's1', kind: 'think', text: 'How strong?' }, { ...named, frame: 'rest' }])
+  const refused = problems([
+    { id: 's1', kind: 'think', text: 'How strong?' },
+    { ...named, frame: 'rest' },
+  ])
   assert.deepEqual(refused, ['the last step is not an answer'])
 })
 
