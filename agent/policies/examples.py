@@ -11,7 +11,7 @@ import hashlib
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +105,8 @@ class Examples:
         self._lock = threading.Lock()
         self._chosen: dict[tuple[str, frozenset[str], bool], tuple[Candidate, ...]] = {}
         self.candidates = tuple(self._usable())
+        # Each turn of a conversation comes here again.
+        self._of_object = lru_cache(maxsize=256)(self._same_object)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.number, self.pictures)
@@ -129,17 +131,15 @@ class Examples:
         :param measure: whether the model is offered that tool; if not, traces that used it are not shown
         """
         with self._lock:
-            of_object = self._of_object(spectrum)
             # Few spectra have examples of their own: all others share one choice.
-            key = task, of_object, measure
+            key = task, self._of_object(_identity(spectrum), file_key(spectrum.name), spectrum.sha256), measure
             if key not in self._chosen:
-                self._chosen[key] = tuple(self._choose(task, of_object, measure))
+                self._chosen[key] = tuple(self._choose(*key))
             return self._chosen[key]
 
     def has_object_of(self, spectrum: Spectrum) -> bool:
         """Return whether a usable trace is of the same spectrum, file or object."""
-        with self._lock:
-            return bool(self._of_object(spectrum))
+        return bool(self._of_object(_identity(spectrum), file_key(spectrum.name), spectrum.sha256))
 
     def _choose(self, task: str, of_object: frozenset[str], measure: bool) -> Iterator[Candidate]:
         sides: dict[Verdict, list[Candidate]] = {"YES": [], "NO": []}
@@ -157,28 +157,23 @@ class Examples:
             if len(side) == most or candidate.key in of_object:
                 continue
             if isinstance(candidate.shown, str):
-                self._leave_out(trajectory, candidate.shown)
+                self.left_out[trajectory.spectrum_name] = candidate.shown
             else:
                 side.append(candidate)
-        before, after = (sides["NO"], sides["YES"]) if first == "NO" else (sides["YES"], sides["NO"])
+        before, after = sorted(sides.values(), key=lambda side: side is not sides.get(first or "YES"))
         pairs = [candidate for pair in zip(before, after, strict=False) for candidate in pair]
-        yield from (pairs + before[len(pairs) // 2 :][:1])[: self.number]
+        yield from (pairs + before[len(pairs) // 2 :][: self.number % 2])[: self.number]
 
-    def _of_object(self, spectrum: Spectrum) -> frozenset[str]:
-        """Return the keys of the traces on the same spectrum, file or object."""
-        groups = objects([*self._identities, _identity(spectrum)])
-        name, own = file_key(spectrum.name), groups[-1]
+    def _same_object(self, identity: Identity, file: str, sha256: str) -> frozenset[str]:
+        """Return the keys of the traces on the same object, file or spectrum."""
+        *groups, own = objects([*(candidate.identity for candidate in self.candidates), identity])
         return frozenset(
             candidate.key
-            for candidate, group in zip(self.candidates, groups[:-1], strict=True)
+            for candidate, group in zip(self.candidates, groups, strict=True)
             if group == own
-            or candidate.trajectory.spectrum_sha256 == spectrum.sha256
-            or (name and file_key(candidate.trajectory.spectrum_name) == name)
+            or candidate.trajectory.spectrum_sha256 == sha256
+            or (file and file_key(candidate.trajectory.spectrum_name) == file)
         )
-
-    @cached_property
-    def _identities(self) -> list[Identity]:
-        return [candidate.identity for candidate in self.candidates]
 
     def _usable(self) -> list[Candidate]:
         """Return the traces that may be shown, one per object and task, in the order of their hashes."""
@@ -189,7 +184,7 @@ class Examples:
             trajectory = candidate.trajectory
             place = trajectory.task, group if candidate.identity.is_known else trajectory.spectrum_sha256
             if why := self._unfit(trajectory):
-                self._leave_out(trajectory, why)
+                self.left_out[trajectory.spectrum_name] = why
             elif place not in seen:
                 seen.add(place)
                 kept.append(candidate)
@@ -210,9 +205,6 @@ class Examples:
             return deferred("{n} pictures, more than {share} per example", n=len(trajectory.pictures), share=share)
         return ""
 
-    def _leave_out(self, trajectory: Trajectory, why: str) -> None:
-        self.left_out.setdefault(trajectory.spectrum_name, why)
-
     def _read(self) -> Iterator[Candidate]:
         path = self.path
         if path.is_dir():
@@ -229,11 +221,9 @@ class Examples:
 
 def _candidate(row: Mapping[str, Any], folder: Path) -> Candidate:
     trajectory, data, named = Trajectory.from_json(row), row.get("spectrum_data"), row.get("pictures")
-    spectrum = Spectrum.from_json(data) if isinstance(data, Mapping) else None
-    if spectrum is not None and trajectory.spectrum_sha256 not in (None, spectrum.sha256):
-        spectrum = None
-    if spectrum is not None:
-        spectrum = replace(spectrum, redshift=trajectory.redshift)
+    spectrum = None
+    if isinstance(data, Mapping):
+        spectrum = replace(Spectrum.from_json(data), redshift=trajectory.redshift)
     files = named if isinstance(named, Mapping) else {}
     inside = {str(sha256): (folder / str(path)).resolve() for sha256, path in files.items()}
     root = folder.resolve()
