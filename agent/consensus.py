@@ -60,7 +60,8 @@ class _Act:
         if self.what != other.what or self.verdict != other.verdict:
             return 0.0
         if self.window is None or other.window is None:
-            return 1.0 if self.window == other.window else 0.0
+            # Two measurements are alike where they are of one line.
+            return 1.0 if self.window == other.window and self.label == other.label else 0.0
         both = min(self.window[1], other.window[1]) - max(self.window[0], other.window[0])
         lo, hi = _union([self.window, other.window])
         return max(both, 0.0) / (hi - lo)

@@ -87,12 +87,11 @@ def _by_name(name: str) -> Subject:
     if same:
         names = [entry.name for entry in sorted(same, key=lambda e: not e.major)][:MOST_NAMES]
         raise _Unknown(f"{name[:60]!r} can be several, name one of them: {', '.join(names)}.")
-    if near := get_close_matches(_plain(name), _known(), MOST_NAMES, 0.5):
-        names = list(dict.fromkeys(_name(_known()[key]) for key in near))
-        raise _Unknown(f"no line, band or index {name[:60]!r} is known. Nearest names: {', '.join(names)}.")
+    near = get_close_matches(_plain(name), _known(), MOST_NAMES, 0.5) or ["halpha", "heii4686", "tio7054", "tio5"]
+    names = list(dict.fromkeys(_name(_known()[key]) for key in near))
     raise _Unknown(
-        f"no line, band or index {name[:60]!r} is known. Names are such as Hα, He II 4686, TiO 7054, TiO5; "
-        "for another line give wavelength and element."
+        f"no line, band or index {name[:60]!r} is known. Nearest names: {', '.join(names)}. For another line give "
+        "wavelength and element."
     )
 
 
@@ -134,29 +133,24 @@ def _line_at(spectrum: Spectrum, wavelength: object, element: object) -> tuple[L
 
 
 def _answer(spectrum: Spectrum, subject: Subject, remark: str) -> str:
-    frame, z = tool.frame_of(spectrum)
-    view = view_of(spectrum, Zoom("", {}, frame, z, spectrum.medium), _axis_window(spectrum))
-    axis = f"{spectrum.medium}, {'rest frame' if frame == 'rest' else 'as observed'}"
-    stretch = _stretch(subject, view)
-    data = view.spectrum.wavelength
+    (frame, z), on_axis = tool.frame_of(spectrum), tool.tool_wavelength(spectrum)
+    view = view_of(spectrum, Zoom("", {}, frame, z, spectrum.medium), (float(on_axis[0]), float(on_axis[-1])))
+    medium = f"{spectrum.medium}{' assumed' if spectrum.meta.get('medium_assumed') else ''}"
+    axis = f"{medium}, {'rest frame' if frame == 'rest' else 'as observed'}"
+    stretch, data = _stretch(subject, view), view.spectrum.wavelength
     if stretch[1] <= data[0] or stretch[0] >= data[-1]:
-        covered = shown((view.on_axis(data[0]), view.on_axis(data[-1])))
+        covered = shown((on_axis[0], on_axis[-1]))
         return f"{_name(subject)}: outside the data, which cover {covered} ({axis}). Nothing can be said about it."
     at = f" at {view.on_axis(subject.at(view.spectrum.medium)):.1f} Å" if isinstance(subject, Line | Band) else ""
-    hints = list(_hints(subject, replace(view, window=stretch)))
-    parts = [f"{_name(subject)}{at} ({axis}). {_state(hints[0], remark)}: {_joined(hints)}."]
+    near, principal = replace(view, window=stretch), subject if isinstance(subject, Line | Band) else None
+    hints = list(_hints(subject, near))
+    parts = [f"{_name(subject)}{at} ({axis}). {_state(hints[0], remark)}: {'; '.join(hint.text for hint in hints)}."]
     if isinstance(subject, Line):
         parts += _of_line(subject, view)
     parts += [why] if (why := hints[0].why) and not remark else []
-    near, principal = replace(view, window=stretch), subject if isinstance(subject, Line | Band) else None
     doubts = dict.fromkeys(text for _, text in (*faults_in(near, spectrum), *disturbed(near, principal)))
     parts += [f"Disturbed: {'; '.join(doubts)}."] if doubts else []
     return " ".join([*parts, *filter(None, [remark]), ERRORS])
-
-
-def _axis_window(spectrum: Spectrum) -> Window:
-    wavelength = tool.tool_wavelength(spectrum)
-    return float(wavelength[0]), float(wavelength[-1])
 
 
 def _stretch(subject: Subject, view: View) -> Window:
@@ -189,14 +183,12 @@ def _hints(subject: Subject, view: View) -> Iterator[Hint]:
         value = band_index(view.spectrum, subject)
         band, continuum = subject.at(view.spectrum.medium)
         where = f"mean flux in {shown(band)} over that in {' and '.join(map(shown, continuum))} at rest"
-        if isinstance(value, Measured):
-            text = f"{plus_minus(value)} ({where}; about 1 without the band, less with it)"
-            yield Hint("plain", "index", text)
-            molecule = view.data.molecule(subject.species)
-            if molecule is not None:
-                yield Hint("plain", "molecule", f"{subject.species} by all its indices: {molecule.state}")
-        else:
+        if not isinstance(value, Measured):
             yield Hint("look", "undefined", f"{value.reason} ({where})")
+            return
+        yield Hint("plain", "index", f"{plus_minus(value)} ({where}; about 1 without the band, less with it)")
+        if (molecule := view.data.molecule(subject.species)) is not None:
+            yield Hint("plain", "molecule", f"{subject.species} by all its indices: {molecule.state}")
 
 
 def _state(hint: Hint, remark: str) -> str:
@@ -205,10 +197,6 @@ def _state(hint: Hint, remark: str) -> str:
     if hint.level == "look":
         return "Not certain"
     return "Certain" if hint.level == "ok" and not remark else "Seen, but the name is not certain"
-
-
-def _joined(hints: list[Hint]) -> str:
-    return "; ".join(hint.text for hint in hints)
 
 
 def _of_line(line: Line, view: View) -> Iterator[str]:

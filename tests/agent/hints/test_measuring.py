@@ -71,7 +71,7 @@ def test_the_number_is_the_one_of_the_hint_with_its_stretch_and_promise():
         (CV, {"wavelength": 5432.1, "element": "Fe I"}, True, "not in the list, so nothing is promised"),
         (CV, {"feature": "Hq"}, False, "Nearest names: "),
         (CV, {"feature": "Balmer"}, False, "can be several, name one of them: "),
-        (CV, {"feature": "x" * 5000}, False, "is known. Names are such as Hα"),
+        (CV, {"feature": "x" * 5000}, False, "Nearest names: Hα, He II 4686"),
         (CV, {"wavelength": 10**400, "element": "Fe I"}, False, "from 900 to 30 000"),
         (CV, {"wavelength": float("nan"), "element": "Fe I"}, False, "from 900 to 30 000"),
         (CV, {"wavelength": 5000, "element": ["Fe I"]}, False, "expected an ion such as"),
