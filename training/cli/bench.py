@@ -58,7 +58,7 @@ def run(arguments: BenchOptions) -> int:
         options, settings = _inspection_options(arguments, system, choice)
         _refuse_shared_examples(questions, options.policy_for)
         more = added(settings["policy"]["settings"])
-        folder = arguments.out or RUNS / _file_name(settings["name"], "no tool" if arguments.no_tool else more)
+        folder = arguments.out or RUNS / _file_name(settings["name"], "no-tool" if arguments.no_tool else more)
         if arguments.overwrite:
             delete_results(folder / FILE)
             (folder / SESSIONS).unlink(missing_ok=True)
