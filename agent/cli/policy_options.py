@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from agent.cli.command import CannotRun, note
 from agent.cli.options import add_options, at_least_one, json_object, not_negative, option
 from agent.language import deferred, tr
-from agent.policies import EXAMPLES, EXAMPLES_PICTURES, NATIVE, Sampling
+from agent.policies import EXAMPLES, EXAMPLES_BUDGET, NATIVE, Sampling
 
 if TYPE_CHECKING:
     from agent.conversation import Policy
@@ -31,7 +31,7 @@ OPENAI_URL = "OPENAI_BASE_URL"
 _SAMPLING = ("temperature", "top_p", "max_tokens", "seed")
 _MODEL = (*_SAMPLING, "logprobs")
 _SERVER = (*_MODEL, "reasoning_effort", "extra_body")
-_EXAMPLES = ("examples", "examples_number", "examples_pictures")
+_EXAMPLES = ("examples", "examples_number", "examples_budget")
 _ALLOWED = {
     "baseline": (),
     "replay": ("trajectory",),
@@ -70,7 +70,7 @@ class PolicyOptions(ServersFile):
         metavar="NAME",
     )
     server: str | None = option(
-        "address of spec-o3 or openai, e.g. http://HOST:8000/v1; or a server of servers.toml, as --policy",
+        "address of spec-o3 or openai, http://HOST:8000/v1, or a server of servers.toml, as --policy",
         metavar="URL",
     )
     model: str | None = option(
@@ -81,7 +81,7 @@ class PolicyOptions(ServersFile):
         "openai: describe the tool in the instructions (default: where the server takes no tools)"
     )
     adapter: str | None = option("local: PEFT adapter for the model", metavar="PATH")
-    device: str | None = option("local: cpu, cuda, cuda:1 (default: the GPU if there is one)")
+    device: str | None = option("local: cpu, cuda, cuda:1 (default: a GPU if any)")
     dtype: Literal["bfloat16", "float16", "float32"] | None = option("local: number format of the weights")
     temperature: float | None = option(
         deferred(
@@ -90,7 +90,7 @@ class PolicyOptions(ServersFile):
             native=NATIVE.temperature,
         )
     )
-    top_p: float | None = option("sample from the most likely tokens whose probabilities sum to X (default 1)")
+    top_p: float | None = option("nucleus sampling: total probability X (default 1)")
     max_tokens: int | None = option(
         deferred(
             "maximum tokens per turn (default: that of servers.toml, else {native} for models with tool calls of their "
@@ -125,27 +125,15 @@ class PolicyOptions(ServersFile):
         )
     )
     trajectory: Path | None = option("replay: JSON file of the trace")
-    measure: bool | None = option(
-        "also offer the tool that measures a line or band, but not to a published checkpoint (default: that of "
-        "servers.toml)"
-    )
-    examples: Path | None = option(
-        "models with tool calls of their own: show approved traces as examples, of a folder of `spec-o3 export` or a "
-        "file of JSON lines in its form",
-        metavar="PATH",
-    )
-    examples_number: int | None = option(
-        deferred("number of examples, as many YES as NO (default {n})", n=EXAMPLES), metavar="N", read=at_least_one
-    )
-    examples_pictures: int | None = option(
-        deferred("pictures of all examples together at most (default {n})", n=EXAMPLES_PICTURES),
-        metavar="N",
-        read=at_least_one,
+    measure: bool | None = option("also offer the tool that measures lines and bands")
+    examples: Path | None = option("show approved traces of an export first", metavar="PATH")
+    examples_number: int | None = option(deferred("number (default {n})", n=EXAMPLES), read=at_least_one)
+    examples_budget: int | None = option(
+        deferred("their pictures at most (default {n})", n=EXAMPLES_BUDGET), read=at_least_one
     )
     prompt: Literal["trained", "ours"] | None = option(
-        "the prompt that the published checkpoints were trained with, as `spec-o3 tasks import` "
-        "stored it, or the one of the task file (default: trained for a Spec-o3 checkpoint where it "
-        "is stored, else ours)"
+        "the prompt of the published checkpoints, as `spec-o3 tasks import` stored it, or that of the task file "
+        "(default: trained for a checkpoint, if stored)"
     )
 
     @property
@@ -475,7 +463,7 @@ def _examples(arguments: PolicyOptions) -> Examples | None:
             if getattr(arguments, name) is not None:
                 raise CannotRun(tr("--{name} needs --examples", name=name.replace("_", "-")))
         return None
-    number, pictures = arguments.examples_number or EXAMPLES, arguments.examples_pictures or EXAMPLES_PICTURES
+    number, pictures = arguments.examples_number or EXAMPLES, arguments.examples_budget or EXAMPLES_BUDGET
     examples = Examples(arguments.examples, number, pictures)
     left_out = list(examples.left_out.items())
     for name, why in left_out[:SEVERAL]:

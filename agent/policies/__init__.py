@@ -106,5 +106,5 @@ models accept, and a limit to which the hidden reasoning counts. The published m
 
 EXAMPLES = 4
 """Approved traces that such a model is shown first, where a person asks for examples."""
-EXAMPLES_PICTURES = 24
+EXAMPLES_BUDGET = 24
 """Pictures of all these examples together at most."""

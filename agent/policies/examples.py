@@ -22,7 +22,7 @@ from agent.conversation import Conversation, Exchange, PolicyError
 from agent.json_lines import JournalError, json_lines
 from agent.language import deferred
 from agent.plot import pixels_sha256
-from agent.policies import EXAMPLES, EXAMPLES_PICTURES
+from agent.policies import EXAMPLES, EXAMPLES_BUDGET
 from agent.policies.giveaways import mentions_label
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.names import file_key
@@ -98,7 +98,7 @@ class Examples:
     :raises PolicyError: nothing can be read there, or a row is no trace
     """
 
-    def __init__(self, path: Path, number: int = EXAMPLES, pictures: int = EXAMPLES_PICTURES) -> None:
+    def __init__(self, path: Path, number: int = EXAMPLES, pictures: int = EXAMPLES_BUDGET) -> None:
         self.path, self.number, self.pictures = path, number, pictures
         self.left_out: dict[str, str] = {}
         """Why a trace is not used, by the name of its spectrum."""
@@ -116,7 +116,7 @@ class Examples:
         keys = "\n".join(candidate.key for candidate in self.candidates)
         return {
             "examples": self.number,
-            "examples_pictures": self.pictures,
+            "examples_budget": self.pictures,
             "examples_sha256": hashlib.sha256(keys.encode()).hexdigest(),
         }
 

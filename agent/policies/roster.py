@@ -382,7 +382,7 @@ class _ServerEntry:
         server = self.server
         with self._lock:
             if self._examples is None and server.examples is not None:
-                self._examples = Examples(server.examples, server.examples_number, server.examples_pictures)
+                self._examples = Examples(server.examples, server.examples_number, server.examples_budget)
             return self._examples
 
 

@@ -14,7 +14,7 @@ reasoning_effort = "low"                # for models that reason: none, minimal,
 extra_body = { service_tier = "flex" }  # further fields of each request, as the server documents them
 measure = true                          # offer the measure tool too, not to a published checkpoint
 examples = "approved"                   # native: an export whose traces are shown as examples
-examples_number = 4                     # at most so many, with at most examples_pictures = 24 pictures together
+examples_number = 4                     # at most so many, with at most examples_budget = 24 pictures together
 
 [[server]]
 key = "gemini"
@@ -37,7 +37,7 @@ from pydantic import Field, field_validator, model_validator
 
 from agent.errors import Refusal
 from agent.language import deferred
-from agent.policies import EFFORT, EXAMPLES, EXAMPLES_PICTURES, NATIVE, OWN_FIELDS, Sampling
+from agent.policies import EFFORT, EXAMPLES, EXAMPLES_BUDGET, NATIVE, OWN_FIELDS, Sampling
 from agent.policies.openai.history import Habits, PictureTurn
 from agent.settings_file import Flag, Mismatch, Number, Problem, Table, Text, Whole, load_toml, shown, validate
 
@@ -88,7 +88,7 @@ class Server(Table):
     measure: Flag = False
     examples: Path | None = None
     examples_number: Whole = EXAMPLES
-    examples_pictures: Whole = EXAMPLES_PICTURES
+    examples_budget: Whole = EXAMPLES_BUDGET
 
     @field_validator("key")
     @classmethod
@@ -132,13 +132,13 @@ class Server(Table):
             raise Mismatch(shown(path), deferred("the path of a file"))
         return path
 
-    @field_validator("temperature", "max_tokens", "examples_number", "examples_pictures")
+    @field_validator("temperature", "max_tokens", "examples_number", "examples_budget")
     @classmethod
     def _check_range(cls, value: float | None, info: Any) -> float | None:
         limits: dict[str, tuple[Callable[[float], bool], str]] = {
             "temperature": (lambda number: 0 <= number <= 2, deferred("a number from 0 to 2")),
             **dict.fromkeys(
-                ("max_tokens", "examples_number", "examples_pictures"),
+                ("max_tokens", "examples_number", "examples_budget"),
                 (lambda number: number >= 1, deferred("1 or more")),
             ),
         }

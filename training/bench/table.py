@@ -148,7 +148,9 @@ def of_run(run: Run) -> Row:
         single = scores(outcome for several in run.samples for outcome in several)
         scored = replace(scored, **{name: getattr(single, name) for name in BEHAVIOUR})
     return Row(
-        name=row_name(settings["name"], settings["stage"], settings["with_tool"], samples, added(policy["settings"])),
+        name=row_name(
+            settings["name"], settings["stage"], settings["with_tool"], samples, added(policy.get("settings", {}))
+        ),
         path=run.folder,
         kind=policy["kind"],
         data=_data(outcomes),
