@@ -224,16 +224,14 @@ def _endpoint_and_settings(arguments: Options) -> tuple[Endpoint, JudgeSettings]
 
     try:
         server = _server(arguments)
-        endpoint = Endpoint(
-            server.url, arguments.model or server.model, server.api_key(), habits=server.habits()
-        )
+        endpoint = Endpoint(server.url, arguments.model or server.model, server.api_key(), habits=server.habits())
         if arguments.preset is None:
             chosen = JudgeSettings(reasoning=arguments.reasoning or "server")
         else:
             chosen = preset_settings(arguments.preset, arguments.reasoning)
         largest = server.max_tokens if arguments.preset is None else None
-        effort = {"reasoning_effort": server.reasoning_effort, "extra_body": server.extra_body}
-        chosen = replace(chosen, sampling=replace(chosen.sampling, **effort))
+        sampling = replace(chosen.sampling, reasoning_effort=server.reasoning_effort, extra_body=server.extra_body)
+        chosen = replace(chosen, sampling=sampling)
         return endpoint, replace(chosen, **_overrides(arguments, chosen, largest))
     except (RosterError, ValueError) as error:
         raise CannotRun(str(error)) from error
