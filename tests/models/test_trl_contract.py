@@ -26,7 +26,6 @@ OVERRIDDEN = {
 """Methods of ``GRPOTrainer`` that ``training.grpo.learning`` replaces, with their first parameters."""
 READ_FROM_GRPO = (
     *("self._metrics", "self._last_loaded_step", "self.vllm_generation", "self.eos_token_ids", "self.tools"),
-    *("self._dist = ", "summon_full_params(self.model_wrapped, recurse=False)"),
     *("self.current_gradient_accumulation_steps", "tool_mask", "completion_mask", "old_per_token_logps"),
     *("clip_ratio/low_mean", "clip_ratio/high_mean", "sampling/sampling_logp_difference/mean", "step_time"),
 )
