@@ -44,7 +44,7 @@ from training.miniature.spectra import questions as miniature_questions
 from training.miniature.stages import SCALES
 from training.model import Loaded, load
 from training.render import END, Rendered, Renderer
-from training.reward import score
+from training.reward import Reward, score
 from training.run import Run
 from training.settings import ModelSettings, to_yaml
 from training.sft import SftSettings
@@ -283,6 +283,28 @@ def test_the_mean_of_the_loss_is_over_the_groups_with_spread(one_round: Round, l
     assert measured == pytest.approx(-expected[loss], abs=1e-5)
 
 
+def test_a_round_is_weighed_before_it_is_learned_from(one_round: Round, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TRL shuffles trajectories over the updates: in each, weight times the share that counts is 1."""
+    trainer = one_round.trainer
+    settings = replace(trainer.runner._settings, filter_groups=True)
+    given = [Reward(value, "YES", True) for value in (1.0, 0.0, 1.0, 0.8, 1.0, 1.0, 1.0, 1.0)]
+    monkeypatch.setattr(trainer.runner, "_settings", settings)
+    monkeypatch.setattr(trainer.runner, "_rewards", lambda *_: given)
+    monkeypatch.setattr(trainer, "_buffered_inputs", None)
+    monkeypatch.setattr(trainer, "loss_type", "grpo")
+    rows = [dict(trainer.train_dataset[place]) for place in (0, 0, 0, 0, 1, 1, 1, 1)]
+    trainer._prepare_inputs(rows)
+    parts, each = trainer._buffered_inputs, trainer.args.gradient_accumulation_steps
+    assert (len(parts), each) == (4, 2)
+    assert sum(int(part["counts"].sum()) for part in parts) == 4
+    for start in (0, 2):
+        update = parts[start : start + each]
+        share = sum(float(part["counts"].float().mean()) for part in update) / each
+        assert {part["weight"] for part in update} == {1 / share if share else 1.0}
+    for part in parts:
+        assert ((part["tool_mask"] * part["completion_mask"]).sum(1) > 0).tolist() == part["counts"].tolist()
+
+
 def test_groups_of_all_processes_are_weighed_together() -> None:
     """This process has none of the first update's groups with spread, the other one all; of the second, a half."""
     import torch
@@ -502,19 +524,6 @@ def test_trajectories_that_carry_no_loss_are_counted(
         replace(settings, rounds=1, output=f"{settings.output}-2", **{option: True}), question_list
     ).logged()
     assert line["masked"] == pytest.approx(line["truncated"] if option == "mask_unfinished" else line["no_spread"])
-
-
-def test_groups_without_spread_leave_the_mean_of_a_real_update(
-    settings: GrpoSettings, question_list: list[Question]
-) -> None:
-    """The same rollouts with and without them: the gradient grows by all groups over those that remain."""
-    lines = []
-    for filters in (False, True):
-        changed = replace(settings, rounds=1, mini_batch=2, loss="grpo", filter_groups=filters)
-        lines += train(replace(changed, output=f"{settings.output}-{filters}"), question_list).logged()
-    remaining = 1 - lines[0]["no_spread"]
-    assert remaining == 0.5
-    assert lines[1]["grad_norm"] == pytest.approx(lines[0]["grad_norm"] / remaining, rel=1e-4)
 
 
 def test_the_best_weights_of_the_validation_are_the_result(

@@ -535,9 +535,14 @@ def test_damaged_text_is_found_wherever_the_model_reads_it(text: str, kinds: tup
         trace.with_steps([replace(first, text=text), *others]),
         trace.with_steps([replace(step, observation=text) if step is zoom else step for step in trace.steps]),
         trace.with_steps(
-            [replace(step, arguments={**zoom.arguments, "label": text}) if step is zoom else step for step in trace.steps]
+            [
+                replace(step, arguments={**zoom.arguments, "label": text}) if step is zoom else step
+                for step in trace.steps
+            ]
         ),
-        trace.with_steps([replace(step, explanation=text) if isinstance(step, Answer) else step for step in trace.steps]),
+        trace.with_steps(
+            [replace(step, explanation=text) if isinstance(step, Answer) else step for step in trace.steps]
+        ),
     ):
         assert damage(example(0, damaged)) == kinds
     asked = Question("key", "source", load()["cv"].with_prompt(text), "YES", "", None, False, a_spectrum)
