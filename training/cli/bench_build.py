@@ -91,9 +91,9 @@ def run(arguments: Options) -> int:
 
 def _check_folder(folder: Path) -> None:
     """:raises CannotRun: the folder could not be written, which would come to light after all the work"""
-    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        raise CannotRun(tr("--out: {there}: found no folder that can be written to", there=there))
+    nearest = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise CannotRun(tr("--out: {folder}: found no folder that can be written to", folder=nearest))
 
 
 def _task(arguments: Options) -> Task:
