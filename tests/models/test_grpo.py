@@ -309,7 +309,7 @@ def test_groups_of_all_processes_are_weighed_together() -> None:
     """This process has none of the first update's groups with spread, the other one all; of the second, a half."""
     import torch
 
-    other = torch.tensor([1.0, 0.5], dtype=torch.float64)
+    other = torch.tensor([1.0, 0.5])
     trainer = SimpleNamespace(
         args=SimpleNamespace(gradient_accumulation_steps=2),
         loss_type="grpo",

@@ -128,16 +128,12 @@ def _weigh(trainer: Any, buffered: list[dict[str, Any]]) -> None:
     import torch
 
     each = trainer.args.gradient_accumulation_steps
-    updates = [buffered[start : start + each] for start in range(0, len(buffered), each)]
-    if trainer.loss_type == "bnpo":
-        kept = [[batch["counts"].any(dim=0, keepdim=True) for batch in update] for update in updates]
-    else:
-        kept = [[batch["counts"] for batch in update] for update in updates]
-    shares = torch.stack([torch.cat(update).double() for update in kept]).mean(dim=1)
-    shares = trainer.accelerator.reduce(shares, reduction="mean")
-    for update, share in zip(updates, shares.tolist(), strict=True):
-        for batch in update:
-            batch["weight"] = 1.0 if trainer.loss_type == "dapo" or share == 0 else 1 / share
+    kept = torch.stack([batch["counts"] for batch in buffered]).float()
+    kept = kept.amax(dim=1) if trainer.loss_type == "bnpo" else kept.mean(dim=1)
+    shares = trainer.accelerator.reduce(kept.view(-1, each).mean(dim=1), reduction="mean").tolist()
+    for place, batch in enumerate(buffered):
+        share = shares[place // each]
+        batch["weight"] = 1.0 if trainer.loss_type == "dapo" or share == 0 else 1 / share
 
 
 def _divergence(old: Tensor, new: Tensor, mask: Tensor) -> float:
