@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from agent.language import trn
+from agent.language import tr
 from agent.trajectory.tags import turn_text
 from training.data.records import DataError, Dropped, Example
 from training.data.splits import AnyRecord, Record
@@ -47,12 +47,10 @@ def without_damaged(records: Sequence[Record], dropped: list[Dropped]) -> list[R
             kept.append(record)
     if records and not kept:
         raise DataError(
-            trn(
-                "skip_damaged: found damaged text in the only row; repair the data, or use it as it is "
+            tr(
+                "skip_damaged: found damaged text in every row ({n}); repair the data, or use it as it is "
                 "(--set skip_damaged=false)",
-                "skip_damaged: found damaged text in all {n} rows; repair the data, or use it as it is "
-                "(--set skip_damaged=false)",
-                len(records),
+                n=len(records),
             )
         )
     return kept
