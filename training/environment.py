@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import time
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -58,6 +59,23 @@ def vllm_missing(mode: str) -> str | None:
         "vllm.mode: found {mode}, but vLLM is not installed: pip install vllm, or generate with "
         "the trained model itself (--set vllm.mode=none)",
         mode=mode,
+    )
+
+
+def generation_problem(mode: str, trl: Mapping[str, object]) -> str | None:
+    """Return why no turn can be generated in this ``vllm.mode`` as this process was launched; None if it can.
+
+    FSDP keeps a part of the weights in each process and gathers them within a forward pass that all processes make
+    together. The trained model generates in each process on its own, and not by the forward pass of the whole model.
+
+    :param trl: further options of TRL, which may switch FSDP on as well
+    """
+    fsdp = os.environ.get("ACCELERATE_USE_FSDP", "false").lower() in ("true", "1", "yes", "y", "on") or trl.get("fsdp")
+    if mode != "none" or not fsdp:
+        return None
+    return tr(
+        "vllm.mode: found none under FSDP, where each process has only a part of the weights and cannot generate with "
+        "them: generate with vLLM (--set vllm.mode=colocate), or launch with DeepSpeed (eight_gpus_zero3.yaml)"
     )
 
 

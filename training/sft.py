@@ -19,7 +19,7 @@ from pydantic.dataclasses import dataclass as settings_dataclass
 
 from agent.language import tr
 from agent.settings_file import Flag, Mismatch, Whole
-from training.data import DataError, Dropped, examples, questions, tasks_with
+from training.data import DataError, Dropped, examples, questions, tasks_with, without_damaged
 from training.data.card import DataCard, card
 from training.data.records import Example
 from training.data.splits import refuse_leaks, sample, shared_sources, split, without
@@ -51,6 +51,7 @@ class SftSettings:
     :param spectra: a folder with the spectra that rows of ours only name, to draw their pictures from
     :param task_files: a folder with task files of one's own
     :param test: test data; examples of its spectra are refused, or dropped with ``drop_leaks``
+    :param skip_damaged: examples with damaged text (``training.data.damage``) are dropped; they are counted in any case
     :param output: the folder of the run
     :param with_tool: train with the tool; without it the thoughts and the answer are one turn
     :param trajectories: learn from so many, selected by ``seed`` with each task and label in the same share; None:
@@ -80,6 +81,7 @@ class SftSettings:
     task_files: str | None = None
     test: Texts = ()
     drop_leaks: Flag = False
+    skip_damaged: Flag = False
     seed: Whole = 42
     with_tool: Flag = True
     trajectories: AtLeast1OrNull = None
@@ -140,6 +142,8 @@ def prepare(settings: SftSettings, renderer: Renderer | None, progress: Progress
     spectra = Path(settings.spectra).expanduser() if settings.spectra else None
     tasks = tasks_with(settings.task_files)
     read_examples: Sequence[Example] = examples(settings.data, tasks, spectra=spectra, dropped=dropped)
+    if settings.skip_damaged:
+        read_examples = without_damaged(read_examples, dropped)
     if settings.test:
         read_examples = _without_test(read_examples, settings, spectra, dropped, tasks)
     kept: list[Example] = []

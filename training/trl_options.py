@@ -141,7 +141,7 @@ _GRPO: Mapping[str, str] = {
     "scale_rewards": "scale",
     "temperature": "temperature",
     "top_p": "top_p",
-    "max_completion_length": "turn_tokens",
+    "max_completion_length": "response_tokens",
     "mask_truncated_completions": "mask_unfinished",
     "disable_dropout": deferred("sampling and training must give the same probabilities"),
     "log_completions": "traces",

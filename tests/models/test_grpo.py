@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,11 +30,13 @@ from tests.models.support.learned_traces import inspected, shown
 from tests.models.support.rollouts import log_probabilities, runs, settings_for
 from training.data import questions
 from training.data.records import Question
-from training.grpo import evidence
+from training.grpo import evidence, generators
 from training.grpo.generators import TransformersGenerator, forbidden_ids
 from training.grpo.learning import arguments_of, train, trainer_of
 from training.grpo.rollout import Continuation, Limits, Request, Rollout, continue_rollouts, run_rollouts
+from training.grpo.round import RoundBatch, RoundRunner
 from training.grpo.settings import GrpoSettings
+from training.grpo.trainer import _weigh
 from training.miniature.examples import Errors, phrases, script_of, texts
 from training.miniature.examples import inspected as inspected_by_script
 from training.miniature.model import model_for, processor_for, shrunk
@@ -41,7 +44,7 @@ from training.miniature.spectra import questions as miniature_questions
 from training.miniature.stages import SCALES
 from training.model import Loaded, load
 from training.render import END, Rendered, Renderer
-from training.reward import score
+from training.reward import Reward, score
 from training.run import Run
 from training.settings import ModelSettings, to_yaml
 from training.sft import SftSettings
@@ -238,6 +241,88 @@ def test_the_grpo_loss_is_the_mean_over_trajectories_of_their_means(one_round: R
     assert loss == pytest.approx(-float(output["advantages"].mean()), abs=1e-5)
 
 
+@pytest.mark.parametrize("per_device", [4, 1])
+@pytest.mark.parametrize("loss", ["grpo", "dapo", "bnpo", "dr_grpo"])
+def test_the_mean_of_the_loss_is_over_the_groups_with_spread(one_round: Round, loss: str, per_device: int) -> None:
+    """One update of a round of which the second group does not count, in forward passes of 4 or 1; by hand.
+
+    Of `dr_grpo` a trajectory's sum is divided by the longest trajectory, not by the longest turn.
+    """
+    import torch
+    from trl.trainer.utils import split_pixel_values_by_grid, split_tensor_dict, unsplit_pixel_values_by_grid
+
+    trainer = one_round.trainer
+    counts = torch.tensor([True] * 4 + [False] * 4)
+    output = {name: value for name, value in one_round.output.items() if name != "old_per_token_logps"}
+    output |= {"counts": counts, "tool_mask": output["tool_mask"] * counts[:, None]}
+    output["num_items_in_batch"] = (output["tool_mask"] * output["completion_mask"]).sum()
+    # Equal lengths would hide what is divided by what; this advantage is no mean of zero.
+    output["advantages"] = torch.tensor([1.0, -0.5, 2.0, 0.25, 0.0, 0.0, 0.0, 0.0])
+    number = 8 // per_device
+    parts = split_tensor_dict(split_pixel_values_by_grid(output), number)
+    buffered = [unsplit_pixel_values_by_grid(part) for part in parts]
+    args = trainer.args
+    before = args.gradient_accumulation_steps, args.steps_per_generation
+    args.gradient_accumulation_steps = args.steps_per_generation = number
+    trainer.current_gradient_accumulation_steps, trainer.loss_type = number, loss
+    try:
+        _weigh(trainer, buffered)
+        measured = sum(trainer.compute_loss(trainer.model, part).item() for part in buffered)
+    finally:
+        args.gradient_accumulation_steps, args.steps_per_generation = before
+        trainer.loss_type = "dapo"
+    advantages, tokens = output["advantages"][:4], spoken_of(one_round)[:4].sum(1)
+    assert len(set(tokens.tolist())) > 1
+    by_token = float((advantages * tokens).sum() / tokens.sum())
+    expected = {
+        "grpo": float(advantages.mean()),
+        "dapo": by_token,
+        "bnpo": by_token if per_device == 4 else float(advantages.mean()),
+        "dr_grpo": float((advantages * tokens).mean() / 1500),
+    }
+    assert measured == pytest.approx(-expected[loss], abs=1e-5)
+
+
+def test_a_round_is_weighed_before_it_is_learned_from(one_round: Round, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TRL shuffles trajectories over the updates: in each, weight times the share that counts is 1."""
+    trainer = one_round.trainer
+    settings = replace(trainer.runner._settings, filter_groups=True)
+    given = [Reward(value, "YES", True) for value in (1.0, 0.0, 1.0, 0.8, 1.0, 1.0, 1.0, 1.0)]
+    monkeypatch.setattr(trainer.runner, "_settings", settings)
+    monkeypatch.setattr(trainer.runner, "_rewards", lambda *_: given)
+    monkeypatch.setattr(trainer, "_buffered_inputs", None)
+    monkeypatch.setattr(trainer, "loss_type", "grpo")
+    rows = [dict(trainer.train_dataset[place]) for place in (0, 0, 0, 0, 1, 1, 1, 1)]
+    trainer._prepare_inputs(rows)
+    parts, each = trainer._buffered_inputs, trainer.args.gradient_accumulation_steps
+    assert (len(parts), each) == (4, 2)
+    assert sum(int(part["counts"].sum()) for part in parts) == 4
+    for start in (0, 2):
+        update = parts[start : start + each]
+        share = sum(float(part["counts"].float().mean()) for part in update) / each
+        assert {part["weight"] for part in update} == {1 / share if share else 1.0}
+    for part in parts:
+        assert ((part["tool_mask"] * part["completion_mask"]).sum(1) > 0).tolist() == part["counts"].tolist()
+
+
+def test_groups_of_all_processes_are_weighed_together() -> None:
+    """This process has none of the first update's groups with spread, the other one all; of the second, a half."""
+    import torch
+
+    other = torch.tensor([1.0, 0.5])
+    trainer = SimpleNamespace(
+        args=SimpleNamespace(gradient_accumulation_steps=2),
+        loss_type="grpo",
+        accelerator=SimpleNamespace(reduce=lambda shares, reduction: (shares + other) / 2),
+    )
+    parts = [{"counts": torch.tensor(row)} for row in ([False], [False], [True], [False])]
+    _weigh(trainer, parts)
+    assert [part["weight"] for part in parts] == [2.0, 2.0, 2.0, 2.0]
+    other[:] = 0
+    _weigh(trainer, parts)
+    assert [part["weight"] for part in parts] == [1.0, 1.0, 4.0, 4.0]
+
+
 def test_evidence_on_trial_changes_the_rewards_alone(
     one_round: Round,
     tiny_model: Path,
@@ -399,6 +484,30 @@ def learned(
 ) -> Run:
     settings = settings_for(tiny_model, data, tmp_path_factory.mktemp("learned") / "run")
     return train(settings, question_list)
+
+
+@pytest.mark.parametrize("mini_batch", [1, 2])
+def test_the_gap_to_the_generator_is_logged_without_a_correction(
+    mini_batch: int, settings: GrpoSettings, question_list: list[Question], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Probabilities as of another engine, each 0.25 lower; with two updates per round, or one, and without any loss."""
+    monkeypatch.setattr(generators, "CachedGeneration", partial(generators.CachedGeneration, logprobs=True))
+    run = RoundRunner.run
+
+    def shifted(*arguments: Any) -> RoundBatch:
+        batch = run(*arguments)
+        assert batch.logprobs is not None
+        lower = [[value - 0.25 for value in row] for row in batch.logprobs]
+        lower[0][batch.spoken[0].index(1)] = math.nan  # the engine could not give it
+        return replace(batch, logprobs=lower)
+
+    monkeypatch.setattr(RoundRunner, "run", shifted)
+    for number, more in enumerate(({}, {"turn_tokens": 4, "mask_unfinished": True})):
+        changed = replace(settings, rounds=1, mini_batch=mini_batch, output=f"{settings.output}-{number}", **more)
+        (line,) = train(changed, question_list).logged()
+        # Tokens of pictures were left out of the generator's distribution, and the updates move the model.
+        assert line["vllm_gap"] == pytest.approx(0.25, abs=2e-3)
+        assert (line["grad_norm"] == 0) == bool(more)
 
 
 @pytest.mark.parametrize("option", ["mask_unfinished", "filter_groups"])

@@ -70,7 +70,7 @@ def test_table_and_curves_are_written(proof: tuple[Path, dict[str, object], floa
     table = (folder / "table.md").read_text("utf-8")
     assert table == result["table"]
     assert "SFT + GRPO, no tool" in table
-    assert "Corrected traces teach better than drafts" in table
+    assert "Corrected text teaches better than drafted text of the same answer" in table
     assert "states its shape" in table
     assert [claim["holds"] for claim in result["claims"]] == [False] * len(CLAIMS)
     assert "simulated" in table

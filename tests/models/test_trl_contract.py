@@ -18,6 +18,7 @@ pytest.importorskip("trl")
 OVERRIDDEN = {
     "_generate_and_score_completions": ("self", "inputs"),
     "_generate": ("self", "prompts"),
+    "_prepare_inputs": ("self", "generation_batch"),
     "_get_per_token_logps_and_entropies": ("self", "model"),
     "_compute_loss": ("self", "model", "inputs"),
     "log": ("self", "logs", "start_time"),
@@ -26,9 +27,9 @@ OVERRIDDEN = {
 """Methods of ``GRPOTrainer`` that ``training.grpo.learning`` replaces, with their first parameters."""
 READ_FROM_GRPO = (
     *("self._metrics", "self._last_loaded_step", "self.vllm_generation", "self.eos_token_ids", "self.tools"),
-    *("self._dist = ", "summon_full_params(self.model_wrapped, recurse=False)"),
     *("self.current_gradient_accumulation_steps", "tool_mask", "completion_mask", "old_per_token_logps"),
-    *("clip_ratio/low_mean", "clip_ratio/high_mean", "sampling/sampling_logp_difference/mean", "step_time"),
+    *("clip_ratio/low_mean", "clip_ratio/high_mean", "sampling_per_token_logps", "step_time"),
+    *("self._buffered_inputs", "self.loss_type", "per_token_loss.size(0) * self.max_completion_length"),
 )
 READ_FROM_SFT = ("self._total_train_tokens", '"num_tokens"')
 READ_FROM_VLLM = (

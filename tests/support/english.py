@@ -162,6 +162,9 @@ NO_MESSAGES: dict[str, set[str]] = {
     },
     "agent/trust/suspension.py": {"new case "},
     "training/cli/model.py": {"hf upload "},
+    "training/data/damage.py": {
+        *("lost characters (U+FFFD)", "control characters", "UTF-8 read in another encoding (as Ã… for Å)"),
+    },
     "training/data/trajectory_rows.py": {"its form is not the published one"},
     "training/model.py": {"Found missing adapter keys"},
     "training/model_card/repository.py": {" filter=lfs diff=lfs merge=lfs -text\n"},

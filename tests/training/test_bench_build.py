@@ -255,9 +255,32 @@ def test_too_few_hard_negatives_give_status_1_and_no_files(archive, tmp_path, ca
     assert "of 26 hard negatives" in printed
     assert "lower --keep, or let --fill" in printed
     assert not list(tmp_path.iterdir())
+    assert command(*options(archive, tmp_path / "none"), "--weak", weak, "--fill", "--test-ratio", "1:9") == 1
+    filled = capsys.readouterr().out
+    assert "of 42 negatives, " in filled
+    assert "found 30 of" in filled
+    assert "let --fill" not in filled
+    assert not (tmp_path / "none").exists()
     assert command(*options(archive, tmp_path), "--weak", weak, "--fill") == 0
     random = json.loads((tmp_path / "build_cv.json").read_text())["parts"]
     assert random["train"]["random"] + random["test"]["random"] == 26 - accepted_in(printed)
+
+
+def test_without_torch_fill_takes_random_negatives_and_the_card_says_so(archive, tmp_path, monkeypatch):
+    monkeypatch.setattr(bench_build, "find_spec", lambda name: None)
+    with pytest.raises(CannotRun, match="or take random negatives, marked, with --fill"):
+        command(*options(archive, tmp_path))
+    assert command(*options(archive, tmp_path), "--fill", "--test-ratio", "1:3") == 0
+    parts = json.loads((tmp_path / "build_cv.json").read_text())["parts"]
+    assert [parts[part]["random"] for part in ("train", "test")] == [6, 12]
+    assert [parts[part]["hard"] for part in ("train", "test")] == [0, 0]
+    assert "none, because torch is not installed" in (tmp_path / "card_cv.md").read_text()
+
+
+def test_a_folder_that_cannot_be_written_is_refused_at_once(archive, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CannotRun, match="file: found no folder that can be written to"):
+        command(*options(archive, tmp_path / "file" / "out"), "--fill")
 
 
 def accepted_in(printed: str) -> int:

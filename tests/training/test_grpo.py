@@ -20,10 +20,12 @@ from agent.tasks import load
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Answer, Zoom
 from agent.trajectory.tags import turn_text
+from app import main
 from tests.support.training_data import Script, Scripted, question, renderer, star
+from training.environment import generation_problem
 from training.grpo.rollout import GeneratedTurn, Limits, Request, Rollout, run_rollouts
 from training.grpo.round import TrajectoryMetrics, round_metrics, validation_metrics
-from training.grpo.settings import GrpoSettings, VllmSettings, batches, derived_seed, rounds, schedule
+from training.grpo.settings import Engine, GrpoSettings, VllmSettings, batches, derived_seed, rounds, schedule
 from training.render import IMAGE, Renderer
 from training.reward import Reward, score
 from training.settings import ModelSettings, SettingsError, from_mapping, read
@@ -212,6 +214,34 @@ def test_shipped_settings_have_the_published_values(name: str) -> None:
     assert not settings.mask_unfinished
     assert not settings.filter_groups
     assert settings.warmup == 0
+    # Stated in the file: the default is another.
+    assert yaml.safe_load((CONFIGS / name).read_text("utf-8"))["vllm"]["correction"] == "none"
+    assert settings.vllm.correction == "none"
+    assert VllmSettings().correction == "token_truncate"
+
+
+@pytest.mark.parametrize("path", [*LAUNCH, *SHIPPED, *CONFIGS.glob("sft_*.yaml")], ids=lambda path: path.stem)
+def test_files_that_have_not_been_run_say_so_in_their_first_line(path: Path) -> None:
+    assert path.read_text("utf-8").startswith("# NOT YET RUN")
+
+
+@pytest.mark.parametrize("mode", ["none", "colocate", "server"])
+@pytest.mark.parametrize("fsdp", [None, "false", "true", "1"])
+def test_the_trained_model_cannot_generate_under_fsdp(
+    mode: Engine, fsdp: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Refused before the data, which is not there, and before torch, which need not be there."""
+    monkeypatch.delenv("ACCELERATE_USE_FSDP", raising=False)
+    if fsdp:
+        monkeypatch.setenv("ACCELERATE_USE_FSDP", fsdp)
+    bad = mode == "none" and fsdp in ("true", "1")
+    assert bool(generation_problem(mode, {})) == bad
+    assert bool(generation_problem(mode, {"fsdp": "full_shard"})) == (mode == "none")
+    options = ["--set", f"vllm.mode={mode}", "--data", str(tmp_path / "none"), "--dry-run"]
+    assert main(["grpo", "--config", "grpo_qwen2_5_vl_7b", *options]) == 2
+    problem = capsys.readouterr().err
+    assert problem.count("\n") == 1
+    assert ("found none under FSDP" in problem) == bad
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

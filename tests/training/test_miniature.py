@@ -22,7 +22,7 @@ from training.bench.answers import Answers, Run, place
 from training.bench.outcomes import Outcome
 from training.data.records import Question
 from training.miniature.examples import HABIT, Errors, Script, inspected, phrases, practised, script_of, texts
-from training.miniature.results import Behaviour, Claim, Line, behaviour_of, difference, table
+from training.miniature.results import CLAIMS, Behaviour, Claim, Line, behaviour_of, difference, table
 from training.miniature.spectra import LINES, PAIRS, TASKS, Part, practice_spectrum, questions, spectrum_of
 from training.miniature.stages import SCALES
 from training.reward import score
@@ -151,6 +151,21 @@ def test_a_misread_draft_states_and_answers_the_opposite() -> None:
     assert (pair.yes if question.label == "YES" else pair.no) not in stated
 
 
+@pytest.mark.parametrize("errors", [Errors(misread=1.0), Errors(astray=1.0), Errors(misread=1.0, astray=1.0)])
+def test_a_draft_of_which_only_the_answer_is_corrected_keeps_its_text(errors: Errors) -> None:
+    """Thoughts and zooms are those of the draft, the answer is that of the corrected trace."""
+    for number, question in enumerate(questions("sft", 6)):
+        draft, partly = (
+            inspected(question, script_of(question, number, errors, right), same, with_tool=True).trajectory
+            for right in (False, True)
+        )
+        assert partly.steps[:-1] == draft.steps[:-1]
+        assert partly.answer is not None
+        assert draft.answer is not None
+        assert partly.answer.verdict == question.label
+        assert (draft.answer.verdict == question.label) == (errors.misread == 0)
+
+
 def test_a_draft_that_goes_astray_zooms_on_a_line_that_says_nothing_first() -> None:
     question = questions("sft", 1)[0]
     script = script_of(question, 0, Errors(astray=1.0))
@@ -176,16 +191,18 @@ def test_phrases_are_in_the_texts_word_for_word() -> None:
     assert not missing
 
 
+LINES_OF_TWO = [
+    Line(
+        *("sft", seed, 200, 1.0, 0.5 + seed / 10, 0.6, 0.7, 0.6, 0.8, 2.0),
+        right={"mini_disc": 0.5 + seed / 5, "mini_broad": 1.0},
+        behaviour=Behaviour(red=0.25 + seed / 2, stated=0.8 if seed else None),
+    )
+    for seed in (0, 1)
+]
+
+
 def test_the_table_has_a_mean_for_several_seeds() -> None:
-    lines = [
-        Line(
-            *("sft", seed, 200, 1.0, 0.5 + seed / 10, 0.6, 0.7, 0.6, 0.8, 2.0),
-            right={"mini_disc": 0.5 + seed / 5, "mini_broad": 1.0},
-            behaviour=Behaviour(red=0.25 + seed / 2, stated=0.8 if seed else None),
-        )
-        for seed in (0, 1)
-    ]
-    text = table(lines)
+    text = table(LINES_OF_TWO)
     assert re.search(r"\| SFT \| 1 \| 100\.0 \| 0\.600 \| 60\.0 \| 70\.0 \[60\.0, 80\.0\] \| 2\.00 \| 75 \|", text)
     assert re.search(r"\| \*\*SFT\*\* \| mean \| 100\.0 \| 0\.550 \| 60\.0 \| 70\.0 \| 2\.00 \| 50 \|", text)
     assert "| SFT | 60 | – | 100 | 80 | – |" in text
@@ -248,6 +265,10 @@ def test_a_difference_has_the_f1_of_each_seed_and_an_interval_over_seeds_and_que
         return 100 * sum(values) / 2
 
     assert found.seeds == pytest.approx([f1(outcomes["grpo", seed]) - f1(outcomes["sft", seed]) for seed in (0, 1)])
+    assert found.accuracy == pytest.approx((10.0, 15.0))
+    headings, _, row = table(LINES_OF_TWO, [replace(found, claim=CLAIMS[0])]).split("\n\n")[2].splitlines()
+    assert "| accuracy, each seed | accuracy, mean |" in headings
+    assert "| +10.0, +15.0 | +12.5 |" in row
     assert found.lo is not None
     assert found.hi is not None
     assert 4 < found.lo < found.mean < found.hi < 22

@@ -19,6 +19,7 @@ from PIL import Image
 
 from agent.plot import pixels_sha256
 from agent.spectrum import Spectrum
+from agent.tasks import load
 from agent.tool import TOOL_BLOCK, TOOL_SCHEMA
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Answer, Think, Zoom
@@ -36,8 +37,13 @@ from tests.support.training_data import (
     specvi_row,
 )
 from training.data import DataError, Dropped, card, examples, questions
-from training.data.records import Example
+from training.data.damage import KINDS, damage
+from training.data.records import Example, Question
 from training.data.rows import rows
+from training.grpo.learning import prepare as prepare_questions
+from training.grpo.settings import GrpoSettings
+from training.settings import ModelSettings
+from training.sft import SftSettings, prepare
 
 
 @pytest.fixture(scope="module")
@@ -502,6 +508,76 @@ def test_tokens_are_counted_if_a_counter_is_given() -> None:
     tokens = card(some_examples(), lambda example: 100 * len(example.key) + int(example.key[-1]), limit=501).tokens
     assert tokens is not None
     assert (tokens.spread.quantiles[0], tokens.spread.quantiles[-1], tokens.too_long) == (500.0, 503.0, 2)
+
+
+LOST, CONTROL, RECODED = KINDS
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("broad H\ufffd at 6563 Å", (LOST,)),
+        ("H\x03 in emission", (CONTROL,)),
+        ("6563 Ã… wide", (RECODED,)),
+        ("6563 Ã\x85 wide", (CONTROL, RECODED)),
+        ("4861 â„«, HÎ²", (RECODED,)),
+        ("itâ€™s 10 Â± 2 锟斤拷", (RECODED,)),
+        ("4000 Å–5000 Å ± 3 Å², “Hβ”—λ 4861…\t→ C₂ naïve é, Ångström’s\r\n谱线", ()),
+    ],
+)
+def test_damaged_text_is_found_wherever_the_model_reads_it(text: str, kinds: tuple[str, ...]) -> None:
+    trace = a_trace(a_spectrum())
+    first, *others = trace.steps
+    zoom = next(step for step in trace.steps if isinstance(step, Zoom))
+    for damaged in (
+        replace(trace, prompt=text),
+        trace.with_steps([replace(first, text=text), *others]),
+        trace.with_steps([replace(step, observation=text) if step is zoom else step for step in trace.steps]),
+        trace.with_steps(
+            [
+                replace(step, arguments={**zoom.arguments, "label": text}) if step is zoom else step
+                for step in trace.steps
+            ]
+        ),
+        trace.with_steps(
+            [replace(step, explanation=text) if isinstance(step, Answer) else step for step in trace.steps]
+        ),
+    ):
+        assert damage(example(0, damaged)) == kinds
+    asked = Question("key", "source", load()["cv"].with_prompt(text), "YES", "", None, False, a_spectrum)
+    assert damage(asked) == kinds
+    # What the model does not read does not count.
+    assert damage(example(0, replace(trace, spectrum_name="\ufffd.fits"))) == ()
+
+
+def test_damaged_rows_are_counted_and_can_be_left_out(tmp_path: Path) -> None:
+    """A row of the published set that cannot be repaired, a repaired one, and a lone surrogate."""
+    lost = published_row()
+    lost["conversations"][2]["value"] = lost["conversations"][2]["value"].replace("Look", "Look \x02\ud83d")
+    published_folder(tmp_path / "set", [lost, published_row(source_name="spec-55886-GAC_sp02-179.fits.gz")])
+    settings = SftSettings(ModelSettings("base"), str(tmp_path / "run"), (str(tmp_path / "set"),))
+    found = prepare(settings, None).card
+    assert (found.damaged_rows, found.damaged) == (1, {LOST: 1})
+    assert "2 examples of 2 spectra; 1 with damaged text; nothing left out." in found.text()
+    assert f"| {LOST} | 1 |" in found.markdown()
+    left = prepare(replace(settings, skip_damaged=True), None)
+    assert [example.source for example in left.examples] == ["spec-55886-GAC_sp02-179.fits"]
+    assert [(row.reason, row.rows) for row in left.card.dropped] == [(f"damaged text: {LOST}", 1)]
+    assert left.card.damaged_rows == 0
+    published_folder(tmp_path / "other", [lost])
+    with pytest.raises(DataError, match="skip_damaged: found damaged text in every row"):
+        prepare(replace(settings, data=(str(tmp_path / "other"),), skip_damaged=True), None)
+
+
+def test_damaged_questions_can_be_left_out(tmp_path: Path) -> None:
+    first, second = a_spectrum("1.fits"), a_spectrum("2.fits")
+    damaged = a_trace(second, prompt=f"{PROMPT} Ã…", task="wd", label="NO")
+    path = own_lines(tmp_path / "questions.jsonl", (a_trace(first, label="YES"), first), (damaged, second))
+    settings = GrpoSettings(ModelSettings("base"), "run", (str(path),))
+    assert prepare_questions(settings).card.damaged == {RECODED: 1}
+    left = prepare_questions(replace(settings, skip_damaged=True))
+    assert [question.task.key for question in left.questions] == ["cv"]
+    assert left.card.dropped[0].reason == f"damaged text: {RECODED}"
 
 
 def test_dropped_rows_are_counted_by_reason() -> None:

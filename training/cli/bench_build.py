@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentTypeError
 from dataclasses import dataclass
 from functools import partial
@@ -70,8 +71,8 @@ def run(arguments: Options) -> int:
 
     task = _task(arguments)
     try:
+        _check_folder(arguments.out)
         weak = _weak(arguments, task)
-        arguments.out.mkdir(parents=True, exist_ok=True)
         placed = record.placed(arguments.out, task.key)
         recipe = _recipe(arguments, task)
         built, description = _built(arguments, recipe, task, placed, weak)
@@ -86,6 +87,13 @@ def run(arguments: Options) -> int:
     text = record.markdown(description, task)
     print_result(arguments, {"built": True, **description}, f"{text}\n{arguments.out}")
     return DONE
+
+
+def _check_folder(folder: Path) -> None:
+    """:raises CannotRun: the folder could not be written, which would come to light after all the work"""
+    nearest = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise CannotRun(tr("--out: {folder}: found no folder that can be written to", folder=nearest))
 
 
 def _task(arguments: Options) -> Task:
@@ -129,15 +137,17 @@ def _built(
 
 def _weak(arguments: Options, task: Task) -> WeakClassifier:
     from training.specialist import SpecialistSettings
-    from training.specialist.weak_classifier import Predictions, TrainedClassifier
+    from training.specialist.weak_classifier import NoClassifier, Predictions, TrainedClassifier
 
     if arguments.weak is not None:
         return Predictions(arguments.weak, task)
     if find_spec("torch") is None:
+        if arguments.fill:
+            return NoClassifier()
         raise CannotRun(
             tr(
                 "the weak classifier is trained with torch, which is not installed: pip install "
-                "'spec-o3[train]', or bring predictions with --weak"
+                "'spec-o3[train]', bring predictions with --weak, or take random negatives, marked, with --fill"
             )
         )
     return TrainedClassifier(task, SpecialistSettings(seed=arguments.seed))
@@ -184,7 +194,7 @@ def _write(folder: Path, built: Built, task: Task, description: dict[str, Any]) 
     from agent.json_lines import write_atomic
     from training.bench.build import record
 
-    (folder / "data").mkdir(exist_ok=True)
+    (folder / "data").mkdir(parents=True, exist_ok=True)
     done = 0
     with ProgressBar(len(built.train) + len(built.test), tr("writing")) as bar:
 
@@ -202,9 +212,23 @@ def _write(folder: Path, built: Built, task: Task, description: dict[str, Any]) 
 
 def _wanting(built: Built, recipe: Recipe) -> str:
     needed = sum(built.needed.values())
-    text = tr(
+    if recipe.fill:
+        random = sum(selected.negative == "random" for selected in (*built.train, *built.test))
+        return tr(
+            "found {found} of {needed} negatives, {random} of them random, and no more candidates; {missing} are "
+            "missing (train {train}, test {test}), and nothing is written. Name more --candidates, or ask for fewer "
+            "with --train-ratio and --test-ratio",
+            found=needed - built.short,
+            needed=needed,
+            random=random,
+            missing=built.short,
+            train=built.missing("train"),
+            test=built.missing("test"),
+        )
+    return tr(
         "found {found} of {needed} hard negatives: {accepted} of {scored} candidates have P > "
-        "{keep:g}; {missing} are missing (train {train}, test {test}), and nothing is written. ",
+        "{keep:g}; {missing} are missing (train {train}, test {test}), and nothing is written. Name more "
+        "--candidates, lower --keep, or let --fill take random ones, marked",
         found=needed - built.short,
         needed=needed,
         accepted=built.accepted,
@@ -214,6 +238,3 @@ def _wanting(built: Built, recipe: Recipe) -> str:
         train=built.missing("train"),
         test=built.missing("test"),
     )
-    if recipe.fill:
-        return text + tr("Name more --candidates: there were not enough for --fill either")
-    return text + tr("Name more --candidates, lower --keep, or let --fill take random ones, marked")

@@ -65,7 +65,7 @@ def settings_of(arguments: Options) -> GrpoSettings:
 
 
 def _run(arguments: Options, settings: GrpoSettings) -> int:
-    from training.environment import is_first_process, missing, vllm_missing
+    from training.environment import generation_problem, is_first_process, missing, vllm_missing
     from training.grpo.learning import prepare, processes
     from training.grpo.settings import batches, rounds
     from training.run import Run
@@ -73,6 +73,8 @@ def _run(arguments: Options, settings: GrpoSettings) -> int:
     from training.trl_options import check
 
     check("grpo", {} if arguments.dry_run and missing() else settings.trl, settings.report_to)
+    if problem := generation_problem(settings.vllm.mode, settings.trl):
+        raise SettingsError(problem)
     if not arguments.dry_run and (problem := vllm_missing(settings.vllm.mode)):
         raise SettingsError(problem)
     start = start_of(arguments, Run(Path(settings.output)))

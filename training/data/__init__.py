@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from training.data.card import DataCard, card
+from training.data.damage import without_damaged
 from training.data.reading import examples, questions, tasks_with
 from training.data.records import DataError, Dropped, source_of
 from training.data.splits import refuse_leaks, shared_sources, split, without
@@ -27,4 +28,5 @@ __all__ = [
     "split",
     "tasks_with",
     "without",
+    "without_damaged",
 ]

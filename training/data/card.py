@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from agent.tables import markdown_table
+from training.data.damage import damage
 from training.data.records import Dropped, Example
 from training.data.splits import AnyRecord, label_of, task_of
 
@@ -80,6 +81,8 @@ class DataCard:
     """The content of the records.
 
     ``trajectories`` and ``tokens`` are None without trajectories, or without a tokenizer; ``snr`` if no row has it.
+
+    :param damaged: rows with damaged text, by kind (``training.data.damage``); ``damaged_rows``: with any
     """
 
     kind: str
@@ -91,6 +94,8 @@ class DataCard:
     snr: Spread | None
     trajectories: TrajectoryStatistics | None
     tokens: Tokens | None
+    damaged_rows: int
+    damaged: Mapping[str, int]
     dropped: Sequence[LeftOut]
 
     def to_json(self) -> dict[str, Any]:
@@ -123,6 +128,7 @@ def card(
     """
     examples = [record for record in records if isinstance(record, Example)]
     classes: dict[str, Counter[str]] = defaultdict(Counter)
+    damaged = [kinds for record in records if (kinds := damage(record))]
     for record in records:
         classes[task_of(record)][label_of(record) or "none"] += 1
     return DataCard(
@@ -135,6 +141,8 @@ def card(
         snr=_spread([record.snr for record in records if record.snr is not None]),
         trajectories=_statistics(examples) if examples else None,
         tokens=_tokens(examples, tokens, limit) if examples and tokens is not None else None,
+        damaged_rows=len(damaged),
+        damaged=_ordered(Counter(kind for kinds in damaged for kind in kinds)),
         dropped=_left_out(dropped),
     )
 
@@ -253,6 +261,8 @@ def _summary(card: DataCard) -> str:
         clauses.append(f"{card.trajectories.refused_calls:,} calls that the tool refused")
     if card.tokens and card.tokens.limit is not None:
         clauses.append(f"{card.tokens.too_long:,} longer than {card.tokens.limit:,} tokens")
+    if card.damaged_rows:
+        clauses.append(f"{card.damaged_rows:,} with damaged text")
     left_out = sum(reason.rows for reason in card.dropped)
     clauses.append(f"{left_out:,} left out" if left_out else "nothing left out")
     return "; ".join(clauses) + "."
@@ -274,6 +284,8 @@ def _tables(card: DataCard) -> Iterator[_Table]:
         yield _Table("Spread", heads, [_spread_text(name, spread) for name, spread in spreads])
     if card.trajectories is not None:
         yield from _trajectory_tables(card.trajectories)
+    if card.damaged:
+        yield _counts("Damaged text", "what", card.damaged)
     if card.dropped:
         rows = [[row.reason, f"{row.rows:,}", ", ".join(row.named)] for row in card.dropped]
         yield _Table("Left out", ["why", "rows", "e.g."], rows)

@@ -56,8 +56,8 @@ def forbidden_ids(tokenizer: Any) -> list[int]:
 
 
 class TransformersGenerator:
-    """Generation by the trained model itself. Under DeepSpeed and FSDP each process gathers all weights for the
-    duration of a round, and then generates on its own.
+    """Generation by the trained model itself. Under DeepSpeed each process gathers all weights for the duration of a
+    round, and then generates on its own; under FSDP it cannot (``training.environment.generation_problem``).
 
     :param trainer: TRL's ``GRPOTrainer``
     :param at_once: conversations per batch
@@ -90,7 +90,6 @@ class TransformersGenerator:
                 trainer.accelerator,
                 gradient_checkpointing_kwargs=trainer.args.gradient_checkpointing_kwargs,
             ) as model,
-            trainer._dist.summon_full_params(trainer.model_wrapped, recurse=False),
             trainer.accelerator.autocast(),
         ):
             processor = trainer.processing_class

@@ -15,10 +15,10 @@ from agent import tool
 from agent.language import tr
 from agent.policies.local.model import source
 from training.data import DataCard as DataCard
-from training.data import DataError, Dropped, card, questions, refuse_leaks, tasks_with, without
+from training.data import DataError, Dropped, card, questions, refuse_leaks, tasks_with, without, without_damaged
 from training.data.records import Question
 from training.data.splits import label_of, task_of
-from training.environment import is_first_process, launch_problem
+from training.environment import generation_problem, is_first_process, launch_problem
 from training.grpo.generators import RoundGenerator, TransformersGenerator
 from training.grpo.round import RoundRunner
 from training.grpo.settings import GrpoSettings, batches, rounds, schedule
@@ -56,7 +56,8 @@ def train(
     """Train by inspecting ``questions`` and return the finished run. With several processes all of them call it.
 
     :param validation: questions that are never learned from; the weights that did best on them are the result
-    :raises SettingsError: a round cannot be divided so, or does not fit the model's context
+    :raises SettingsError: a round cannot be divided so, does not fit the model's context, or cannot be generated as
+        the processes were launched
     :raises ModelError: the model cannot be loaded, or does not fit
     :raises RunError: the folder holds a run, unless ``start`` says what to do with it
     """
@@ -65,6 +66,8 @@ def train(
 
     if problem := launch_problem():
         raise ModelError(problem)
+    if problem := generation_problem(settings.vllm.mode, settings.trl):
+        raise SettingsError(problem)
     total = rounds(settings, len(questions))
     _check_context(settings)
     run = Run(Path(settings.output))
@@ -129,7 +132,8 @@ def arguments_of(settings: GrpoSettings, total: int) -> GRPOConfig:
         scale_rewards=settings.scale,
         temperature=settings.temperature,
         top_p=settings.top_p,
-        max_completion_length=settings.turn_tokens or settings.response_tokens,
+        # Only `dr_grpo` reads it, as the longest trajectory; a turn has its own limit in each request.
+        max_completion_length=settings.response_tokens,
         # Sampling and training must give the same probabilities under the same weights.
         disable_dropout=True,
         bf16=dtype == "bfloat16",
@@ -280,6 +284,8 @@ def prepare(settings: GrpoSettings) -> Prepared:
         raise DataError(tr("data: found nothing, expected SpecVI Parquet, JSON lines or spectra (--data)"))
     dropped: list[Dropped] = []
     usable = _questions(settings, settings.data, "train", dropped)
+    if settings.skip_damaged:
+        usable = without_damaged(usable, dropped)
     validation = _questions(settings, settings.validation, "train", [])
     for others in (_questions(settings, settings.test, "test", []), validation):
         if settings.drop_leaks:

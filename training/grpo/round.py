@@ -155,11 +155,17 @@ Rows = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class RoundBatch:
-    """A round in the form that TRL takes; each list has one element per trajectory."""
+    """A round in the form that TRL takes; each list has one element per trajectory.
+
+    :param spoken: 1 at the assistant's tokens of the completion; ``learned``: those of them that carry a loss
+    :param counts: whether it counts in the mean of the loss
+    """
 
     prompt_ids: list[list[int]]
     completion_ids: list[list[int]]
     spoken: list[list[int]]
+    learned: list[list[int]]
+    counts: list[bool]
     completions: list[list[dict[str, str]]]
     logprobs: list[list[float]] | None
     rewards: list[float]
@@ -201,9 +207,10 @@ class RoundRunner:
             self.numbers |= evidence_metrics(outcomes)
         if save_traces:
             self._save_traces(rollouts, rewards, evidence)
-        learned = self._learned(outcomes, PartialState().process_index * len(rollouts), rollouts)
+        counts = self._counts(outcomes, PartialState().process_index * len(rollouts), len(rollouts))
+        learned = [count and self._may_learn(rollout) for count, rollout in zip(counts, rollouts, strict=True)]
         self.numbers["masked"] = fmean(not learns for learns in gathered(learned))
-        return _for_trl(rollouts, rewards, learned)
+        return _for_trl(rollouts, rewards, learned, counts)
 
     def validate(self, questions: Sequence[Question], writer: RoundGenerator) -> dict[str, float | None]:
         """Inspect each question once, greedily, and return the numbers; several processes share the questions.
@@ -255,20 +262,24 @@ class RoundRunner:
             rewards.append(replace(reward, score=reward.score + settings.evidence) if holds else reward)
         return rewards
 
-    def _learned(self, outcomes: Sequence[TrajectoryMetrics], first: int, rollouts: Sequence[Rollout]) -> list[bool]:
-        """Return which trajectories of this process carry a loss.
+    @property
+    def filters(self) -> bool:
+        """Whether groups without spread do not count."""
+        return self._settings.filter_groups
+
+    def _counts(self, outcomes: Sequence[TrajectoryMetrics], first: int, number: int) -> list[bool]:
+        """Return which of the ``number`` trajectories of this process count in the mean of the loss.
 
         :param outcomes: of all processes, ``first`` being the first of this one
         """
-        settings = self._settings
-        size = settings.rollouts
-        learned = []
-        for number, rollout in enumerate(rollouts, first):
-            group = outcomes[number // size * size : number // size * size + size]
-            spread = len({outcome.reward for outcome in group}) > 1
-            ended = not rollout.truncated and rollout.reason != "turn limit"
-            learned.append((spread or not settings.filter_groups) and (ended or not settings.mask_unfinished))
-        return learned
+        size = self._settings.rollouts
+        starts = [place // size * size for place in range(first, first + number)]
+        spread = [len({outcome.reward for outcome in outcomes[start : start + size]}) > 1 for start in starts]
+        return [spreads or not self.filters for spreads in spread]
+
+    def _may_learn(self, rollout: Rollout) -> bool:
+        ended = not rollout.truncated and rollout.reason != "turn limit"
+        return ended or not self._settings.mask_unfinished
 
     def _drafter(self, limits: Limits) -> Drafter:
         settings = self._settings
@@ -346,15 +357,19 @@ def gathered(items: list[Item]) -> list[Item]:
     return gathered_items
 
 
-def _for_trl(rolled: Sequence[Rollout], rewards: Sequence[Reward], learned: Sequence[bool]) -> RoundBatch:
+def _for_trl(
+    rolled: Sequence[Rollout], rewards: Sequence[Reward], learned: Sequence[bool], counts: Sequence[bool]
+) -> RoundBatch:
     known = [list(rollout.logprobs) for rollout in rolled if rollout.logprobs is not None]
     return RoundBatch(
         prompt_ids=[list(rollout.prompt.ids) for rollout in rolled],
         completion_ids=[list(rollout.completion.ids) for rollout in rolled],
-        spoken=[
+        spoken=[list(map(int, rollout.completion.spoken)) for rollout in rolled],
+        learned=[
             [int(spoken and learns) for spoken in rollout.completion.spoken]
             for rollout, learns in zip(rolled, learned, strict=True)
         ],
+        counts=list(counts),
         completions=[[{"role": "assistant", "content": rollout.response}] for rollout in rolled],
         logprobs=known if len(known) == len(rolled) else None,
         rewards=[reward.score for reward in rewards],

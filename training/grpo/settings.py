@@ -43,8 +43,8 @@ class VllmSettings:
     :param memory: share of the GPU memory that a colocated vLLM takes
     :param sleep: a colocated vLLM gives its memory back while the trained model learns
     :param tensor_parallel: processes that share a colocated vLLM
-    :param correction: how TRL corrects for differences between the probabilities of vLLM and the trained model;
-        published: none
+    :param correction: how TRL corrects for differences between the probabilities of vLLM and the trained model:
+        by token, as a whole trajectory of thousands of tokens would often be masked; published: none
     :param options: further arguments of a colocated vLLM, as ``vllm.LLM`` names them
     """
 
@@ -56,7 +56,7 @@ class VllmSettings:
     port: Whole = 8000
     group_port: Whole = 51216
     timeout: Real = 240.0
-    correction: Correction = "none"
+    correction: Correction = "token_truncate"
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -74,11 +74,14 @@ class GrpoSettings:
     :param validation_questions: use so many of them, selected by ``seed``; None: all
     :param patience: stop after so many validations without a better reward; None: never
     :param test: test data; questions about its spectra are refused, or dropped with ``drop_leaks``
+    :param skip_damaged: questions with damaged text (``training.data.damage``) are dropped; they are counted in any
+        case
     :param alpha: penalty for wrong form
     :param evidence: added to the reward if a tool call of the trajectory stands its trial (``training.grpo.evidence``),
         whatever the answer; 0: the published reward, and no trial. Each trial continues two more inspections
     :param mini_batch: questions per update, as verl counts them
-    :param per_device: trajectories per process and forward pass in training; changes memory use, not results
+    :param per_device: trajectories per process and forward pass in training; changes memory use, and with
+        ``loss: bnpo`` the result, with the others none
     :param stratified: each round has each task and label in nearly the same share as the data, not at random
     :param rounds: number of rounds; None: as many as ``epochs`` has
     :param warmup: rounds in which the learning rate rises from 0
@@ -87,12 +90,15 @@ class GrpoSettings:
     :param dual_clip: and up to this for what did worse than its group; TRL's ``delta``
     :param kl: weight of the divergence from where the run started
     :param loss: ``grpo``: the mean over the tokens of each trajectory, then over trajectories, which is what the
-        published token-mean over micro-batches of one trajectory comes to; ``dapo``: each token counts alike
+        published token-mean over micro-batches of one trajectory comes to; ``dapo``: each token counts alike;
+        ``bnpo``: each token of a forward pass, then the mean over passes, so the result depends on ``per_device``
+        and the number of processes; ``dr_grpo``: the sum of a trajectory, divided by ``response_tokens``
     :param scale: ``group``: an advantage is divided by the standard deviation of its group's rewards
     :param max_turns: assistant turns. 8 allows 7 tool calls, as the published code; 9 allows the paper's 8
     :param mask_unfinished: a trajectory without an answer at its last turn or at a token limit counts in the mean of
         its group, but carries no loss itself
-    :param filter_groups: groups whose rewards are all equal do not count in the mean of the loss either
+    :param filter_groups: the mean of the loss is over the groups whose rewards are not all equal (with ``bnpo``: the
+        forward passes with one of these); nothing is sampled in place of the others
     :param turn_tokens: most tokens of a turn; None: as many as are left of ``response_tokens``
     :param prompt_tokens: most tokens of a question, its picture included; a longer one ends the run
     :param response_tokens: most tokens after the question, tool results included
@@ -118,6 +124,7 @@ class GrpoSettings:
     patience: AtLeast1OrNull = None
     test: Texts = ()
     drop_leaks: Flag = False
+    skip_damaged: Flag = False
     seed: Whole = 42
     with_tool: Flag = True
     alpha: Real = 0.2

@@ -24,21 +24,33 @@ def trainer_class(runner: RoundRunner) -> Any:
         writer: RoundGenerator
 
         def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+            import torch
+
             self._round_inputs = inputs
             output: dict[str, Any] = super()._generate_and_score_completions(inputs)
             if "pixel_values" not in output:
                 raise RuntimeError(tr("TRL dropped the round's pictures: it counts their tokens otherwise"))
             # The pixels of a round are gigabytes: keep them in main memory until they are needed.
             output["pixel_values"] = output["pixel_values"].cpu()
-            self._divergence = [0.0, 0.0]
+            output["spoken"] = torch.zeros_like(output["completion_mask"], dtype=torch.bool)
+            for row, spoken in zip(output["spoken"], self._rolled.spoken, strict=True):
+                row[: len(spoken)] = torch.tensor(spoken)
+            output["counts"] = torch.tensor(self._rolled.counts, device=output["spoken"].device)
+            self._divergence, self._gap = [0.0, 0.0], [0.0, 0.0]
             return output
 
+        def _prepare_inputs(self, generation_batch: Any) -> dict[str, Any]:
+            inputs: dict[str, Any] = super()._prepare_inputs(generation_batch)
+            if runner.filters and "weight" not in inputs:
+                _weigh(self, self._buffered_inputs)
+            return inputs
+
         def _generate(self, prompts: list[Any]) -> tuple[Any, ...]:
-            rolled = runner.run(self._round_inputs, self.writer, self.is_world_process_zero())
+            rolled = self._rolled = runner.run(self._round_inputs, self.writer, self.is_world_process_zero())
             return (
                 rolled.prompt_ids,
                 rolled.completion_ids,
-                rolled.spoken,
+                rolled.learned,
                 rolled.completions,
                 rolled.logprobs,
                 {"scored": rolled.rewards},
@@ -82,9 +94,15 @@ def trainer_class(runner: RoundRunner) -> Any:
 
         def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
             inputs = {**inputs, "pixel_values": inputs["pixel_values"].to(self.accelerator.device)}
-            loss: Tensor = super()._compute_loss(model, inputs)
+            loss: Tensor = super()._compute_loss(model, inputs) * inputs.get("weight", 1.0)
             mask = inputs["completion_mask"] * inputs["tool_mask"]
             old = inputs.get("old_per_token_logps")
+            if (sampled := inputs.get("sampling_per_token_logps")) is not None:
+                # Without old probabilities the round has one update, so these are still those of its weights.
+                gap = ((self._latest if old is None else old) - sampled)[inputs["spoken"]].abs()
+                gap = gap[~gap.isnan()]
+                self._gap[0] += float(gap.sum())
+                self._gap[1] += len(gap)
             self._divergence[0] += 0.0 if old is None else _divergence(old, self._latest, mask)
             self._divergence[1] += int(mask.sum())
             return loss
@@ -100,6 +118,22 @@ def trainer_class(runner: RoundRunner) -> Any:
             """Omitted: a run describes itself in its own files."""
 
     return Inspecting
+
+
+def _weigh(trainer: Any, buffered: list[dict[str, Any]]) -> None:
+    """Set the ``weight`` of each forward pass of a round, by which its loss is multiplied: TRL's mean of an update is
+    over all trajectories (``bnpo``: forward passes), also those without a loss; with the weight it is over those that
+    count, of all processes. ``dapo`` divides by the tokens that carry a loss, so its weight is 1.
+    """
+    import torch
+
+    each = trainer.args.gradient_accumulation_steps
+    kept = torch.stack([batch["counts"] for batch in buffered]).float()
+    kept = kept.amax(dim=1) if trainer.loss_type == "bnpo" else kept.mean(dim=1)
+    shares = trainer.accelerator.reduce(kept.view(-1, each).mean(dim=1), reduction="mean").tolist()
+    for place, batch in enumerate(buffered):
+        share = shares[place // each]
+        batch["weight"] = 1.0 if trainer.loss_type == "dapo" or share == 0 else 1 / share
 
 
 def _divergence(old: Tensor, new: Tensor, mask: Tensor) -> float:
@@ -120,14 +154,13 @@ def _log_line(trainer: Any, runner: RoundRunner, logs: Mapping[str, float]) -> d
         values = metrics.get(name)
         return sum(values) / len(values) if values else None
 
-    divergence = torch.tensor(trainer._divergence, dtype=torch.float64, device="cpu")
-    total = trainer.accelerator.reduce(divergence.to(trainer.accelerator.device), reduction="sum")
+    sums = torch.tensor([*trainer._divergence, *trainer._gap], dtype=torch.float64, device="cpu")
+    total = trainer.accelerator.reduce(sums.to(trainer.accelerator.device), reduction="sum").tolist()
     named = {
         "clip_low": "clip_ratio/low_mean",
         "clip_high": "clip_ratio/high_mean",
         "entropy": "entropy",
         "kl_start": "kl",
-        "vllm_gap": "sampling/sampling_logp_difference/mean",
     }
     seconds = sum(metrics["step_time"])
     rolled = runner.seconds_writing + runner.seconds_drawing
@@ -136,7 +169,8 @@ def _log_line(trainer: Any, runner: RoundRunner, logs: Mapping[str, float]) -> d
         **runner.numbers,
         **{name: logs[name] for name in ("loss", "grad_norm", "learning_rate") if name in logs},
         **{name: value for name, key in named.items() if (value := mean(key)) is not None},
-        "kl_old": float(total[0] / max(float(total[1]), 1.0)),
+        "kl_old": total[0] / max(total[1], 1.0),
+        **({"vllm_gap": total[2] / total[3]} if total[3] else {}),
         "seconds_writing": round(runner.seconds_writing, 3),
         "seconds_drawing": round(runner.seconds_drawing, 3),
         "seconds_learning": round(seconds - rolled, 3),

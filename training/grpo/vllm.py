@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -110,7 +111,8 @@ class _Synced:
                     n_so_far=len(request.so_far),
                 )
             )
-        chosen = tuple(0.0 if value is None else value for value in logprobs[: request.limit])
+        # A probability that vLLM could not give is left out of the correction and of the gap, as TRL does it.
+        chosen = tuple(math.nan if value is None else value for value in logprobs[: request.limit])
         return GeneratedTurn(tuple(ids[: request.limit]), chosen)
 
 

@@ -50,14 +50,16 @@ class Errors:
 class Script:
     """A policy that knows the answer: it zooms on a line of the task, states what is there, and answers.
 
-    :param label: the answer that it gives, and whose lines it claims to see
+    :param label: whose lines it claims to see, and its answer unless ``answer`` is another
     :param target: the line of the task that it zooms on
     :param first: a line that it zooms on before those of the task, if it goes astray
+    :param answer: of a draft of which only the answer was corrected
     """
 
     label: Verdict
     target: Target
     first: Target | None = None
+    answer: Verdict | None = None
 
     @property
     def drafter(self) -> Drafter:
@@ -67,7 +69,7 @@ class Script:
         """The next turn: a zoom, or what the last one shows and the answer."""
         pair = PAIRS[conversation.task.key]
         shape = pair.yes if self.label == "YES" else pair.no
-        answer = rf"<answer>\boxed{{{self.label}}}</answer>"
+        answer = rf"<answer>\boxed{{{self.answer or self.label}}}</answer>"
         if not conversation.with_tool:
             seen = " ".join(f"{target.name}: {shape}." for target in pair.targets)
             yield f"<think>{seen}</think>{answer}"
@@ -87,8 +89,11 @@ class Script:
         yield f"<think>{seen}{' ' if seen else ''}Zoom on {target.name}.</think>\n<tool_call>\n{written}\n</tool_call>"
 
 
-def script_of(question: Question, number: int, errors: Errors) -> Script:
-    """Return the script of a trace: with errors, a draft, else the trace as it is after its review."""
+def script_of(question: Question, number: int, errors: Errors, right_answer: bool = False) -> Script:
+    """Return the script of a trace: with errors, a draft, else the trace as it is after its review.
+
+    :param right_answer: the draft's answer is corrected and its text left as it is
+    """
     rng = np.random.default_rng([number, 7])
     targets = PAIRS[question.task.key].targets
     wrong: Verdict = "NO" if question.label == "YES" else "YES"
@@ -96,7 +101,8 @@ def script_of(question: Question, number: int, errors: Errors) -> Script:
     others = [line for line in LINES.values() if line not in targets]
     first = others[int(rng.integers(len(others)))]
     target = targets[0] if rng.random() < HABIT else targets[-1]
-    return Script(wrong if misread else question.label, target, first if astray else None)
+    answer = question.label if right_answer else None
+    return Script(wrong if misread else question.label, target, first if astray else None, answer)
 
 
 def inspected(question: Question, script: Script, shrink: Shrink, with_tool: bool) -> Example:

@@ -31,7 +31,7 @@ TABLE, RESULT, CURVES = "table.md", "result.json", "curves.svg"
 ALPHA = 0.2
 """Penalty for wrong form, as in training."""
 TITLES = {"base": "base"} | {branch.name: branch.title for branch in BRANCHES}
-COLOURS = {"": "#1f5fbf", "-no-tool": "#c8641e", "-drafts": "#7a7a7a"}
+COLOURS = {"": "#1f5fbf", "-no-tool": "#c8641e", "-drafts": "#7a7a7a", "-answers": "#2c8c4a"}
 STYLES = ("-", "--", ":", "-.")
 
 
@@ -54,7 +54,8 @@ CLAIMS = (
     Claim("GRPO improves on the cold start", "grpo", "sft", 5.0, each=0.0),
     Claim("Zooming matters after the cold start", "sft", "sft-no-tool", 10.0, each=10.0),
     Claim("Zooming matters after GRPO", "grpo", "grpo-no-tool", 10.0, each=10.0),
-    Claim("Corrected traces teach better than drafts", "sft", "sft-drafts", 5.0),
+    Claim("Right labels teach better than partly wrong ones", "sft", "sft-drafts", 5.0),
+    Claim("Corrected text teaches better than drafted text of the same answer", "sft", "sft-answers", 5.0),
 )
 
 
@@ -96,12 +97,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Difference:
-    """A claim as it was measured: F1 differences in points, of each seed and their mean with its 95 % interval."""
+    """A claim as it was measured: F1 differences in points, of each seed and their mean with its 95 % interval.
+
+    :param accuracy: the same of the share of right answers. F1 alone may rise with the share of YES
+    """
 
     claim: Claim
     seeds: tuple[float, ...]
     lo: float | None
     hi: float | None
+    accuracy: tuple[float, ...]
 
     @property
     def mean(self) -> float:
@@ -130,7 +135,9 @@ def write(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
         "questions": scale.bench,
         "rows": [asdict(line) for line in lines],
         "claims": [
-            asdict(difference) | {"mean": difference.mean, "holds": difference.holds} for difference in differences
+            asdict(difference)
+            | {"mean": difference.mean, "mean_accuracy": fmean(difference.accuracy), "holds": difference.holds}
+            for difference in differences
         ],
         "table": text,
         "curves": str(folder / CURVES),
@@ -149,7 +156,9 @@ def difference(claim: Claim, outcomes: Mapping[tuple[str, int], Sequence[Outcome
     ours, theirs = ([outcomes[model, seed] for seed in seeds] for model in (claim.model, claim.other))
     measured = seeds_difference(ours, theirs, paired=True)
     lo, hi = (None if end is None else 100 * end for end in (measured.mean.lo, measured.mean.hi))
-    return Difference(claim, tuple(100 * value for value in measured.each), lo, hi)
+    right = [[fmean(outcome.is_right for outcome in run) for run in runs] for runs in (ours, theirs)]
+    accuracy = tuple(100 * (our_share - their_share) for our_share, their_share in zip(*right, strict=True))
+    return Difference(claim, tuple(100 * value for value in measured.each), lo, hi, accuracy)
 
 
 def table(lines: Sequence[Line], differences: Sequence[Difference] = ()) -> str:
@@ -189,11 +198,14 @@ def _claims(differences: Sequence[Difference]) -> str:
                 f"{TITLES[claim.model]} − {TITLES[claim.other]}",
                 ", ".join(f"{value:+.1f}" for value in difference.seeds),
                 f"{difference.mean:+.1f}{interval}",
+                ", ".join(f"{value:+.1f}" for value in difference.accuracy),
+                f"{fmean(difference.accuracy):+.1f}",
                 expected,
                 "yes" if difference.holds else "no",
             ]
         )
-    headings = ["claim", "difference of F1", "each seed", "mean", "expected", "holds"]
+    headings = ["claim", "difference", "F1, each seed", "F1, mean", "accuracy, each seed", "accuracy, mean"]
+    headings += ["expected of F1", "holds"]
     return (
         f"{markdown_table(headings, rows)}\n\nIn points; the 95 % bootstrap interval of the mean resamples seeds and "
         "spectra.\n"

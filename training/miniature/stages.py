@@ -110,12 +110,15 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Branch:
-    """A model of the proof: how it differs from the others."""
+    """A model of the proof: how it differs from the others.
+
+    :param corrected: what the reviewer has corrected in the traces that its cold start learns from
+    """
 
     name: str
     title: str
     with_tool: bool = True
-    corrected: bool = True
+    corrected: Literal["text and answer", "answer", "nothing"] = "text and answer"
     grpo: bool = False
 
     @property
@@ -129,7 +132,8 @@ BRANCHES = (
     Branch("grpo", "SFT + GRPO", grpo=True),
     Branch("sft-no-tool", "SFT, no tool", with_tool=False),
     Branch("grpo-no-tool", "SFT + GRPO, no tool", with_tool=False, grpo=True),
-    Branch("sft-drafts", "SFT on uncorrected drafts", corrected=False),
+    Branch("sft-drafts", "SFT on uncorrected drafts", corrected="nothing"),
+    Branch("sft-answers", "SFT on drafts with the answer corrected", corrected="answer"),
 )
 MODELS = ("base", *(branch.name for branch in BRANCHES))
 """What is put on the bench, in the order of the table."""
@@ -171,7 +175,8 @@ class Seed:
         # A hundred examples contain every text of the script.
         some = [*self._practised(100)]
         for branch in BRANCHES:
-            some += self._inspected(branch, 100)
+            if branch.corrected != "answer":  # it has no sentence of its own
+                some += self._inspected(branch, 100)
         prompts = sorted({example.trajectory.prompt for example in some if len(example.trajectory.prompt) > 60})
         save_random(folder, texts(some), phrases(prompts), self.scale.size, self.seed)
 
@@ -316,10 +321,11 @@ class Seed:
         from training.miniature.model import shrunk
 
         shrink = partial(shrunk, size=self.scale.size)
-        errors = Errors() if branch.corrected else self.scale.errors
+        errors = Errors() if branch.corrected == "text and answer" else self.scale.errors
+        right = branch.corrected == "answer"
         selected = questions("sft", count)
         return [
-            inspected(question, script_of(question, number, errors), shrink, branch.with_tool)
+            inspected(question, script_of(question, number, errors, right), shrink, branch.with_tool)
             for number, question in enumerate(selected)
         ]
 

@@ -51,6 +51,19 @@ class Predictions:
         return {"kind": "predictions", "file": self._path.name, "sha256": digest, "lines": len(self._p)}
 
 
+class NoClassifier:
+    """No classifier: no candidate has a probability, so all negatives are random ones (``Recipe.fill``)."""
+
+    def learn(self, positives: Sequence[Spectrum], candidates: Iterator[tuple[Entry, Spectrum]]) -> None:
+        """Do nothing."""
+
+    def p(self, entries: Sequence[Entry], spectra: Sequence[Spectrum]) -> list[float | None]:
+        return [None] * len(entries)
+
+    def description(self) -> dict[str, object]:
+        return {"kind": "none"}
+
+
 class TrainedClassifier:
     """A ``training.specialist``, trained on the training positives against as many random candidates."""
 

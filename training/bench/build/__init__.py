@@ -34,7 +34,7 @@ class Recipe:
     :param keep: negatives are candidates with a probability above this
     :param test_share: of the positives
     :param snr_min: least signal-to-noise per pixel, of positives and candidates alike
-    :param fill: take random candidates if there are too few hard ones, and mark them
+    :param fill: take random candidates, also without a probability, if there are too few hard ones, and mark them
     """
 
     task: str
@@ -234,6 +234,9 @@ class _Builder:
             self.done(self.benchmark.negatives("train") + self.benchmark.negatives("test"))
 
     def _judge(self, candidate: Selected) -> None:
+        if candidate.p is None and self.recipe.fill:
+            self.rejected.append(candidate)
+            return
         if candidate.p is None:
             self.benchmark.leave_out(candidate.entry.key, "no prediction for it")
             return

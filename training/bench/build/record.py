@@ -124,6 +124,8 @@ def _part(built: Built, part: Part) -> dict[str, Any]:
 def _weak_text(weak: Mapping[str, Any]) -> str:
     if weak["kind"] == "predictions":
         return f"the predictions in {weak['file']} (SHA-256 {weak['sha256']})"
+    if weak["kind"] == "none":
+        return "none, because torch is not installed: no negative is a hard one"
     of = weak["trained_on"]
     return (
         f"a small 1-D network trained on the {of['YES']} training positives against {of['NO']} random "
