@@ -71,7 +71,7 @@ class Place:
         return [*given, *(() if "--" in options else ("--",)), *(("--no-enforce-eager",) if self.cpu else ())]
 
     def serve_variables(self) -> dict[str, str]:
-        return {"VLLM_CACHE_ROOT": str(self.folder / "vllm-cache"), **({"VLLM_CPU_KVCACHE_SPACE": "1"} * self.cpu)}
+        return {"VLLM_CACHE_ROOT": str(self.folder / "vllm-cache"), "VLLM_CPU_KVCACHE_SPACE": "1"}
 
 
 def doctor(place: Place) -> None:

@@ -140,9 +140,9 @@ def recording() -> Iterator[dict[str, list[Mapping[str, Any]]]]:
     sent: dict[str, list[Mapping[str, Any]]] = {}
     send = ChatApi.events
 
-    def events(self: ChatApi, body: Mapping[str, Any]) -> AsyncGenerator[str, None]:
+    def events(self: ChatApi, body: Mapping[str, Any], *rest: Any) -> AsyncGenerator[str, None]:
         sent.setdefault(_conversation(body), []).append(body)
-        return send(self, body)
+        return send(self, body, *rest)
 
     ChatApi.events = events  # type: ignore[method-assign]
     try:
