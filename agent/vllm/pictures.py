@@ -45,10 +45,10 @@ def picture_limit(model: str) -> PictureLimit | None:
     processor = next(filter(None, map(_image_processor, _folders(model))), {})
     size = processor.get("size")
     own = processor.get("max_pixels") or (size.get("longest_edge") if isinstance(size, dict) else None)
-    patch, merge = processor.get("patch_size"), processor.get("merge_size")
-    if not all(isinstance(number, int) and number > 0 for number in (own, patch, merge)) or own <= MAX_PIXELS:
-        return None
-    return PictureLimit(MAX_PIXELS, own, patch * merge)
+    match own, processor.get("patch_size"), processor.get("merge_size"):
+        case int(own_pixels), int(patch), int(merge) if own_pixels > MAX_PIXELS and patch > 0 and merge > 0:
+            return PictureLimit(MAX_PIXELS, own_pixels, patch * merge)
+    return None
 
 
 def _folders(model: str) -> Iterator[Path]:

@@ -310,14 +310,14 @@ class Ready:
             if limit := max_conversations(service, self.build):
                 cache_text = tr("{room}; at most {n} are written at a time", room=cache_text, n=limit)
             yield tr("cache"), cache_text
-        limit = picture_limit(service.model)
-        if limit is not None and service.pixels is None:
+        pictures = picture_limit(service.model)
+        if pictures is not None and service.pixels is None:
             yield (
                 tr("pictures"),
                 tr(
                     "at most {tokens:,} tokens each: no memory is reserved for one of {own:,}, the model's own limit",
-                    tokens=limit.tokens,
-                    own=limit.own_tokens,
+                    tokens=pictures.tokens,
+                    own=pictures.own_tokens,
                 ),
             )
         if self.weights_gib is not None:

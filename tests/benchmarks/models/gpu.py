@@ -44,7 +44,10 @@ GAP = 0.05
 TURN_TOKENS = 150
 TRACES = 12
 PROGRAM = (sys.executable, str(ROOT / "app.py"))
-COMPILED = re.compile(r"torch\.compile (?:takes|took) [\d.]+ ?s[^\n]*|Directly load[^\n,]*")
+COMPILED = re.compile(
+    r"torch\.compile (?:takes|took) [\d.]+ ?s|saved AOT compiled function|"
+    r"Directly load AOT compilation|Compiling model again"
+)
 
 
 @dataclass(frozen=True)
