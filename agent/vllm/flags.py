@@ -15,6 +15,7 @@ from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.policies import Sampling
 from agent.policies.local.chat_template import DIALECT
+from agent.vllm.pictures import picture_limit
 
 INSTALL = deferred(
     "pip install 'spec-o3[serve]', or put vLLM into an environment of its own and name its Python with --python"
@@ -152,8 +153,8 @@ class Adapter:
 @dataclass(frozen=True)
 class Service:
     """A model and how it is served. ``context`` None: ours, or the model's own if shorter; ``sequences`` None:
-    vLLM decides; ``pixels``: largest size of a picture; ``tool_calls``: vLLM's parser for native tool calls, None: they
-    are off.
+    vLLM decides; ``pixels``: largest size of a picture, None: ``picture_limit``; ``tool_calls``: vLLM's parser
+    for native tool calls, None: they are off.
     """
 
     model: str
@@ -237,8 +238,9 @@ def engine_settings(service: Service, build: Build) -> dict[str, Any]:
     }
     if sequences := max_conversations(service, build):
         settings["max_num_seqs"] = sequences
-    if service.pixels:
-        settings["mm_processor_kwargs"] = {"max_pixels": service.pixels}
+    limit = picture_limit(service.model)
+    if pixels := service.pixels or (limit and limit.pixels):
+        settings["mm_processor_kwargs"] = {"max_pixels": pixels}
     if build.cpu:
         settings["enforce_eager"] = True
     if service.tool_calls:

@@ -24,6 +24,7 @@ from typing import Any
 from agent.language import tr
 from agent.vllm.flags import Build, ServeError, Service, max_conversations
 from agent.vllm.log import VllmLog
+from agent.vllm.pictures import picture_limit
 
 GRACE_SECONDS = 20.0
 """Time that a server has to stop by itself before it is killed."""
@@ -309,6 +310,16 @@ class Ready:
             if limit := max_conversations(service, self.build):
                 cache_text = tr("{room}; at most {n} are written at a time", room=cache_text, n=limit)
             yield tr("cache"), cache_text
+        pictures = picture_limit(service.model)
+        if pictures is not None and service.pixels is None:
+            yield (
+                tr("pictures"),
+                tr(
+                    "at most {tokens:,} tokens each: no memory is reserved for one of {own:,}, the model's own limit",
+                    tokens=pictures.tokens,
+                    own=pictures.own_tokens,
+                ),
+            )
         if self.weights_gib is not None:
             yield tr("weights"), f"{self.weights_gib:g} GiB"
         for gpu, before in zip(self.gpus, self.used_before, strict=False):

@@ -38,7 +38,16 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     deferred("Teamwork"): ("team/finding.md", "team/similar.md", "team/api.md"),
     deferred("Trust"): ("trust.md", "trust/trial.md", "trust/measurements.md"),
     deferred("Live and blind"): (
-        *("live.md", "servers.md", "blind.md", "blind/report.md", "blind/statistics.md", "blind/judges.md", "bench.md"),
+        *(
+            "live.md",
+            "servers.md",
+            "gpu.md",
+            "blind.md",
+            "blind/report.md",
+            "blind/statistics.md",
+            "blind/judges.md",
+            "bench.md",
+        ),
     ),
     deferred("Coordinating"): (
         *("drafting.md", "formats.md", "access.md", "team/api.md", "backups.md", "SECURITY.md"),

@@ -23,9 +23,20 @@ from agent.policies.local.chat_template import DIALECT
 from agent.policies.servers import read_servers
 from agent.tool import TOOL_BLOCK
 from agent.vllm import CONTEXT, Build, Service, command, conversation_tokens, environment, picture_tokens
-from agent.vllm.flags import LARGEST_OVERVIEW, LARGEST_ZOOM, PROMPT, TURNS, Adapter, ServeError, find_build
+from agent.vllm.flags import (
+    LARGEST_OVERVIEW,
+    LARGEST_ZOOM,
+    PATCH,
+    PROMPT,
+    TURNS,
+    Adapter,
+    ServeError,
+    engine_settings,
+    find_build,
+)
 from agent.vllm.log import VllmLog
 from agent.vllm.on_ray import application, check_ray, run_command
+from agent.vllm.pictures import MAX_PIXELS, picture_limit
 from agent.vllm.server import servers_toml, tree_memory, wait_until_ready
 from tests.support.cli import free_port
 from tests.support.fake_vllm.vllm.entrypoints.openai.api_server import DEATHS
@@ -365,6 +376,41 @@ def test_options_for_pictures_pixels_and_copies_are_passed_on_only_if_given():
     assert given[given.index("--data-parallel-size") + 1] == "4"
     assert given[given.index("--max-num-seqs") + 1] == "32"
     assert json.loads(given[given.index("--limit-mm-per-prompt") + 1])["image"] == 4
+
+
+PUBLISHED = {"image_processor_type": "Qwen2VLImageProcessor", "patch_size": 14, "merge_size": 2}
+"""As in ``preprocessor_config.json`` of Qwen2.5-VL, with ``max_pixels`` 12,845,056."""
+
+
+@pytest.mark.parametrize(
+    ("file", "settings", "tokens"),
+    [
+        ("preprocessor_config.json", {**PUBLISHED, "max_pixels": 12845056}, (640, 16384)),
+        ("preprocessor_config.json", {**PUBLISHED, "max_pixels": 200704}, None),
+        ("preprocessor_config.json", {**PUBLISHED, "max_pixels": "many"}, None),
+        ("preprocessor_config.json", {"image_processor_type": "PixtralImageProcessor", "patch_size": 14}, None),
+        ("preprocessor_config.json", [], None),
+        (
+            "processor_config.json",
+            {"image_processor": {**PUBLISHED, "patch_size": 16, "size": {"longest_edge": 16777216}}},
+            (490, 16384),
+        ),
+    ],
+)
+def test_vllm_reserves_memory_for_pictures_of_ours(tmp_path, monkeypatch, file, settings, tokens):
+    folder = tmp_path / "hub" / "models--someone--model" / "snapshots" / "1a2b"
+    folder.mkdir(parents=True)
+    (folder / file).write_text(json.dumps(settings))
+    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    for model in (str(folder), "someone/model"):
+        limit = picture_limit(model)
+        assert (limit and (limit.tokens, limit.own_tokens)) == tokens
+        kwargs = engine_settings(Service(model), GPU).get("mm_processor_kwargs")
+        assert kwargs == (tokens and {"max_pixels": MAX_PIXELS})
+        assert engine_settings(Service(model, pixels=4096), GPU)["mm_processor_kwargs"] == {"max_pixels": 4096}
+    assert picture_limit("someone/other") is None
+    assert picture_tokens(*LARGEST_OVERVIEW) * PATCH**2 < MAX_PIXELS
 
 
 def test_native_tool_calls_are_off_unless_they_are_switched_on():

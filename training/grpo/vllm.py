@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from agent.language import tr
+from agent.vllm.pictures import picture_limit
 from training.grpo.generators import RoundGenerator, forbidden_ids, stop_ids
 from training.grpo.rollout import GeneratedTurn, Request
 from training.grpo.settings import GrpoSettings
@@ -32,10 +33,11 @@ def vllm_options(tokenizer: Any) -> dict[str, Any]:
 def engine_options(settings: GrpoSettings) -> dict[str, Any]:
     """Return arguments for the constructor of a colocated vLLM that TRL has no setting for.
 
-    Without the limit of pictures, vLLM reserves memory for a video.
+    Without the limits of pictures, vLLM reserves memory for a video, and for a picture larger than any of ours.
     """
     model = settings.model
-    pixels = {"min_pixels": model.min_pixels, "max_pixels": model.max_pixels}
+    limit = picture_limit(model.name)
+    pixels = {"min_pixels": model.min_pixels, "max_pixels": model.max_pixels or (limit and limit.pixels)}
     given = {name: value for name, value in pixels.items() if value is not None}
     return {
         "dtype": model.dtype,

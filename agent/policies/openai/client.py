@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator, Mapping
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -232,9 +234,8 @@ class ChatApi:
         headers = self._headers() | {"Content-Type": "application/json", SESSION_HEADER: route}
         timeout = Timeout(None, connect=self._connect)
         try:
-            answer = await connections(is_here(self.url)).post(
-                f"{self.url}{path}", content=content, headers=headers, timeout=timeout
-            )
+            with connection(is_here(self.url)) as client:
+                answer = await client.post(f"{self.url}{path}", content=content, headers=headers, timeout=timeout)
         except Exception as error:
             raise unreachable(error, self.url, self._connect) from error
         if answer.status_code >= 400:
@@ -306,3 +307,36 @@ def connections(here: bool, use: Literal["turns", "about servers"] = "turns") ->
     from openai import DefaultAsyncHttpxClient
 
     return DefaultAsyncHttpxClient(trust_env=not here)
+
+
+@contextmanager
+def connection(here: bool) -> Iterator[DefaultAsyncHttpxClient]:
+    """Lend an HTTP client that has one connection and no other user. For the thread of the loop.
+
+    A client with many connections examines all of them, each with a system call, when a request begins and when it
+    ends.
+    """
+    from openai import DefaultAsyncHttpxClient
+
+    idle = _idle(here)
+    client = idle.pop() if idle else DefaultAsyncHttpxClient(trust_env=not here, verify=_certificates(here))
+    try:
+        yield client
+    finally:
+        idle.append(client)
+
+
+@cache
+def _idle(here: bool) -> list[DefaultAsyncHttpxClient]:
+    """Return the list of clients that nobody uses, the latest used last."""
+    return []
+
+
+@cache
+def _certificates(here: bool) -> Any:
+    """Return the ``SSLContext`` that a client makes for itself, which takes 0.03 s."""
+    from openai import DefaultAsyncHttpxClient
+
+    # httpx, or its successor in later releases of openai.
+    library: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
+    return library.create_ssl_context(trust_env=not here)

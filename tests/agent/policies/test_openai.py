@@ -6,6 +6,7 @@ import re
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from agent.conversation import PolicyError, Stop, Usage
 from agent.policies import Sampling
-from agent.policies.openai.client import ChatApi, connections, run_coroutine
+from agent.policies.openai.client import ChatApi, connection, connections, run_coroutine
 from agent.policies.openai.endpoint import Delta, Endpoint, RequestLimits
 from agent.policies.openai.errors import ServerFailure, retry_after, unreachable
 from agent.policies.openai.health import check_server
@@ -189,6 +190,15 @@ def test_an_answer_needs_a_finish_reason_or_an_end_mark():
     with BadServer([Say("Yes.", done=False), Say("No.", finish=None)]) as server:
         endpoint = Endpoint(server.url, "spec-o3")
         assert (text(turn(endpoint)), text(turn(endpoint))) == ("Yes.", "No.")
+
+
+def test_turns_at_the_same_time_have_clients_of_their_own_which_later_turns_use_again():
+    with connection(True) as first, connection(True) as second:
+        assert first is not second
+    with suppress(ConnectionError), connection(True) as latest:
+        raise ConnectionError
+    with connection(True) as again, connection(True) as other:
+        assert (latest, again, other) == (first, first, second)
 
 
 def test_one_connection_serves_the_turns_of_a_conversation():

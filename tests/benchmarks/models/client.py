@@ -1,17 +1,20 @@
 """What the client costs besides the model: CPU time per spectrum and bytes of pictures; Markdown.
 
-    python -m tests.benchmarks.models.client [--spectra N] [--concurrency N]
+    python -m tests.benchmarks.models.client [--spectra N] [--concurrency N ...]
 
-A server process answers each turn at once: five zooms, then an answer. It keeps the pictures of a request under
+A server process answers each turn: three zooms, then an answer. It keeps the pictures of a request under
 their UUIDs, and refuses a request that names one it does not have, as vLLM does. The CPU time is that of the client
 process alone: reading, drawing, encoding, requests, parsing and the journal's lines. "in the process": the same
-inspections by a policy without a server, so without encoding and requests.
+inspections by a policy without a server, so without encoding and requests. "at the pace of a GPU": the server takes as
+long as vLLM did with a 7B on one H200. With two cores or more the client runs on the first and the server on the
+others.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -35,9 +38,10 @@ from agent.policies.openai.endpoint import Endpoint
 from agent.policies.spec_o3 import SpecO3
 from agent.simulate.files import for_task, orders, write
 from agent.trajectory import Drafter
+from tests.benchmarks.models.replay import compared, cores, pinned
 from tests.benchmarks.results import ROOT, Results, command_line
 
-CENTRES = (6563, 4861, 4686, 5876, 4340)
+CENTRES = (6563, 4861, 4686)
 ZOOMS = len(CENTRES)
 GOAL = 40
 """CPU milliseconds per spectrum."""
@@ -45,6 +49,11 @@ SAMPLES = (1, 4)
 """Samples per spectrum of which the bytes of pictures are counted; the samples begin together."""
 SLOW, SLOW_SECONDS = "/slow", 0.02
 """Beginning of the paths that are answered after so many seconds: samples of a spectrum are under way together."""
+CHAT = "/v1/chat/completions"
+PACED, READING_SECONDS, WRITING_SECONDS = "/paced", 0.041, 1.5
+"""Beginning of the paths that are answered as fast as by a GPU: requests are read one after another, then written at
+the same time. vLLM's process for the API took 21 s of CPU for 512 requests, and 150 tokens took 10 ms each; together
+0.2 s per spectrum with 64 at once, where 0.209 were measured (docs/gpu.md)."""
 PADDING = "The line is compared with the continuum on both sides and with the other lines of the series. " * 8
 """Makes a turn as long as a model's, about 200 tokens."""
 
@@ -54,6 +63,7 @@ class CannedServer(asyncio.Protocol):
 
     pictures: ClassVar[set[str]] = set()
     counts: ClassVar[Counter[str]] = Counter()
+    read_until: ClassVar[float] = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports do not inherit from asyncio's.
@@ -70,16 +80,22 @@ class CannedServer(asyncio.Protocol):
             body = bytes(self._received[end + 4 : end + 4 + length])
             del self._received[: end + 4 + length]
             path = head.split(" ")[1]
-            status, answer = self._answer(path.removeprefix(SLOW), body)
+            status, answer = self._answer(path.removeprefix(SLOW).removeprefix(PACED), body)
             content = json.dumps(answer).encode()
             kind = f"content-type: application/json\r\ncontent-length: {len(content)}"
             whole = f"HTTP/1.1 {status} .\r\n{kind}\r\n\r\n".encode() + content
-            pause = SLOW_SECONDS if path.startswith(SLOW) else 0.0
-            asyncio.get_running_loop().call_later(pause, self._transport.write, whole)
+            asyncio.get_running_loop().call_later(self._pause(path), self._transport.write, whole)
+
+    def _pause(self, path: str) -> float:
+        if path != f"{PACED}{CHAT}":
+            return SLOW_SECONDS if path.startswith(SLOW) else 0.0
+        now = asyncio.get_running_loop().time()
+        CannedServer.read_until = max(now, self.read_until) + READING_SECONDS
+        return self.read_until - now + WRITING_SECONDS
 
     def _answer(self, path: str, body: bytes) -> tuple[int, Any]:
         match path:
-            case "/v1/chat/completions":
+            case _ if path == CHAT:
                 self.counts["requests"] += 1
                 self.counts["bytes"] += len(body)
                 return self._turn(json.loads(body))
@@ -89,6 +105,9 @@ class CannedServer(asyncio.Protocol):
                 return 200, {"version": "0.32.0"}
             case "/counts":
                 return 200, self.counts
+            case _ if path.startswith("/reset_"):
+                self.pictures.clear()
+                return 200, {}
         return 404, {"detail": "Not Found"}
 
     def _turn(self, body: Mapping[str, Any]) -> tuple[int, Any]:
@@ -141,6 +160,10 @@ def serve() -> None:
 def canned_server() -> Iterator[str]:
     """Run the server as a process; yield its address."""
     command = [sys.executable, "-m", "tests.benchmarks.models.client", "--serve"]
+    if (known := cores()) is not None:
+        client, server = known
+        command = [*pinned(server), *command]
+        os.sched_setaffinity(0, {client})
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         try:
@@ -174,6 +197,10 @@ def served(url: str) -> SpecO3:
     """Return a policy of a new client that knows nothing about the server's pictures."""
     endpoint = Endpoint(url)
     endpoint.check()
+    return _policy(endpoint)
+
+
+def _policy(endpoint: Endpoint) -> SpecO3:
     return SpecO3(endpoint, Sampling(max_tokens=300), stream=False)
 
 
@@ -197,8 +224,9 @@ def spectra(folder: Path, number: int, seed: int = 0) -> list[Source]:
 def main() -> None:
     parser = command_line(__doc__)
     parser.add_argument("--spectra", type=int, default=256)
-    parser.add_argument("--concurrency", type=int, default=64)
+    parser.add_argument("--concurrency", type=int, nargs="+", default=[64, 256])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--paced-rounds", type=int, default=1)
     parser.add_argument("--serve", action="store_true", help="only answer, as the benchmark's server process")
     chosen = parser.parse_args()
     if chosen.serve:
@@ -210,7 +238,7 @@ def main() -> None:
         sources = spectra(Path(folder), chosen.spectra)
         cpu_of(served(url), spectra(Path(folder, "first"), 4, seed=99), 4)
         table = results.table({"conversations at once": "{}", **numbers})
-        for concurrency in (1, chosen.concurrency):
+        for concurrency in (1, *chosen.concurrency):
             runs = [
                 (cpu_of(InProcess(), sources, concurrency), cpu_of(served(url), sources, concurrency))
                 for _ in range(chosen.rounds)
@@ -228,10 +256,21 @@ def main() -> None:
             # Pictures that neither the server nor this client knows.
             new = spectra(Path(folder, f"{samples} samples"), chosen.spectra // samples, seed=samples)
             before = Counter(_counts(url))
-            cpu_of(served(url.removesuffix("/v1") + f"{SLOW}/v1"), new, chosen.concurrency, samples)
+            cpu_of(served(url.removesuffix("/v1") + f"{SLOW}/v1"), new, chosen.concurrency[0], samples)
             found = Counter(_counts(url)) - before
             distinct = found["picture bytes"] / found["new picture bytes"]
             table.row(samples, distinct, found["bytes"] / found["requests"] / 1000, found["refused"])
+        columns = {
+            "at the pace of a GPU, at once": "{}",
+            "spectra/s": "{:.2f}",
+            "the same requests, no agent": "{:.2f}",
+        }
+        table = results.table({**columns, "agent's share": "{:.1%}", "from": "{:.1%}", "to": "{:.1%}"})
+        for concurrency in chosen.concurrency if chosen.paced_rounds else ():
+            paced = url.removesuffix("/v1") + f"{PACED}/v1"
+            pairs = compared(paced, sources, _policy, concurrency, chosen.paced_rounds)
+            rates = (len(sources) / client.seconds for client in (pairs.middle.agent, pairs.middle.bare))
+            table.row(concurrency, *rates, pairs.middle.share, *pairs.range)
 
 
 if __name__ == "__main__":

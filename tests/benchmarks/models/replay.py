@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -140,9 +140,9 @@ def recording() -> Iterator[dict[str, list[Mapping[str, Any]]]]:
     sent: dict[str, list[Mapping[str, Any]]] = {}
     send = ChatApi.events
 
-    def events(self: ChatApi, body: Mapping[str, Any]) -> AsyncGenerator[str, None]:
+    def events(self: ChatApi, body: Mapping[str, Any], *rest: Any) -> AsyncGenerator[str, None]:
         sent.setdefault(_conversation(body), []).append(body)
-        return send(self, body)
+        return send(self, body, *rest)
 
     ChatApi.events = events  # type: ignore[method-assign]
     try:
@@ -185,9 +185,14 @@ async def _send(address: str, conversations: Conversations, concurrency: int) ->
                 counted = answer.json()["usage"]
                 usage += Usage(1, counted["prompt_tokens"], 0, counted["completion_tokens"])
 
-    async with httpx.AsyncClient(timeout=600, limits=httpx.Limits(max_connections=None)) as client:
+    async with AsyncExitStack() as clients:
+        # Each with one connection: a client of many examines all of them in each request.
+        opened = [
+            await clients.enter_async_context(httpx.AsyncClient(timeout=600, verify=False, trust_env=False))
+            for _ in range(concurrency)
+        ]
         start = time.perf_counter()
-        await asyncio.gather(*(send(client) for _ in range(concurrency)))
+        await asyncio.gather(*map(send, opened))
         return Measured(usage, time.perf_counter() - start)
 
 
@@ -203,6 +208,17 @@ def spectra(folder: Path, number: int) -> list[Source]:
         np.savetxt(path, columns, delimiter=",", header=header, comments="")
         sources.append(Source(path, path.name))
     return sources
+
+
+def cores() -> tuple[int, set[int]] | None:
+    """Return the core of the clients and those of the server; None: there is only one."""
+    known = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    return (known[0], set(known[1:])) if len(known) > 1 else None
+
+
+def pinned(cores: set[int]) -> list[str]:
+    """Return the beginning of a command that runs on these cores only."""
+    return ["taskset", "--cpu-list", ",".join(map(str, sorted(cores)))]
 
 
 def empty_caches(url: str) -> None:

@@ -23,7 +23,17 @@ from pathlib import Path
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.spec_o3 import SpecO3
-from tests.benchmarks.models.replay import Conversations, Measured, compared, empty_caches, inspected, serving, spectra
+from tests.benchmarks.models.replay import (
+    Conversations,
+    Measured,
+    compared,
+    cores,
+    empty_caches,
+    inspected,
+    pinned,
+    serving,
+    spectra,
+)
 from tests.benchmarks.results import ROOT, Results, command_line
 from tests.support.cli import free_port
 
@@ -94,13 +104,7 @@ def _policy(endpoint: Endpoint) -> SpecO3:
     return SpecO3(endpoint, SAMPLING, stream=False)
 
 
-def _cores() -> tuple[int, set[int]] | None:
-    """Return the core of the clients and those of the server; None: there is only one."""
-    known = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    return (known[0], set(known[1:])) if len(known) > 1 else None
-
-
-_CORES = _cores()
+_CORES = cores()
 
 
 def _row(result: Result, agent: Result) -> tuple[str | int | float, ...]:
@@ -159,7 +163,7 @@ def _serving(model: Path, python: Path, folder: Path) -> Iterator[str]:
     prefix: list[str] = []
     if _CORES is not None:
         client, server = _CORES
-        prefix = ["taskset", "--cpu-list", ",".join(map(str, sorted(server)))]
+        prefix = pinned(server)
         os.sched_setaffinity(0, {client})
     with serving(options, folder / "vllm.log", {"VLLM_CPU_KVCACHE_SPACE": "2"}, prefix) as url:
         yield url
