@@ -32,6 +32,7 @@ from agent.policies.spec_o3 import SpecO3
 from agent.policies.specialist.policy import NAME as SPECIALIST
 from agent.policies.specialist.policy import Specialist
 from agent.trajectory import Drafter, Trajectory
+from agent.trajectory.forms import FORMS
 from agent.trajectory.tags import turn_text
 
 
@@ -330,7 +331,7 @@ class _ServerEntry:
         stream = stream or self.server.stream
         if self.server.dialect == "native":
             return Native(self.endpoint(), sampling, guidance, stream, self.server.tool_in_words)
-        return SpecO3(self.endpoint(), sampling, stream)
+        return SpecO3(self.endpoint(), sampling, stream, FORMS[self.server.dialect])
 
 
 def _path(variable: str) -> Path | None:

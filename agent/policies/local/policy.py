@@ -14,10 +14,12 @@ from typing import Any
 from agent.conversation import Conversation, Piece
 from agent.language import deferred
 from agent.policies import Sampling
+from agent.policies.local.chat_template import form_in
 from agent.policies.local.model import Loaded, TurnStopped, Weights, versions
 from agent.policies.openai.health import Health
-from agent.policies.spec_o3 import TOOL_BLOCK_SHA256, messages
+from agent.policies.spec_o3 import described, messages
 from agent.trajectory import Drafter
+from agent.trajectory.forms import SPEC_O3
 
 _worker = ThreadPoolExecutor(1, thread_name_prefix="local model")
 # Modified only by the worker.
@@ -53,8 +55,7 @@ class Local:
     def drafter(self) -> Drafter:
         """The model, its sampling and the library versions; also the device once it is loaded."""
         settings: dict[str, Any] = {
-            "dialect": "spec-o3",
-            "tool_block_sha256": TOOL_BLOCK_SHA256,
+            **described(form_in(self.weights.adapter) or form_in(self.weights.model) or SPEC_O3),
             "server": "transformers, in process",
             "dtype": self.weights.dtype,
             **self.sampling.settings(),
@@ -108,7 +109,9 @@ class Local:
                 loaded = _loaded(self.weights)
                 seen = [exchange.observation for exchange in conversation.exchanges]
                 images = [conversation.overview, *(answer.image for answer in seen if answer and answer.image)]
-                loaded.write(messages(conversation), images, self.sampling, put, halted)
+                if opening := loaded.form.opening:
+                    put(opening)
+                loaded.write(messages(conversation, loaded.form), images, self.sampling, put, halted)
             put(_End())
         except TurnStopped:
             put(_End())
