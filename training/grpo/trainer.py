@@ -137,6 +137,7 @@ def _log_line(trainer: Any, runner: RoundRunner, logs: Mapping[str, float]) -> d
         **{name: logs[name] for name in ("loss", "grad_norm", "learning_rate") if name in logs},
         **{name: value for name, key in named.items() if (value := mean(key)) is not None},
         "kl_old": float(total[0] / max(float(total[1]), 1.0)),
+        **({"merge_kept": kept} if (kept := getattr(trainer.writer, "kept", None)) is not None else {}),
         "seconds_writing": round(runner.seconds_writing, 3),
         "seconds_drawing": round(runner.seconds_drawing, 3),
         "seconds_learning": round(seconds - rolled, 3),
