@@ -75,8 +75,8 @@ class ModelSettings:
     """Which weights to load, and which of their parts are trained.
 
     :param name: a folder (a run folder of this program too), or the name of a repository on the Hub
-    :param dialect: the form of tools, thoughts and calls in which it learns (``agent.trajectory.forms``), which its folder
-        keeps; None: the one in which it was trained before, else that of Spec-o3
+    :param dialect: the form of tools, thoughts and calls in which it learns (``agent.trajectory.forms``); its folder
+        keeps it. None: the one in which it was trained before, else that of Spec-o3
     :param frozen: parts that are not trained under ``full``; published: both
     :param license: of these weights, for the model card, where this program does not know it: a name of the Hugging
         Face hub (``mit``, ``apache-2.0``), or another

@@ -62,7 +62,7 @@ def merge_kept(model: Any) -> float | None:
     the projection of the changes of the weights on the changes that the adapter means, 1 if nothing is lost; None
     without an adapter.
 
-    A change below half the step between two neighbouring numbers is lost as a whole (bfloat16: 6e-5 at a weight of 0.02).
+    A change of less than half the step to the next number is lost as a whole (bfloat16: 6e-5 at a weight of 0.02).
     """
     import torch
 
