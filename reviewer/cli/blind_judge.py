@@ -224,9 +224,7 @@ def _endpoint_and_settings(arguments: Options) -> tuple[Endpoint, JudgeSettings]
 
     try:
         server = _server(arguments)
-        endpoint = Endpoint(
-            server.url, arguments.model or server.model, server.api_key(), habits=server.habits()
-        )
+        endpoint = Endpoint(server.url, arguments.model or server.model, server.api_key(), habits=server.habits())
         if arguments.preset is None:
             chosen = JudgeSettings(reasoning=arguments.reasoning or "server")
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,10 +26,9 @@ from tests.models.support.rollouts import DRAFTER, Generator, generation, runs
 from tests.models.support.successors import LEARNED
 from training.data import examples, questions
 from training.grpo.rollout import Limits, run_rollouts
-from training.model import load, processor
+from training.model import load, processor, save
 from training.render import IMAGE, Rendered, Renderer
 from training.reward import score
-from training.run import Run
 from training.settings import Lora, ModelSettings
 from training.sft import SftSettings
 from training.sft import train as train_sft
@@ -39,15 +37,6 @@ pytestmark = pytest.mark.usefixtures("imported")
 
 TRACE, TASK = inspected(LEARNED), load_tasks()[LEARNED]
 TURNS = list(TRACE.trajectory.turns())
-
-
-def learned_in_form(base: Path, folder: Path, **settings: Any) -> Run:
-    """Teach a model that writes the learned trace in the form of Spec-o3 to write it in that of Qwen3.5."""
-    data = written(folder / "set").parent
-    model = ModelSettings(str(base), dtype="float32", dialect="qwen3.5")
-    chosen = SftSettings(replace(model, **settings), str(folder / "run"), (str(data),), batch_size=1, max_steps=STEPS)
-    traces = [example for example in examples([data]) if example.trajectory.task == LEARNED]
-    return train_sft(replace(chosen, learning_rate=2e-3), traces)
 
 
 STEPS = 30
@@ -60,7 +49,12 @@ def base(successors: dict[str, Path]) -> Path:
 
 @pytest.fixture(scope="module")
 def model(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return learned_in_form(base, tmp_path_factory.mktemp("own")).model
+    """The base writes the learned trace in the form of Spec-o3; here it learns that of Qwen3.5."""
+    folder = tmp_path_factory.mktemp("own")
+    data = written(folder / "set").parent
+    settings = ModelSettings(str(base), dtype="float32", dialect="qwen3.5")
+    chosen = SftSettings(settings, str(folder / "run"), (str(data),), batch_size=1, max_steps=STEPS, learning_rate=2e-3)
+    return train_sft(chosen, [row for row in examples([data]) if row.trajectory.task == LEARNED]).model
 
 
 @pytest.fixture(scope="module")
@@ -177,9 +171,7 @@ def _one_per_picture(ids: Any, image: int) -> list[int]:
 
 def test_an_adapter_carries_its_form(base: Path, tmp_path: Path) -> None:
     """Its base has the published template."""
-    run = learned_in_form(base, tmp_path, method="lora", lora=Lora(rank=4, alpha=8))
-    assert form_in(run.model) is QWEN3_5
-    assert Renderer(processor(ModelSettings(str(run.folder)))).form is QWEN3_5
-    *_, end = inspect(shown(LEARNED), TASK, Local(str(base), str(run.model)), max_turns=1)
-    assert isinstance(end, Ended)
-    assert end.trajectory.drafter.settings["dialect"] == "qwen3.5"
+    settings = ModelSettings(str(base), dialect="qwen3.5", method="lora", lora=Lora(rank=4, alpha=8))
+    save(load(settings), tmp_path / "model")
+    assert Renderer(processor(ModelSettings(str(tmp_path / "model")))).form is QWEN3_5
+    assert Local(str(base), str(tmp_path / "model")).drafter.settings["dialect"] == "qwen3.5"

@@ -106,12 +106,6 @@ def test_a_wrong_call_is_a_fault_in_words(rest: str, arguments: object, fault: s
         assert turn.call.arguments.get("wavelength_range", {}) == arguments
 
 
-def test_endless_blocks_are_read_in_linear_time() -> None:
-    """100,000 characters, as long as a turn may be; quadratic reading would take minutes."""
-    turn = parse(thinking("<tool_call>\n<function=x>\n" + "<parameter=label>\n" * 6000))
-    assert turn.call is None
-
-
 @pytest.mark.parametrize("opened", [True, False], ids=["by the template", "by the model"])
 @pytest.mark.parametrize("reasoning", [True, False], ids=["split off", "as text"])
 def test_an_inspection_by_a_server_in_this_form(opened: bool, reasoning: bool) -> None:
