@@ -17,8 +17,9 @@ from typing import Any
 
 from agent.errors import Refusal
 from agent.language import tr
-from agent.policies.local.chat_template import use_dialect
+from agent.policies.local.chat_template import form_in, use_dialect
 from agent.policies.local.model import Weights, source
+from agent.trajectory.forms import FORMS
 from training.older_transformers import make_readable
 from training.settings import ModelSettings, Part
 
@@ -95,7 +96,7 @@ def processor(settings: ModelSettings) -> Any:
         size["longest_edge"] = settings.max_pixels
     processor_read.image_processor.size = type(processor_read.image_processor.size)(**size)
     # What is saved must be served as it was trained: the processor keeps the template that writes the dialect.
-    use_dialect(processor_read)
+    use_dialect(processor_read, FORMS.get(settings.dialect or "") or form_in(settings.adapter))
     return processor_read
 
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from PIL import Image
 
 from agent.language import tr
-from agent.tool import tool_block
+from agent.policies.local.chat_template import form_of
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Zoom
-from agent.trajectory.tags import CONTROL, RESERVED, turn_text
+from agent.trajectory.tags import CONTROL, RESERVED
 
 START, END = "<|im_start|>", "<|im_end|>"
 ASSISTANT = f"{START}assistant\n"
@@ -41,13 +41,15 @@ class Rendered:
 
 
 class Renderer:
-    """Renders with one processor: its tokenizer, and its rule for how many tokens a picture takes.
+    """Renders with one processor: its tokenizer, its rule for how many tokens a picture takes, and the form of its chat
+    template. What the template writes at the beginning of a turn is not spoken by the assistant.
 
     :param processor: a ``Qwen2_5_VLProcessor``
     """
 
     def __init__(self, processor: Any) -> None:
         self.processor = processor
+        self.form = form_of(processor)
         self._tokenizer = processor.tokenizer
         self._image_processor = processor.image_processor
         self._image = self._tokenizer.convert_tokens_to_ids(IMAGE)
@@ -60,23 +62,23 @@ class Renderer:
 
         :param measure: describe the ``measure`` tool too
         """
-        instructions = system + (tool_block(measure) if with_tool else "")
+        instructions = self.form.system(system, with_tool, measure)
         return (
             self._text(START, f"system\n{instructions}", END, "\n", START, "user\n")
             + self._picture(overview)
-            + self._text("", f"\n{prompt}", END, "\n", START, "assistant\n")
+            + self._text("", f"\n{prompt}", END, "\n", START, f"assistant\n{self.form.opening}")
         )
 
     def speech(self, text: str) -> Rendered:
         """Render an assistant turn and its end token."""
-        return self._text("", text, END, spoken=True)
+        return self._text("", text.removeprefix(self.form.opening), END, spoken=True)
 
     def result(self, observation: str, image: Image.Image | None) -> Rendered:
         """Render a tool result, from the end of one assistant turn to the beginning of the next."""
         return (
             self._text("", "\n", START, "user\n<tool_response>\n")
             + (Rendered() if image is None else self._picture(image))
-            + self._text("", f"{observation}\n</tool_response>", END, "\n", START, "assistant\n")
+            + self._text("", f"{observation}\n</tool_response>", END, "\n", START, f"assistant\n{self.form.opening}")
         )
 
     def example(self, trajectory: Trajectory, pictures: Sequence[Image.Image], with_tool: bool = True) -> Rendered:
@@ -98,10 +100,10 @@ class Renderer:
         rendered = self.opening(trajectory.system, trajectory.prompt, pictures[0], with_tool, trajectory.measure)
         if not with_tool:
             steps = tuple(step for step in trajectory.steps if not isinstance(step, Zoom))
-            return rendered + self.speech(turn_text(steps))
+            return rendered + self.speech(self.form.turn(steps))
         shown = iter(pictures[1:])
         for turn in trajectory.turns():
-            rendered += self.speech(turn_text(turn))
+            rendered += self.speech(self.form.turn(turn))
             if isinstance(last := turn[-1], Zoom):
                 rendered += self.result(last.observation, next(shown) if last.drawn else None)
         return rendered

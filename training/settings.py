@@ -75,6 +75,8 @@ class ModelSettings:
     """Which weights to load, and which of their parts are trained.
 
     :param name: a folder (a run folder of this program too), or the name of a repository on the Hub
+    :param dialect: the form of tools, thoughts and calls in which it learns (``agent.trajectory.forms``); its folder
+        keeps it. None: the one in which it was trained before, else that of Spec-o3
     :param frozen: parts that are not trained under ``full``; published: both
     :param license: of these weights, for the model card, where this program does not know it: a name of the Hugging
         Face hub (``mit``, ``apache-2.0``), or another
@@ -84,6 +86,7 @@ class ModelSettings:
 
     name: str
     adapter: str | None = None
+    dialect: Literal["spec-o3", "qwen3.5"] | None = None
     method: Method = "full"
     frozen: tuple[Part, ...] = ("vision", "projector")
     lora: Lora = dataclasses.field(default_factory=Lora)

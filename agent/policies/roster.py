@@ -33,6 +33,7 @@ from agent.policies.spec_o3 import SpecO3
 from agent.policies.specialist.policy import NAME as SPECIALIST
 from agent.policies.specialist.policy import Specialist
 from agent.trajectory import Drafter, Trajectory
+from agent.trajectory.forms import FORMS
 from agent.trajectory.tags import turn_text
 
 
@@ -375,7 +376,7 @@ class _ServerEntry:
         if self.server.dialect == "native":
             examples, in_words = examples or self.examples(), self.server.tool_in_words
             return Native(self.endpoint(), sampling, guidance, stream, in_words, measure, examples)
-        return SpecO3(self.endpoint(), sampling, stream, measure)
+        return SpecO3(self.endpoint(), sampling, stream, measure, FORMS[self.server.dialect])
 
     def examples(self) -> Examples | None:
         """Return the examples of servers.toml, read once. :raises PolicyError: they cannot be read"""

@@ -4,7 +4,7 @@
 key = "spec-o3-7b"                      # name for --policy and the web page
 url = "http://gpu.example.org:8000/v1"  # address of its OpenAI-compatible API
 model = "Maxwell-Jia/spec-o3-7b"        # default: the model it serves
-dialect = "spec-o3"                     # the default; "native" for models with tool calls of their own
+dialect = "spec-o3"                     # the default; "native" for models with tool calls of their own, or "qwen3.5"
 title = "Spec-o3 7B"                    # default: the key
 api_key_env = "GPU_KEY"                 # or api_key_file = "gpu.key", which only its owner can read
 tool_in_words = true                    # native: describe the tool in the instructions (default: if that is needed)
@@ -41,7 +41,7 @@ from agent.policies import EFFORT, EXAMPLES, EXAMPLES_BUDGET, NATIVE, OWN_FIELDS
 from agent.policies.openai.history import Habits, PictureTurn
 from agent.settings_file import Flag, Mismatch, Number, Problem, Table, Text, Whole, load_toml, shown, validate
 
-Dialect = Literal["spec-o3", "native"]
+Dialect = Literal["spec-o3", "qwen3.5", "native"]
 
 PRESETS = Path(__file__).with_name("presets.toml")
 """Settings for the servers that people use, by name; docs/servers.md explains them."""

@@ -1,6 +1,7 @@
 """Policy for a served Spec-o3 model, and its conversation as API messages with pictures as data URLs.
 
-Rendered by Qwen2.5-VL's stock chat template the messages are byte for byte what the checkpoints were trained on.
+Rendered by Qwen2.5-VL's stock chat template the messages are byte for byte what the checkpoints were trained on. A
+model that was trained in another form (``agent.trajectory.forms``) gets its messages in that form.
 """
 
 from __future__ import annotations
@@ -17,19 +18,27 @@ from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.yes_no import pieces_of_score
 from agent.text import one_line
-from agent.tool import MEASURE, TOOL_BLOCK, tool_block
+from agent.tool import MEASURE
 from agent.trajectory import Drafter
+from agent.trajectory.forms import SPEC_O3, Form
 from agent.trajectory.messages import data_url, tool_result
 
 Block = dict[str, Any]
 Message = dict[str, Any]
 
-TOOL_BLOCK_SHA256 = hashlib.sha256(TOOL_BLOCK.encode()).hexdigest()
 END = "<|im_end|>"
 """End of a turn in the template, which adds it; a server that leaves it in the text would repeat it."""
+THINK = "<think>"
 
 
-def messages(conversation: Conversation) -> list[Message]:
+def tool_settings(form: Form, measure: bool) -> dict[str, Any]:
+    """Return what a trace records of the form of its model and the tools that were offered."""
+    block = form.tools(measure)
+    settings = {"dialect": form.name, "tool_block_sha256": hashlib.sha256(block.encode()).hexdigest()}
+    return settings | ({MEASURE: True} if measure else {})
+
+
+def messages(conversation: Conversation, form: Form = SPEC_O3) -> list[Message]:
     """Return system turn (with the tool block if there is a tool), question, then turns and tool results.
 
     The server must pass blocks to the template as blocks, as vLLM does for this template by itself
@@ -37,23 +46,14 @@ def messages(conversation: Conversation) -> list[Message]:
     sent again exactly as written, so that the server's prefix cache applies.
     """
     messages = [
-        _message(
-            "system", _text(conversation.system + (tool_block(conversation.measure) if conversation.with_tool else ""))
-        ),
+        _message("system", _text(form.system(conversation.system, conversation.with_tool, conversation.measure))),
         _message("user", _picture(conversation.overview), _text("\n" + conversation.prompt)),
     ]
     for exchange in conversation.exchanges:
-        messages.append(_message("assistant", _text(exchange.text.removesuffix(END))))
+        messages.append(_message("assistant", _text(form.again(exchange.text.removesuffix(END)))))
         if (seen := exchange.observation) is not None:
             messages.append(tool_result(seen.text, None if seen.image is None else _picture(seen.image)))
     return messages
-
-
-def tool_settings(measure: bool) -> dict[str, Any]:
-    """Return what a trace records of the tools that were offered."""
-    if not measure:
-        return {"tool_block_sha256": TOOL_BLOCK_SHA256}
-    return {MEASURE: True, "tool_block_sha256": hashlib.sha256(tool_block(measure).encode()).hexdigest()}
 
 
 def _message(role: str, *blocks: Block) -> Message:
@@ -68,6 +68,32 @@ def _picture(image: Image.Image) -> Block:
     return {"type": "image_url", "image_url": {"url": data_url(image)}}
 
 
+class _Beginning:
+    """Puts the opening of a form before a turn whose template wrote it in the prompt, and not before one in which the
+    model wrote it: text is held back until that is known.
+    """
+
+    def __init__(self, opening: str) -> None:
+        self._opening = opening
+        self._held = ""
+
+    def tag(self) -> str:
+        """Return what precedes reasoning that the server has split off."""
+        opening, self._opening = self._opening, ""
+        return opening or THINK
+
+    def add(self, text: str) -> str:
+        self._held += text
+        return "" if self._opening and THINK.startswith(self._held) else self.end()
+
+    def end(self) -> str:
+        """Return what is held."""
+        text, self._held = self._held, ""
+        opening = "" if not text or text.startswith(THINK) else self._opening
+        self._opening = "" if text else self._opening
+        return opening + text
+
+
 _FINISHED = ("stop", "eos", "tool_calls")
 
 
@@ -76,22 +102,28 @@ class SpecO3:
 
     :param stream: request each turn piece by piece; False: whole, where nobody watches it being written
     :param measure: offer the ``measure`` tool, for a model that was trained with it
+    :param form: the one in which the model was trained
     """
 
     def __init__(
-        self, endpoint: Endpoint, sampling: Sampling | None = None, stream: bool = True, measure: bool = False
+        self,
+        endpoint: Endpoint,
+        sampling: Sampling | None = None,
+        stream: bool = True,
+        measure: bool = False,
+        form: Form = SPEC_O3,
     ) -> None:
         self.measure = measure
         self.endpoint = endpoint
         self.sampling = sampling or Sampling()
         self.stream = stream
+        self.form = form
 
     @property
     def drafter(self) -> Drafter:
         """The model, its sampling and its server; checks the server if that has not happened yet."""
         facts = self.endpoint.facts()
-        settings: dict[str, Any] = {"dialect": "spec-o3", **tool_settings(self.measure)}
-        settings |= self.sampling.settings()
+        settings = tool_settings(self.form, self.measure) | self.sampling.settings()
         left_out = settings.keys() & self.endpoint.left_out
         settings |= dict.fromkeys(left_out, "left out: not taken by the server")
         reported = {"server": facts.server, "server_version": facts.version, "context": facts.context}
@@ -108,18 +140,22 @@ class SpecO3:
             raise PolicyError(self.endpoint.blindness)
         thinking = False
         written = ""
+        begun = _Beginning(self.form.opening)
         tokens: list[Mapping[str, Any]] = []
-        pieces = self.endpoint.stream(messages(conversation), self.sampling, conversation.stop, whole=not self.stream)
+        sent = messages(conversation, self.form)
+        pieces = self.endpoint.stream(sent, self.sampling, conversation.stop, whole=not self.stream)
         with closing(pieces):
             for delta in pieces:
+                piece = ""
                 if delta.reasoning:
-                    written += (piece := delta.reasoning if thinking else f"<think>{delta.reasoning}")
-                    yield piece
+                    piece = delta.reasoning if thinking else f"{begun.tag()}{delta.reasoning}"
                     thinking = True
                 if delta.text:
-                    written += (piece := f"</think>{delta.text}" if thinking else delta.text)
-                    yield piece
+                    piece += f"</think>{delta.text}" if thinking else begun.add(delta.text)
                     thinking = False
+                if piece:
+                    written += piece
+                    yield piece
                 tokens += delta.logprobs
                 if delta.remark:
                     yield Remark(delta.remark)
@@ -127,6 +163,9 @@ class SpecO3:
                     yield Remark(self._cut(delta.finish))
                 if delta.usage is not None:
                     yield delta.usage
+        if piece := begun.end():
+            written += piece
+            yield piece
         if self.sampling.logprobs and "logprobs" not in self.endpoint.left_out:
             yield from pieces_of_score(written, tokens)
 

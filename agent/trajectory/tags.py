@@ -1,7 +1,8 @@
 r"""Parse and write the tagged text of a Spec-o3 model. ``parse`` never raises; it lists each fault that it accepted.
 
 Form: ``<think>text</think>``, then ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>`` or
-``<answer>\boxed{YES} explanation</answer>``.
+``<answer>\boxed{YES} explanation</answer>``. A call in Qwen3.5's form, ``<function=NAME><parameter=KEY>value ...``, is
+read too.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.tool import MEASURE, TOOL_NAME
+from agent.tool import MEASURE_SCHEMA, TOOL_NAME, TOOL_SCHEMA
 from agent.trajectory.repair import repair
 from agent.trajectory.steps import Answer, Step, Think, Verdict, Zoom
 
@@ -49,6 +50,15 @@ _SPECIAL = re.compile(r"<\|(?:im_end|endoftext|im_start)\|>(?:assistant\n)?")
 _BOX = re.compile(r"\\boxed\s*\{(?:\s*\\text\s*\{([^{}]*)\}\s*|([^{}]*))\}")
 _WINDOW = re.compile(r"wavelength_range\W+?\[\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\]")
 _LABEL = re.compile(r"""label["']?\s*:\s*["']([^"'\n{}]*)["']""")
+_FUNCTION, _FUNCTION_END, _PARAMETER, _PARAMETER_END = "<function=", "</function>", "<parameter=", "</parameter>"
+_TYPES = {
+    key: of.get("type")
+    for schema in (TOOL_SCHEMA, MEASURE_SCHEMA)
+    for key, of in schema["function"]["parameters"]["properties"].items()
+}
+_REQUIRED = {
+    schema["function"]["name"]: schema["function"]["parameters"]["required"] for schema in (TOOL_SCHEMA, MEASURE_SCHEMA)
+}
 _DEEPEST = 20
 """Objects and lists within each other that a call may have; what nests deeper is no call of this tool, and
 could be neither copied nor written.
@@ -213,13 +223,13 @@ def _split(text: str) -> _Parts:
 
 def _first_call(parts: _Parts) -> Call | None:
     if not parts.tool_call and not parts.answer:
-        naked = next((t for t in parts.outside if TOOL_NAME in t and "{" in t), None)
+        naked = next((t for t in parts.outside if TOOL_NAME in t and ("{" in t or _FUNCTION in t)), None)
         if naked is not None:
             parts.faults.append("no <tool_call> tags")
             parts.outside.remove(naked)
-            before, brace, rest = naked.partition("{")
+            before, begin, rest = naked.partition(_FUNCTION if _FUNCTION in naked else "{")
             parts.put(None, before)
-            parts.tool_call.append(brace + rest)
+            parts.tool_call.append(begin + rest)
     calls = [call for raw in parts.tool_call if (call := _call(raw, parts.faults)) is not None]
     if len(calls) > 1:
         parts.faults.append(f"{len(calls)} tool calls in one turn: the first was taken")
@@ -227,6 +237,8 @@ def _first_call(parts: _Parts) -> Call | None:
 
 
 def _call(raw: str, faults: list[str]) -> Call | None:
+    if _FUNCTION in raw:
+        return _function_call(raw, faults)
     call = _json_object(raw)
     if call is None:
         window = _WINDOW.search(raw)
@@ -244,27 +256,84 @@ def _call(raw: str, faults: list[str]) -> Call | None:
     if not isinstance(arguments, dict):
         faults.append("a tool call without arguments")
         arguments = {key: value for key, value in call.items() if key in ("wavelength_range", "label", "feature")}
-    if name not in (TOOL_NAME, MEASURE):
+    if name not in _REQUIRED:
         faults.append(f"a call of {name!r:.60}")
     arguments, damage = _repaired(arguments)
     faults.extend(damage)
     return Call(name if isinstance(name, str) else "", arguments)
 
 
+def _function_call(raw: str, faults: list[str]) -> Call | None:
+    """Read ``<function=NAME>`` with its ``<parameter=KEY>`` blocks, by the types of the tool's schema: a text as it
+    stands, anything else as JSON.
+    """
+    functions = raw.split(_FUNCTION)[1:]
+    if len(functions) > 1:
+        faults.append(f"{len(functions)} functions in one tool call: the first was taken")
+    name, named, body = functions[0].partition(">")
+    if not named:
+        faults.append(f"a tool call that cannot be read: {raw!r:.80}")
+        return None
+    if _FUNCTION_END not in body:
+        faults.append("<function> not closed")
+    arguments: dict[str, Any] = {}
+    for block in body.rpartition(_FUNCTION_END)[0 if _FUNCTION_END in body else 2].split(_PARAMETER)[1:]:
+        key, _, rest = block.partition(">")
+        text, closed, _ = rest.rpartition(_PARAMETER_END)
+        if not closed:
+            # What was cut may be a number short of its last digits.
+            faults.append(f"a tool call that cannot be read: {raw!r:.80}")
+            return None
+        if key in arguments:
+            faults.append(f"{key!r:.60} twice: the first was taken")
+            continue
+        text, damage = repair(text.removeprefix("\n").removesuffix("\n"))
+        faults.extend(damage)
+        arguments[repair(key)[0]] = text if _TYPES.get(key, "string") == "string" else _value(key, text, faults)
+    if name not in _REQUIRED:
+        faults.append(f"a call of {name!r:.60}")
+    else:
+        faults.extend(f"a tool call without {key}" for key in _REQUIRED[name] if key not in arguments)
+    return Call(repair(name)[0], arguments)
+
+
+def _value(key: str, text: str, faults: list[str]) -> Any:
+    """Return the value of a parameter that is no text; if it cannot be read the text itself, which the tool refuses."""
+    if text.strip() in ("null", "None"):
+        return None
+    value = _literal(text.strip(), alone=True)
+    if value is None:
+        faults.append(f"{key}: {text!r:.60} is not JSON")
+        return text
+    value, damage = _repaired(value)
+    faults.extend(damage)
+    return value
+
+
 def _json_object(raw: str) -> dict[str, Any] | None:
     """Return the object in ``raw``: JSON, JSON followed by other text, or a Python literal; None if there is none."""
-    raw = re.sub(r"^```(?:json)?|```$", "", raw.strip()).strip()
+    parsed = _literal(re.sub(r"^```(?:json)?|```$", "", raw.strip()).strip())
+    return parsed if isinstance(parsed, dict) else None
+
+
+def _literal(raw: str, alone: bool = False) -> Any:
+    """Return the JSON value or the Python literal that ``raw`` begins with; None if there is none.
+
+    :param alone: nothing may follow it
+    """
     # strict=False: the published rows hold raw control characters inside strings.
     reader = json.JSONDecoder(strict=False, parse_constant=str, parse_float=_number)
     try:
-        parsed = reader.raw_decode(raw)[0]
+        parsed, end = reader.raw_decode(raw)
+        if alone and end < len(raw):
+            return None
     except (ValueError, RecursionError):
         try:
             parsed = ast.literal_eval(raw)
             json.dumps(parsed, allow_nan=False)
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             return None
-    return parsed if isinstance(parsed, dict) and not _is_deep(parsed) else None
+    return None if _is_deep(parsed) else parsed
 
 
 def _is_deep(value: object) -> bool:

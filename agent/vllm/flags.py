@@ -14,7 +14,7 @@ from typing import Any
 from agent.errors import Refusal
 from agent.language import deferred, tr
 from agent.policies import Sampling
-from agent.policies.local.chat_template import DIALECT
+from agent.policies.local.chat_template import DIALECT, TEMPLATES, form_in
 from agent.vllm.pictures import picture_limit
 
 INSTALL = deferred(
@@ -213,8 +213,8 @@ def command(service: Service, build: Build) -> list[str]:
     }
     if service.data_parallel > 1:
         options["data_parallel_size"] = service.data_parallel
-    if not service.tool_calls and _needs_dialect(Path(service.model)):
-        options["chat_template"] = DIALECT
+    if not service.tool_calls and (template := _template(service)):
+        options["chat_template"] = template
     # `-m` and not the program `vllm`: that of the CPU wheel does not start.
     line = [str(build.python), "-m", "vllm.entrypoints.openai.api_server"]
     for name, value in options.items():
@@ -290,14 +290,16 @@ def _cpu_dtype(folder: Path) -> str:
     return "bfloat16" if isinstance(layers, list) and "linear_attention" in layers else "float32"
 
 
-def _needs_dialect(folder: Path) -> bool:
-    """Return whether the folder has a Qwen3.5 with its published template, which reformats earlier thoughts."""
-    if not str(_config(folder).get("model_type")).startswith("qwen3_5"):
-        return False
-    try:
-        return (folder / "chat_template.jinja").read_text(encoding="utf-8") != DIALECT
-    except OSError:
-        return True
+def _template(service: Service) -> str | None:
+    """Return the chat template in place of that of the model's folder: the one with which an adapter was trained, or
+    ours for a Qwen3.5 with its published one, which reformats earlier thoughts.
+    """
+    folder = Path(service.model)
+    own = form_in(folder)
+    trained = next((form for adapter in service.adapters if (form := form_in(adapter.path))), own)
+    if trained is not None:
+        return None if trained is own else TEMPLATES[trained.name]
+    return DIALECT if str(_config(folder).get("model_type")).startswith("qwen3_5") else None
 
 
 def _own_context(folder: Path) -> int | None:

@@ -19,7 +19,7 @@ import pytest
 import app
 from agent import plot, tasks
 from agent.loop import MAX_TURNS
-from agent.policies.local.chat_template import DIALECT
+from agent.policies.local.chat_template import DIALECT, TEMPLATES
 from agent.policies.servers import read_servers
 from agent.tool import TOOL_BLOCK
 from agent.vllm import CONTEXT, Build, Service, command, conversation_tokens, environment, picture_tokens
@@ -364,8 +364,20 @@ def test_a_model_with_linear_attention_gets_its_number_format_and_the_template_o
     assert "--chat-template" not in command(Service(str(tmp_path), tool_calls="hermes"), GPU)
     (tmp_path / "chat_template.jinja").write_text(DIALECT)
     assert "--chat-template" not in command(service, GPU)
+    (tmp_path / "chat_template.jinja").write_text(TEMPLATES["qwen3.5"])
+    assert "--chat-template" not in command(service, GPU), "trained in its own form"
     (tmp_path / "config.json").write_text('{"model_type": "qwen3_vl"}')
     assert "--chat-template" not in command(service, GPU)
+
+
+def test_an_adapter_is_served_with_the_template_it_was_trained_with(tmp_path):
+    for name, template in (("base", "as published"), ("adapter", TEMPLATES["qwen3.5"])):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "chat_template.jinja").write_text(template)
+    (tmp_path / "adapter" / "adapter_config.json").write_text('{"r": 4}')
+    service = Service(str(tmp_path / "base"), adapters=(Adapter("a", tmp_path / "adapter"),))
+    line = command(service, GPU)
+    assert line[line.index("--chat-template") + 1] == TEMPLATES["qwen3.5"]
 
 
 def test_options_for_pictures_pixels_and_copies_are_passed_on_only_if_given():

@@ -11,7 +11,7 @@ from tests.support import messages
 DOCUMENTS = (
     # Prompts, and what a tool answers: models were trained on these words.
     *("agent/conversation.py", "agent/tool.py", "agent/tasks/values.py", "agent/policies/local/chat_template.py"),
-    "agent/hints/measuring.py",
+    *("agent/hints/measuring.py", "agent/trajectory/forms.py"),
     # Refusals to draw are answers of the tool.
     "agent/plot/",
     # What a policy of the program writes, and the faults of form that a trace keeps.

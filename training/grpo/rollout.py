@@ -338,7 +338,9 @@ class _SuspendedPolicy:
 
     def _text(self, ids: Sequence[int]) -> str:
         words = ids[:-1] if ids[-1] in self._ends else ids
-        return str(self._tokenizer.decode(list(words), clean_up_tokenization_spaces=False))
+        return self._renderer.form.opening + str(
+            self._tokenizer.decode(list(words), clean_up_tokenization_spaces=False)
+        )
 
     def _append(self, piece: Rendered, logprobs: tuple[float, ...] | None) -> None:
         self.completion += piece

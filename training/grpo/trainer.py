@@ -171,6 +171,7 @@ def _log_line(trainer: Any, runner: RoundRunner, logs: Mapping[str, float]) -> d
         **{name: value for name, key in named.items() if (value := mean(key)) is not None},
         "kl_old": total[0] / max(total[1], 1.0),
         **({"vllm_gap": total[2] / total[3]} if total[3] else {}),
+        **({"merge_kept": kept} if (kept := getattr(trainer.writer, "kept", None)) is not None else {}),
         "seconds_writing": round(runner.seconds_writing, 3),
         "seconds_drawing": round(runner.seconds_drawing, 3),
         "seconds_learning": round(seconds - rolled, 3),

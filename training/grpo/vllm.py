@@ -60,10 +60,32 @@ def constructed_with(options: Mapping[str, Any]) -> Iterator[None]:
         vllm_generation.LLM = constructor
 
 
+def merge_kept(model: Any) -> float | None:
+    """Return how much of a LoRA adapter is left once it is added to weights in their number format, as vLLM gets them:
+    the projection of the changes of the weights on the changes that the adapter means, 1 if nothing is lost; None
+    without an adapter.
+
+    A change of less than half the step to the next number is lost as a whole (bfloat16: 6e-5 at a weight of 0.02).
+    """
+    import torch
+
+    kept = meant = 0.0
+    for layer in model.modules():
+        for name in getattr(layer, "lora_A", ()) if hasattr(layer, "get_delta_weight") else ():
+            weight = layer.get_base_layer().weight.detach()
+            with torch.no_grad():
+                change = layer.get_delta_weight(name).float()
+                merged = (weight.float() + change).to(weight.dtype).float() - weight.float()
+                kept += float((merged * change).sum())
+                meant += float((change * change).sum())
+    return kept / meant if meant else None
+
+
 class _Synced:
     """What both generators have in common: the weights of each round, and a check of what vLLM has read."""
 
     def __init__(self, trainer: Any) -> None:
+        self.kept: float | None = None
         self.ends = stop_ids(trainer)
         self._trainer = trainer
         self._vllm = trainer.vllm_generation
@@ -76,6 +98,9 @@ class _Synced:
         sleeping = vllm.mode == "colocate" and vllm.enable_sleep_mode and vllm._llm_weights_sleeping
         if trainer.state.global_step == trainer._last_loaded_step and not sleeping:
             return
+        # A process with only a part of the weights cannot tell.
+        whole = not (trainer.is_deepspeed_enabled or trainer.is_fsdp_enabled)
+        self.kept = merge_kept(trainer.model) if whole else None
         vllm.sync_weights()
         # TRL resets only the prefix cache. The features of pictures come from the old weights too.
         if vllm.mode == "colocate":

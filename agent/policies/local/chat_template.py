@@ -1,13 +1,17 @@
-"""The chat template of the Spec-o3 dialect, for models whose own template writes the conversations otherwise.
+"""The chat templates of our forms, for models whose own template writes the conversations otherwise.
 
 That of Qwen3-VL writes them as Qwen2.5-VL's does. Those of Qwen3.5 and later begin each answer with ``<think>`` and
-reformat the thoughts of earlier turns, so that the model would read other text than it was trained on.
+reformat the thoughts of earlier turns, so that the model would read other text than it was trained on. The form of
+Qwen3.5 is what its template makes of a well-formed turn; ours leaves every turn as it was written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+
+from agent.trajectory.forms import FORMS, QWEN3_5, SPEC_O3, Form
 
 DIALECT = (
     "{%- for message in messages -%}"
@@ -27,6 +31,11 @@ DIALECT = (
 )
 """The rules of Qwen2.5-VL's stock template: a system turn if there is none; a content is a string, or blocks in their
 order."""
+TEMPLATES = {
+    SPEC_O3.name: DIALECT,
+    QWEN3_5.name: DIALECT.replace("assistant\\n' -}}", "assistant\\n<think>\\n' -}}"),
+}
+"""The template of each form, which is in the folder of every model trained in it."""
 MARKS = ("<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|image_pad|>", "<|vision_end|>")
 """Tokens that a model must have to be used with this template."""
 
@@ -34,18 +43,37 @@ _PICTURE = "<|vision_start|><|image_pad|><|vision_end|>"
 _SPEECH = '<think>One line.</think>\n<tool_call>\n{"name": "zoom"}\n</tool_call>'
 
 
-def use_dialect(processor: Any) -> bool:
+def form_of(processor: Any) -> Form:
+    """Return the form that the template of a processor writes: Spec-o3's, unless it is the one of another form."""
+    template = getattr(processor, "chat_template", None)
+    return next((FORMS[name] for name, text in TEMPLATES.items() if text == template), SPEC_O3)
+
+
+def form_in(folder: str | Path | None) -> Form | None:
+    """Return the form in which the model or adapter of a folder was trained; None if its template does not say."""
+    try:
+        template = (Path(str(folder)).expanduser() / "chat_template.jinja").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    return next((FORMS[name] for name, text in TEMPLATES.items() if text == template), None)
+
+
+def use_dialect(processor: Any, form: Form | None = None) -> bool:
     """Replace the chat template of a processor if it writes our conversations otherwise; return whether it did.
 
     A model without the marks of the Qwen family keeps its template.
 
     :param processor: of transformers, with a tokenizer
+    :param form: None: the one that its template writes
     """
     tokenizer = processor.tokenizer
     known = tokenizer.get_vocab()
-    if not all(mark in known for mark in MARKS) or _writes_dialect(processor):
+    form = form or form_of(processor)
+    template = TEMPLATES[form.name]
+    keeps = processor.chat_template == template or (form is SPEC_O3 and _writes_dialect(processor))
+    if keeps or not all(mark in known for mark in MARKS):
         return False
-    processor.chat_template = tokenizer.chat_template = DIALECT
+    processor.chat_template = tokenizer.chat_template = template
     return True
 
 

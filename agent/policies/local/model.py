@@ -20,9 +20,10 @@ from PIL import Image
 from agent.conversation import ConversationTooLong, Piece, PolicyError, Remark, Score, Usage
 from agent.language import deferred
 from agent.policies import Sampling
-from agent.policies.local.chat_template import use_dialect
+from agent.policies.local.chat_template import form_in, form_of, use_dialect
 from agent.policies.spec_o3 import Message
 from agent.policies.yes_no import AnswerOdds, has_verdict
+from agent.trajectory.forms import Form
 
 INSTALL = "pip install 'spec-o3[local]'"
 NEEDED = ("torch", "torchvision", "transformers")
@@ -175,7 +176,7 @@ class Loaded:
 
             model = PeftModel.from_pretrained(model, source(weights.adapter))
         processor = AutoProcessor.from_pretrained(where)
-        use_dialect(processor)
+        use_dialect(processor, form_in(weights.adapter))
         loaded = cls(
             model=model.to(device).eval(),
             processor=processor,
@@ -199,6 +200,11 @@ class Loaded:
             if isinstance(module, torch.nn.ModuleList):
                 for layer in module:
                     layer.register_forward_pre_hook(check_stop)
+
+    @cached_property
+    def form(self) -> Form:
+        """The form in which it was trained."""
+        return form_of(self.processor)
 
     @cached_property
     def texts(self) -> tuple[str, ...]:

@@ -14,10 +14,12 @@ from typing import Any
 from agent.conversation import Conversation, Piece
 from agent.language import deferred
 from agent.policies import Sampling
+from agent.policies.local.chat_template import form_in
 from agent.policies.local.model import Loaded, TurnStopped, Weights, versions
 from agent.policies.openai.health import Health
 from agent.policies.spec_o3 import messages, tool_settings
 from agent.trajectory import Drafter
+from agent.trajectory.forms import SPEC_O3
 
 _worker = ThreadPoolExecutor(1, thread_name_prefix="local model")
 # Modified only by the worker.
@@ -55,9 +57,9 @@ class Local:
     @property
     def drafter(self) -> Drafter:
         """The model, its sampling and the library versions; also the device once it is loaded."""
+        form = form_in(self.weights.adapter) or form_in(self.weights.model) or SPEC_O3
         settings: dict[str, Any] = {
-            "dialect": "spec-o3",
-            **tool_settings(self.measure),
+            **tool_settings(form, self.measure),
             "server": "transformers, in process",
             "dtype": self.weights.dtype,
             **self.sampling.settings(),
@@ -111,7 +113,9 @@ class Local:
                 loaded = _loaded(self.weights)
                 seen = [exchange.observation for exchange in conversation.exchanges]
                 images = [conversation.overview, *(answer.image for answer in seen if answer and answer.image)]
-                loaded.write(messages(conversation), images, self.sampling, put, halted)
+                if opening := loaded.form.opening:
+                    put(opening)
+                loaded.write(messages(conversation, loaded.form), images, self.sampling, put, halted)
             put(_End())
         except TurnStopped:
             put(_End())

@@ -19,8 +19,9 @@ from agent.policies.nano import folder
 from agent.policies.nano.model import NanoModel
 from agent.policies.nano.tokens import script
 from agent.policies.openai.health import Health
-from agent.policies.spec_o3 import TOOL_BLOCK_SHA256
+from agent.policies.spec_o3 import tool_settings
 from agent.trajectory import Drafter
+from agent.trajectory.forms import SPEC_O3
 from agent.trajectory.tags import parse
 
 NAME = "nano (trained on simulations)"
@@ -46,8 +47,7 @@ class Nano:
         """The weights by version and hash, and the sampling. :raises PolicyError: the weights cannot be read"""
         about = folder.abstain(self.path)
         settings: dict[str, Any] = {
-            "dialect": "spec-o3",
-            "tool_block_sha256": TOOL_BLOCK_SHA256,
+            **tool_settings(SPEC_O3, measure=False),
             "server": "numpy, in process",
             "server_version": np.__version__,
             "weights_sha256": folder.sha256(self.path),

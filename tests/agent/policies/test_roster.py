@@ -108,7 +108,7 @@ def test_a_file_lists_servers_with_their_defaults(file):
             'url = "http://a"\nurls = ["http://b"]',
             "server gpt, url, urls: found both, expected url alone",
         ),
-        ('"native"', '"openai"', "server gpt, dialect: found 'openai', expected 'spec-o3' or 'native'"),
+        ('"native"', '"openai"', "server gpt, dialect: found 'openai', expected 'spec-o3', 'qwen3.5' or 'native'"),
         ("0.7", '"warm"', "server big, temperature: found 'warm', expected a number"),
         ("0.7", "7", "server big, temperature: found 7.0, expected a number from 0 to 2"),
         ("900", "0", "server big, max_tokens: found 0, expected 1 or more"),

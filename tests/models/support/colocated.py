@@ -1,4 +1,4 @@
-"""A real vLLM inside a trainer on the CPU: ``python -m tests.models.support.colocated MODEL DATA OUTPUT``.
+"""A real vLLM inside a trainer on the CPU: ``python -m tests.models.support.colocated MODEL DATA OUTPUT [ROUNDS]``.
 
 It prints what a test compares, as one JSON object on the last line. It is a process of its own, because vLLM and TRL
 set up torch.distributed and its environment variables for the whole process.
@@ -28,7 +28,7 @@ CHANGED = ("", "language_model", "visual")
 """The part of the model whose weights change before each round."""
 
 
-def main(model: str, data: str, output: str) -> None:
+def main(model: str, data: str, output: str, rounds: str = "3") -> None:
     os.environ |= {"VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1", "VLLM_LOGGING_LEVEL": "ERROR"}
     import torch
     from vllm.model_executor.layers import utils
@@ -76,7 +76,7 @@ def main(model: str, data: str, output: str) -> None:
         return found
 
     trainer.writer.collect = watched
-    for step, part in enumerate(CHANGED):
+    for step, part in enumerate(CHANGED[: int(rounds)]):
         torch.manual_seed(step)
         for name, value in trainer.model.named_parameters():
             if part and part in name:

@@ -50,6 +50,8 @@ def processor_of(architecture: str) -> Qwen3VLProcessor:
 
     size = Size(context=8192)
     small = processor_for([text for key in INSPECTED for text in inspected(key).texts], size)
+    if architecture == "qwen3_5":
+        small.tokenizer.add_tokens(["<think>", "</think>"])
     least, most = PICTURE
     pixels = {"shortest_edge": least * UNIT**2, "longest_edge": most * UNIT**2}
     mean = {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}
