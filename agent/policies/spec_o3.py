@@ -139,7 +139,7 @@ class SpecO3:
         if probe is not None and probe.pictures == "ignored":
             raise PolicyError(self.endpoint.blindness)
         thinking = False
-        written = ""
+        written = refusal = ""
         begun = _Beginning(self.form.opening)
         tokens: list[Mapping[str, Any]] = []
         sent = messages(conversation, self.form)
@@ -157,6 +157,7 @@ class SpecO3:
                     written += piece
                     yield piece
                 tokens += delta.logprobs
+                refusal += delta.refusal
                 if delta.remark:
                     yield Remark(delta.remark)
                 if delta.finish is not None and delta.finish not in _FINISHED:
@@ -166,6 +167,8 @@ class SpecO3:
         if piece := begun.end():
             written += piece
             yield piece
+        if refusal:
+            yield Remark(f"the model refused: {one_line(refusal, 200)}")
         if self.sampling.logprobs and "logprobs" not in self.endpoint.left_out:
             yield from pieces_of_score(written, tokens)
 

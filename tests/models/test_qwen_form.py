@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transformers import AutoProcessor
 
 from agent.conversation import Conversation, Piece
 from agent.loop import Ended, inspect
@@ -119,6 +118,8 @@ def test_the_prompt_of_each_turn_is_what_was_trained(
     template: str, base: Path, model: Path, rendered: Rendered
 ) -> None:
     """The stock template writes well-formed turns so too, whether the calls are text or the API's ``tool_calls``."""
+    from transformers import AutoProcessor
+
     reads = AutoProcessor.from_pretrained(model)
     published = (base / "chat_template.jinja").read_text(encoding="utf-8")
     assert reads.chat_template == TEMPLATES["qwen3.5"] != published

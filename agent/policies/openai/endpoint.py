@@ -143,8 +143,8 @@ class Endpoint:
     def blindness(self) -> str:
         """The sentence for a model that a probe showed to ignore pictures."""
         return deferred(
-            "{model} at {where} does not see pictures: the server counts as many tokens with a picture as without, and "
-            "a number in it was not read. Choose a vision model, and load its vision part too (llama.cpp: --mmproj).",
+            "{model} at {where} does not see pictures: the server counts no tokens for one, and a number in it was not "
+            "read. Choose a vision model, and load its vision part too (llama.cpp: --mmproj).",
             model=self.model or self.facts().model,
             where=self.url,
         )
@@ -157,6 +157,8 @@ class Endpoint:
         probe = self._probes.get(key)
         if probe is None or (probe.done() and (probe.cancelled() or probe.exception())):
             probe = self._probes[key] = asyncio.ensure_future(self._probe(tools, sampling))
+            # Those who wait for it may all have been stopped: then nobody else takes its exception.
+            probe.add_done_callback(lambda done: done.cancelled() or done.exception())
         elif not join and not probe.done():
             return None
         with suppress(TimeoutError):

@@ -79,6 +79,7 @@ async def check_server(where: str, model_name: str | None, fetch: Fetch) -> Heal
             False,
             deferred("{where} does not serve {model}. It serves {names}.", where=where, model=model, names=names),
             model,
+            server_of(next(iter(models.values()))),
         )
     card = models[listed_as]
     server = server_of(card)

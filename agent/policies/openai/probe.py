@@ -34,7 +34,9 @@ REFUSES_PICTURES = ("vLLM", "SGLang")
 """Servers that refuse a picture that their model cannot see: nothing to find out."""
 NUMBER = "4738"
 HELLO = "Hello"
-QUESTION = "Which number is written in the picture? Reply with the number alone, without a word before or after it."
+QUESTION = "Which number is written in the picture?"
+LONGER = f"{QUESTION} Reply with the number alone, without any other word before it or after it."
+"""The same by some ten tokens longer, fewer than any model has for a picture."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,9 @@ async def probed(send: Send, tools: Sequence[Mapping[str, Any]], server: str) ->
     """Find out what the model sees.
 
     The server counts the tokens of a short message with and without ``tools``: an equal count means that its chat
-    template drops them. It counts a question with and without a picture of a number: an equal count and an answer
-    without the number mean that the picture is ignored, provided that its counts follow the text at all.
+    template drops them. A question with a picture of a number must count more than a somewhat longer one without: a
+    smaller count, and an answer without the number, mean that the picture is ignored. A server whose counts do not
+    follow the text gives equal ones, which say nothing.
 
     :param server: its name as in ``Health``
     :raises ServerFailure: there is no answer, not even without tools and pictures
@@ -63,13 +66,13 @@ async def probed(send: Send, tools: Sequence[Mapping[str, Any]], server: str) ->
     if tools:
         requests.append(_body(HELLO, limit) | {"tools": tools})
     if asks_picture:
-        requests += [_body(QUESTION, limit), _body(QUESTION, limit, with_picture=True)]
+        requests += [_body(LONGER, limit), _body(QUESTION, limit, with_picture=True)]
     replies = await asyncio.gather(*map(send, requests), return_exceptions=True)
     plain = replies[0]
     if isinstance(plain, BaseException):
         raise plain
     use = _tool_use(plain[0], replies[1]) if tools else "unknown"
-    return ProbeResult(use, _picture_use(plain[0], *replies[-2:]) if asks_picture else "unknown")
+    return ProbeResult(use, _picture_use(*replies[-2:]) if asks_picture else "unknown")
 
 
 def _tool_use(without: int, reply: tuple[int, str] | BaseException) -> ToolUse:
@@ -83,15 +86,12 @@ def _tool_use(without: int, reply: tuple[int, str] | BaseException) -> ToolUse:
     return "shown" if reply[0] > without else "dropped"
 
 
-def _picture_use(
-    other: int, question: tuple[int, str] | BaseException, picture: tuple[int, str] | BaseException
-) -> PictureUse:
-    """``other``: tokens of a shorter message, which a real count tells from the question's."""
-    if isinstance(question, BaseException) or isinstance(picture, BaseException):
+def _picture_use(longer: tuple[int, str] | BaseException, picture: tuple[int, str] | BaseException) -> PictureUse:
+    if isinstance(longer, BaseException) or isinstance(picture, BaseException):
         return "unknown"
-    if NUMBER in picture[1] or picture[0] > question[0] > 0:
+    if NUMBER in picture[1] or picture[0] > longer[0] > 0:
         return "seen"
-    return "ignored" if picture[0] == question[0] > other > 0 else "unknown"
+    return "ignored" if longer[0] > picture[0] > 0 else "unknown"
 
 
 def _body(text: str, limit: int, with_picture: bool = False) -> Body:

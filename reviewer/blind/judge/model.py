@@ -211,7 +211,7 @@ class Judge:
         )
         with closing(stream):
             for delta in stream:
-                text += delta.text
+                text += delta.text + delta.refusal
                 reasoning += delta.reasoning
                 finish = delta.finish or finish
                 model = delta.model or model

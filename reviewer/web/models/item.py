@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from agent.spectrum.record import Frame, Medium
-from agent.tool import TOOL_NAME
+from agent.tool import MEASURE
 from agent.trajectory.steps import Verdict
 from agent.trial.report import Edit
 from reviewer.rules.workflow import Round, State, Verb
@@ -34,7 +34,13 @@ class ZoomDrawn(Answer):
     observation: str
     ok: bool
     picture: str | None = Field(description="SHA-256 of the pixels, which names the picture; null: none was drawn")
-    tool: str = Field(TOOL_NAME, description="name of the tool; measure answers in words")
+    tool: Literal["measure"] | None = optional("absent: the tool that shows a window")
+
+    @field_validator("tool", mode="before")
+    @classmethod
+    def _as_stored(cls, tool: str | None) -> str | None:
+        """A step goes back as it was stored, or it would count as edited."""
+        return tool if tool == MEASURE else None
 
 
 class ZoomStep(ZoomDrawn):

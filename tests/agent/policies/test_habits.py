@@ -18,6 +18,7 @@ from agent.policies.native import Native, health_of
 from agent.policies.openai.endpoint import Endpoint, RequestLimits
 from agent.policies.openai.errors import ErrorResponse
 from agent.policies.openai.probe import NUMBER, QUESTION
+from agent.policies.spec_o3 import SpecO3
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.tool import TOOL_NAME
@@ -351,12 +352,19 @@ def test_a_server_that_ignores_pictures_gives_no_verdict():
 @pytest.mark.parametrize("count", [0, 40])
 def test_a_server_that_counts_no_pictures_but_reads_them_is_used(count):
     def behaviour(body: Body) -> Behaviour:
-        if "input" not in body and QUESTION in json.dumps(body["messages"]):
-            return said(body, {"content": f"It is {NUMBER}."}, prompt=count and 50)
+        if QUESTION in json.dumps(body["messages"]):
+            return said(body, {"content": f"It is {NUMBER}."}, prompt=count and size(body["messages"][0], picture=0))
         return said(body, turn(body), prompt=count and count + 30 * ("tools" in body))
 
     with server(behaviour) as known:
         assert steps(inspected(known.url)) == [Zoom, Answer]
+
+
+def test_a_server_whose_counts_follow_nothing_is_used():
+    with server(lambda body: said(body, turn(body), prompt=9000 + 9 * ("tools" in body))) as known:
+        end = inspected(known.url)
+    assert steps(end) == [Zoom, Answer]
+    assert end.trajectory.faults == ()
 
 
 def test_fewer_tokens_than_the_text_has_are_a_fault_of_the_turn():
@@ -389,6 +397,13 @@ def test_other_forms_of_a_turn_are_read(message):
     assert end.trajectory.faults == ()
     assert replies == calls
     assert "" not in calls
+
+
+def test_a_refusal_of_a_spec_o3_model_is_a_fault_too():
+    with server(lambda body: said(body, {"content": None, "refusal": "I cannot help."})) as known:
+        policy = SpecO3(Endpoint(known.url, "m", limits=HASTY), stream=False)
+        *_, end = inspect(SPECTRUM, TASK, policy)
+    assert end.trajectory.faults == ("turn 1: the model refused: I cannot help.",)
 
 
 def test_two_calls_with_the_index_0_and_no_id_are_two():
