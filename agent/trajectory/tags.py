@@ -256,7 +256,8 @@ def _call(raw: str, faults: list[str]) -> Call | None:
     if not isinstance(arguments, dict):
         faults.append("a tool call without arguments")
         arguments = {key: value for key, value in call.items() if key in ("wavelength_range", "label", "feature")}
-    if name not in _REQUIRED:
+    # The name may be any JSON value.
+    if name not in tuple(_REQUIRED):
         faults.append(f"a call of {name!r:.60}")
     arguments, damage = _repaired(arguments)
     faults.extend(damage)

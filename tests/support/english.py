@@ -122,10 +122,7 @@ NO_MESSAGES: dict[str, set[str]] = {
     "agent/policies/openai/pictures.py": {"cache miss"},
     "agent/policies/openai/probe.py": {
         # Sent to the model.
-        *(
-            "Which number is written in the picture?",
-            " Reply with the number alone, without any other word before it or after it.",
-        ),
+        *("Which number is written in the picture?", " Number only."),
     },
     "agent/policies/servers.py": {"url, urls", "api_key_env, api_key_file"},
     "agent/policies/spec_o3.py": {

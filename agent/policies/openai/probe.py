@@ -35,8 +35,8 @@ REFUSES_PICTURES = ("vLLM", "SGLang")
 NUMBER = "4738"
 HELLO = "Hello"
 QUESTION = "Which number is written in the picture?"
-LONGER = f"{QUESTION} Reply with the number alone, without any other word before it or after it."
-"""The same by some ten tokens longer, fewer than any model has for a picture."""
+LONGER = f"{QUESTION} Number only."
+"""The same by a few tokens longer, thirteen if each letter is one: fewer than any model has for the picture."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,6 @@ def _body(text: str, limit: int, with_picture: bool = False) -> Body:
 @cache
 def _picture() -> Image.Image:
     """Return black digits on white, large enough for any vision model."""
-    image = Image.new("RGB", (320, 160), "white")
-    ImageDraw.Draw(image).text((160, 80), NUMBER, "black", ImageFont.load_default(96), anchor="mm")
+    image = Image.new("RGB", (640, 320), "white")
+    ImageDraw.Draw(image).text((320, 160), NUMBER, "black", ImageFont.load_default(192), anchor="mm")
     return image

@@ -114,6 +114,13 @@ def test_odd_answers_and_calls_are_read_or_listed():
     assert turn.faults == ("a call of 'crop'",)
 
 
+@pytest.mark.parametrize("name", ["[1]", "{}", "null", "3", "true", '["spectral_visualization_tool"]'])
+def test_a_name_that_is_no_text_is_a_fault(name):
+    turn = parse(f'<tool_call>\n{{"name": {name}, "arguments": {{"wavelength_range": [1, 2]}}}}\n</tool_call>')
+    assert turn.call.name == ""
+    assert len(turn.faults) == 1
+
+
 @pytest.mark.parametrize(
     ("damaged", "whole"),
     [
