@@ -189,3 +189,20 @@ class Policy(Protocol):
         :raises PolicyError: it cannot be written; the pieces before are kept
         """
         ...
+
+
+class PolicyAround:
+    """Base of a policy that passes on the turns of another one, and is like it in everything else."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+
+    @property
+    def drafter(self) -> Drafter:
+        """That of the other policy."""
+        return self._policy.drafter
+
+    @property
+    def measure(self) -> bool:
+        """Whether the other policy is offered that tool."""
+        return bool(getattr(self._policy, tool.MEASURE, False))

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from agent.conversation import Conversation, Piece, Policy, Stop, Usage
+from agent.conversation import Conversation, Piece, Policy, PolicyAround, Stop, Usage
 from agent.language import deferred
-from agent.trajectory import Drafter
 
 _UNCOUNTED = deferred("the server does not report its tokens, so that no budget can be kept")
 _POLL_SECONDS = 0.2  # seconds between two checks whether to stop
@@ -131,17 +130,13 @@ class Budget:
             self._changed.notify_all()
 
 
-class MeteredPolicy:
+class MeteredPolicy(PolicyAround):
     """A policy whose tokens are counted as they are used, failed attempts included."""
 
     def __init__(self, policy: Policy, spending: Budget, tab: Meter) -> None:
-        self._policy = policy
+        super().__init__(policy)
         self._spending = spending
         self._tab = tab
-
-    @property
-    def drafter(self) -> Drafter:
-        return self._policy.drafter
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
         pieces = self._policy.turn(conversation)

@@ -22,7 +22,7 @@ from PIL import Image
 from agent import loop, tool
 from agent.consensus import consensus
 from agent.consensus import to_json as consensus_to_json
-from agent.conversation import Conversation, Piece, Policy, PolicyError, Stop
+from agent.conversation import Conversation, Piece, Policy, PolicyAround, PolicyError, Stop
 from agent.hints import thought_on, windows_after
 from agent.language import deferred
 from agent.measure import Window
@@ -64,19 +64,8 @@ class RunSettings:
     at_once: int = 1
 
 
-class _Guarded:
+class _Guarded(PolicyAround):
     """A policy whose internal errors end its turn with a message, as a server's errors do; details go to the log."""
-
-    def __init__(self, policy: Policy) -> None:
-        self._policy = policy
-
-    @property
-    def drafter(self) -> Drafter:
-        return self._policy.drafter
-
-    @property
-    def measure(self) -> bool:
-        return bool(getattr(self._policy, "measure", False))
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
         try:

@@ -31,7 +31,7 @@ from reviewer.drafting.budget import Budget, Prices, total_tokens
 from reviewer.drafting.demo import RECIPES, demo_items, draft, planted
 from reviewer.store import Store, WorkTime
 from tests.support.campaign import Desk, an_item, people
-from tests.support.model_server import BadServer, Say, Status, answer, look
+from tests.support.model_server import BadServer, Say, Status, answer, look, talking
 
 ROOT = Path(__file__).resolve().parents[3]
 TURN = (1000, 400, 100)  # prompt, cached and completion tokens of each turn
@@ -197,6 +197,18 @@ def test_a_run_with_a_budget_ends_if_the_server_reports_no_tokens(draft_item, sp
         done = draft_item(server, *spectra, "--token-budget", 10**6, "--out", tmp_path / "d.jsonl")
     assert (done.status, done.report["drafted"]) == (1, 1)
     assert "does not report its tokens" in done.report["ended"]
+
+
+def test_a_drafter_that_is_offered_a_second_tool_gets_its_answers(draft_item, spectra, tmp_path):
+    call = json.dumps({"name": "measure", "arguments": {"feature": "Hα"}}, ensure_ascii=False)
+    turns = (f"<think>How strong is it?</think>\n<tool_call>\n{call}\n</tool_call>", answer("YES"))
+    out = tmp_path / "d.jsonl"
+    with BadServer(talking(turns)) as server:
+        draft_item(server, spectra[0], "--measure", "--out", out)
+    trace = Trajectory.from_json(json.loads(out.read_text(encoding="utf-8")))
+    assert trace.faults == ()
+    assert [(zoom.tool, zoom.ok) for zoom in trace.zooms] == [("measure", True)]
+    assert trace.zooms[0].observation.startswith("Hα at 656")
 
 
 def test_several_drafts_of_a_spectrum_differ_by_their_seed(draft_item, spectra, tmp_path):
