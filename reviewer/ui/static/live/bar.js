@@ -201,12 +201,7 @@ const SETTINGS = [
     title: t('none, minimal, low, medium, high …: for a model of a server that reasons before it writes'),
   },
   {
-    ...{
-      name: 'extra_body',
-      label: t('Further fields'),
-      type: 'text',
-      placeholder: JSON.stringify({ service_tier: 'flex' }),
-    },
+    ...{ name: 'extra_body', label: t('Further fields'), type: 'text', placeholder: t('a JSON object') },
     title: t('fields of each request to a server, as JSON'),
     read: objectIn,
   },
