@@ -40,7 +40,7 @@ class Sampling:
     ``seed`` None: the server chooses one, so the result is repeatable only at temperature 0. ``logprobs``: also request
     the log-probabilities of the tokens, for the score of the answer (``agent.policies.yes_no``); the text is the same.
     ``reasoning_effort`` (none, minimal, low, medium, high, ...) and ``extra_body``, further fields of each request, are
-    for model servers: both None or empty unless somebody sets them.
+    for model servers: None and empty unless they are set.
 
     :raises ValueError: a value outside its range, which the message names
     """

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentTypeError
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result
-from agent.cli.options import at_least_one, not_negative, option
+from agent.cli.options import at_least_one, json_object, not_negative, option
 from agent.cli.policy_options import ServersFile
 from agent.language import deferred, tr, trn
 from reviewer.cli.common import Session, database_of, opened
@@ -29,18 +28,6 @@ if TYPE_CHECKING:
 
 AT_A_TIME = 8
 SHOWN = 20  # sentences printed for a person; --json has them all
-
-
-def _template(text: str) -> dict[str, Any]:
-    try:
-        template = json.loads(text)
-    except (ValueError, RecursionError):
-        template = None
-    if not isinstance(template, dict):
-        raise ArgumentTypeError(
-            tr('found {text!r:.60}, expected a JSON object, e.g. {{"enable_thinking": true}}', text=text)
-        )
-    return template
 
 
 def _judge_name(text: str) -> str:
@@ -103,7 +90,7 @@ class ModelOptions:
         "without one, use --system or --chat-template-kwargs (default server: as the server has it)"
     )
     chat_template_kwargs: dict[str, Any] | None = option(
-        "arguments for the server's chat template, e.g. '{\"enable_thinking\": true}'", metavar="JSON", read=_template
+        "arguments for the server's chat template, e.g. '{\"enable_thinking\": true}'", metavar="JSON", read=json_object
     )
     temperature: float | None = option("sampling temperature, 0 to 2 (default: that of --preset, else 0)")
     top_p: float | None = option("sample from the most likely tokens whose probabilities sum to X (default 1)")

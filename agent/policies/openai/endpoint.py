@@ -15,10 +15,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from agent.conversation import Stop, Usage
+from agent.conversation import Stop
 from agent.language import deferred
 from agent.policies import Sampling
 from agent.policies.openai import client
+from agent.policies.openai.answer import ArrivingAnswer
 from agent.policies.openai.client import ChatApi
 from agent.policies.openai.errors import (
     ErrorResponse,
@@ -26,7 +27,6 @@ from agent.policies.openai.errors import (
     ServerFailure,
     StreamsOnly,
     UnsupportedParameter,
-    broken_off,
     failure_of,
 )
 from agent.policies.openai.health import Health, check_server
@@ -35,7 +35,7 @@ from agent.policies.openai.pictures import Pictures, may_be_missing, takes_uuids
 from agent.policies.openai.probe import SECONDS, ProbeResult, probed
 from agent.policies.openai.responses import PATH, ResponsesReader, request
 from agent.policies.openai.route import session
-from agent.policies.openai.stream import END, CallPiece, ChatReader, Delta, MalformedStream, model_of, parsed
+from agent.policies.openai.stream import CallPiece, ChatReader, Delta, MalformedStream
 from agent.policies.yes_no import LISTED
 
 __all__ = ["CallPiece", "Delta", "Endpoint", "RequestLimits"]
@@ -352,7 +352,7 @@ class Endpoint:
         pictures.answered(request)
 
     async def _answer(self, body: Body, put: Put, is_responses: bool = False) -> None:
-        answer = _Answer(self._api, put, ResponsesReader() if is_responses else ChatReader())
+        answer = ArrivingAnswer(self._api, put, ResponsesReader() if is_responses else ChatReader())
         route = session(body["messages"])
         now = asyncio.get_running_loop().time
         first = self.limits.first if body["stream"] else self.limits.whole
@@ -377,7 +377,7 @@ class Endpoint:
             raise ServerFailure(sentence) from bad
         answer.end()
 
-    def _too_slow(self, answer: _Answer, first: float) -> ServerFailure:
+    def _too_slow(self, answer: ArrivingAnswer, first: float) -> ServerFailure:
         if answer.begun:
             return ServerFailure(
                 deferred(
@@ -456,65 +456,3 @@ def _parameters(sampling: Sampling) -> Body:
     if sampling.logprobs:
         parameters["top_logprobs"] = LISTED
     return parameters
-
-
-class _Answer:
-    """One answer as it arrives: passed on piece by piece, token counts and the whole message kept for the end."""
-
-    def __init__(self, api: ChatApi, put: Put, reader: ChatReader | ResponsesReader) -> None:
-        self.begun = False
-        self.done = False
-        self._finished = False
-        self._usage: Usage | None = None
-        self._model = ""
-        self._api = api
-        self._redactor = api.redactor()
-        self._put = put
-        self._reader = reader
-
-    def take(self, event: str) -> None:
-        """
-        :raises MalformedStream: it is not a chunk
-        :raises ErrorResponse: it is an error
-        """
-        if event == END:
-            self.done = True
-            return
-        chunk = parsed(event)
-        failed = chunk.get("response") if chunk.get("type") == "response.failed" else None
-        problem = failed if isinstance(failed, dict) else chunk
-        if problem.get("error") or "error" in (problem.get("object"), problem.get("type")):
-            raise self._api.error_in(problem)
-        self.begun = True
-        self._model = self._model or self._redactor.text(model_of(chunk))
-        delta = self._redactor.delta(self._reader.read(chunk))
-        self.done = self.done or self._reader.is_complete
-        self._finished = self._finished or delta.finish is not None
-        if delta.usage is not None:
-            # Some servers send cumulative counts with every chunk.
-            self._usage, delta = delta.usage, replace(delta, usage=None)
-        if delta != Delta():
-            self._put(delta)
-
-    def end(self) -> None:
-        """
-        :raises ServerFailure: the answer is incomplete
-        """
-        if not self.begun:
-            raise ServerFailure(
-                deferred("{url} sent an empty answer. Its log says why.", url=self._api.url), retry=True
-            )
-        if not (self.done or self._finished):
-            raise broken_off(self._api.url)
-        if not self._reader.has_answer:
-            raise ServerFailure(
-                deferred("{url} sent an answer without a choice, and no reason. Its log says why.", url=self._api.url),
-                retry=True,
-            )
-        rest = self._redactor.rest()
-        if rest != Delta():
-            self._put(rest)
-        message = self._redactor.value(self._reader.message())
-        assert isinstance(message, dict)
-        usage = self._usage or Usage(requests=1)
-        self._put(Delta(usage=usage, model=self._model, message=message))

@@ -35,7 +35,7 @@ Message = dict[str, Any]
 
 def server(behaviour: Callable[[Body], Behaviour], **more: Any) -> BadServer:
     """Return a server that does not say which software it is."""
-    return BadServer(behaviour, models=["m"], owner="somebody", answers_probes=False, **more)
+    return BadServer(behaviour, models=["m"], owner="owner", answers_probes=False, **more)
 
 
 def said(body: Body, message: Message, finish: str = "stop", prompt: int | None = None) -> Status:
