@@ -12,6 +12,7 @@ from PIL import Image
 
 from agent import tool
 from agent.errors import Refusal
+from agent.sky.records import Sky
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.trajectory import Drafter
@@ -129,6 +130,9 @@ class CannotTell:
     reason: str
 
 
+SkySource = Callable[[str], Sky]
+"""Returns the records of the object of a spectrum, by the spectrum's SHA-256."""
+
 Piece = str | Remark | Usage | Score | CannotTell | ServerMessage
 """A piece of a policy's turn: text, a remark about it, token counts, the score of the answer, why it is none, or the
 turn in its server's own form."""
@@ -151,8 +155,9 @@ class Conversation:
 
     A model sees ``system``, ``prompt``, the pictures and the texts. ``spectrum`` is for policies that measure.
     ``turns_left`` includes the turn to be written: at 1 a tool call would not be run. If ``with_tool`` is False the
-    tool is not described to the model; ``measure``: that tool is offered too. A policy that waits must end its turn
-    once ``stop`` is set.
+    tool is not described to the model; ``measure``: that tool is offered too. ``sky``: what catalogues know of the
+    object, for the tool ``sky_context``; None: the tool is not offered. A policy that waits must end its turn once
+    ``stop`` is set.
     """
 
     spectrum: Spectrum
@@ -163,6 +168,7 @@ class Conversation:
     system: str = SYSTEM
     with_tool: bool = True
     measure: bool = False
+    sky: Sky | None = None
     stop: Stop = field(default_factory=Stop, compare=False)
 
     @property
@@ -174,7 +180,8 @@ class Conversation:
 class Policy(Protocol):
     """Writer of the assistant turns. ``drafter`` identifies it, with every setting needed to repeat its work.
 
-    A policy with an attribute ``measure`` that is True is offered that tool too, and its settings say so.
+    A policy with an attribute ``measure`` that is True is offered that tool too, and its settings say so. So is one
+    with an attribute ``sky`` that is not None: a function from the SHA-256 of a spectrum to its ``Sky``.
     """
 
     @property
@@ -189,6 +196,12 @@ class Policy(Protocol):
         :raises PolicyError: it cannot be written; the pieces before are kept
         """
         ...
+
+
+def sky_source(policy: Policy) -> SkySource | None:
+    """Return where a policy gets the records of an object from; None if it is not offered ``sky_context``."""
+    source: SkySource | None = getattr(policy, "sky", None)
+    return source
 
 
 class PolicyAround:
@@ -206,3 +219,8 @@ class PolicyAround:
     def measure(self) -> bool:
         """Whether the other policy is offered that tool."""
         return bool(getattr(self._policy, tool.MEASURE, False))
+
+    @property
+    def sky(self) -> SkySource | None:
+        """Where the other policy gets the records of an object from."""
+        return sky_source(self._policy)

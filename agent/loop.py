@@ -26,10 +26,12 @@ from agent.conversation import (
     ServerMessage,
     Stop,
     Usage,
+    sky_source,
 )
 from agent.hints import measuring
 from agent.language import deferred, tr
 from agent.plot import RENDERER, pixels_sha256
+from agent.sky.records import Sky
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.text import LONE_SURROGATE
@@ -123,6 +125,7 @@ def inspect(
     stop: Stop | None = None,
     with_tool: bool = True,
     begin: Sequence[str] = (),
+    sky: Sky | None = None,
 ) -> Iterator[Event]:
     """Inspect one spectrum and yield each step as it happens; ``Ended`` comes last and holds the whole trajectory.
 
@@ -138,6 +141,8 @@ def inspect(
     :param stop: set from another thread, it ends the inspection; what was written until then is kept
     :param begin: texts of earlier assistant turns, each with a tool call. They are taken as they are, their calls
         are run on ``spectrum``, and the policy writes the next turn; their steps are the first of the trajectory
+    :param sky: records of the object in place of those of ``policy.sky``, as for an edited spectrum; a policy without
+        ``sky`` does not get them
     :raises ValueError: ``max_turns`` is below 1, ``begin`` leaves no turn, or one of its texts has no tool call
     """
     if max_turns < 1:
@@ -151,7 +156,12 @@ def inspect(
                 max_turns=max_turns,
             )
         )
-    inspection = _Inspection(spectrum, task, policy, max_turns, stop or Stop(), with_tool)
+    source = sky_source(policy)
+    if source is None or not with_tool:
+        sky = None
+    elif sky is None:
+        sky = source(spectrum.sha256)
+    inspection = _Inspection(spectrum, task, policy, max_turns, stop or Stop(), with_tool, sky)
     yield Started(inspection.conversation.overview, inspection.overview, task.prompt, inspection.max_turns)
     for text in begin:
         yield from inspection.repeat(text)
@@ -185,6 +195,7 @@ class _Inspection:
         max_turns: int,
         stop: Stop,
         with_tool: bool,
+        sky: Sky | None,
     ) -> None:
         self.policy = policy
         self.max_turns = max_turns
@@ -192,7 +203,7 @@ class _Inspection:
         overview = tool.overview(spectrum)
         measure = with_tool and bool(getattr(policy, tool.MEASURE, False))
         self.conversation = Conversation(
-            spectrum, task, overview, max_turns, with_tool=with_tool, measure=measure, stop=stop
+            spectrum, task, overview, max_turns, with_tool=with_tool, measure=measure, sky=sky, stop=stop
         )
         self.overview = pixels_sha256(self.conversation.overview)
         self.number = 0

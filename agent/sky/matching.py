@@ -1,0 +1,227 @@
+"""Which source of a catalogue is the object: separations after proper motion, light in the fibre, blends.
+
+A position in a file is often that of an input catalogue, whose epoch the file does not state. Then any epoch between
+``EARLIEST`` and the observation is possible, and the separation is the smallest one within that time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.sky.maps import CatalogueMap
+from agent.sky.records import RADIUS, SkyRecord, Source
+from agent.spectrum import Spectrum
+from agent.spectrum.objects import observed_at
+
+FloatArray = NDArray[np.float64]
+
+EARLIEST = 1998.0
+"""Julian year of the oldest positions from which surveys of spectra took theirs (2MASS, SDSS imaging)."""
+LATEST = 2027.0
+"""Julian year taken where a file does not say when it was observed."""
+SEEING = 2.0
+"""FWHM in arcseconds, typical of LAMOST, SDSS and DESI."""
+BLEND = 0.1
+"""Of the light of the matched source: other sources that give more than this to the fibre make a blend."""
+NO_FIBRE = 1.5
+"""Radius in arcseconds of the aperture where the survey's fibre is not known."""
+_FIBRES: Mapping[str, float] = {"LAMOST": 3.3, "SDSS": 3.0, "BOSS": 2.0, "DESI": 1.5}
+_BOSS_FROM = 55_000.0  # MJD; the plates of the first spectrograph ended in 2009, its fibres were wider
+
+
+@dataclass(frozen=True)
+class Target:
+    """An object to look up.
+
+    :param key: names it in the output: the SHA-256 of its spectrum, or the row of a list
+    :param ra: degrees, ICRS; ``dec`` too
+    :param epochs: Julian years between which the position holds; equal where its epoch is stated
+    """
+
+    key: str
+    ra: float
+    dec: float
+    epochs: tuple[float, float] = (EARLIEST, LATEST)
+
+    @property
+    def is_position(self) -> bool:
+        """Whether right ascension and declination are numbers of a sky."""
+        return math.isfinite(self.ra) and math.isfinite(self.dec) and 0 <= self.ra < 360 and abs(self.dec) <= 90
+
+    def at(self, epoch: float, pm_ra: float, pm_dec: float) -> Target:
+        """Return the position at another epoch, with a proper motion in mas/yr (``pm_ra`` with cos δ)."""
+        years = epoch - sum(self.epochs) / 2
+        ra, dec = moved(self.ra, self.dec, pm_ra, pm_dec, years)
+        return replace(self, ra=ra, dec=dec, epochs=(epoch, epoch))
+
+
+def target_of(spectrum: Spectrum) -> Target | None:
+    """Return where the object of a spectrum is; None if the file has no position."""
+    if spectrum.ra is None or spectrum.dec is None:
+        return None
+    mjd = observed_at(spectrum.ids, spectrum.meta)
+    observed = LATEST if mjd is None else julian_year(mjd)
+    target = Target(spectrum.sha256, spectrum.ra % 360, spectrum.dec, (min(EARLIEST, observed), observed))
+    return target if target.is_position and (target.ra, target.dec) != (0.0, 0.0) else None
+
+
+def julian_year(mjd: float) -> float:
+    return 2000.0 + (mjd - 51_544.5) / 365.25
+
+
+def fibre_of(spectrum: Spectrum) -> float | None:
+    """Return the diameter of the survey's fibre in arcseconds; None where it is not known.
+
+    LAMOST 3.3″ (Cui et al. 2012 RAA 12, 1197), SDSS 3″ and BOSS 2″ (Smee et al. 2013 AJ 146, 32), DESI 1.5″ (Abareshi
+    et al. 2022 AJ 164, 207).
+    """
+    survey = spectrum.survey.upper().removeprefix("SIMULATED ")
+    name = next((name for name in _FIBRES if survey.startswith(name)), None)
+    if name == "SDSS":
+        mjd = observed_at(spectrum.ids, spectrum.meta)
+        name = "BOSS" if mjd is not None and mjd > _BOSS_FROM else name
+    return None if name is None else _FIBRES[name]
+
+
+def moved(ra: float, dec: float, pm_ra: float, pm_dec: float, years: float) -> tuple[float, float]:
+    """Return a position (degrees) after a linear motion (mas/yr, ``pm_ra`` with cos δ) on the tangent plane."""
+    return on_sky(ra, dec, pm_ra * years / 1000, pm_dec * years / 1000)
+
+
+def on_sky(ra: float, dec: float, east: float, north: float) -> tuple[float, float]:
+    """Return the position at an offset in arcseconds on the tangent plane of (ra, dec)."""
+    x, y = math.radians(east / 3600), math.radians(north / 3600)
+    dec0 = math.radians(dec)
+    down = math.cos(dec0) - y * math.sin(dec0)
+    away = math.degrees(math.atan2(x, down))
+    north_of = math.degrees(math.atan2(math.sin(dec0) + y * math.cos(dec0), math.hypot(x, down)))
+    return (ra + away) % 360, north_of
+
+
+def offsets(ra: float, dec: float, of_ra: FloatArray, of_dec: FloatArray) -> FloatArray:
+    """Return offsets (n, 2) to the east and north in arcseconds on the tangent plane of (ra, dec); degrees."""
+    away, dec0, dec1 = np.radians(np.asarray(of_ra) - ra), math.radians(dec), np.radians(of_dec)
+    cos = np.sin(dec1) * math.sin(dec0) + np.cos(dec1) * math.cos(dec0) * np.cos(away)
+    cos = np.where(cos > 0, cos, np.nan)  # the other half of the sky
+    east = np.cos(dec1) * np.sin(away) / cos
+    north = (np.sin(dec1) * math.cos(dec0) - np.cos(dec1) * math.sin(dec0) * np.cos(away)) / cos
+    return np.degrees(np.stack([east, north], axis=-1)) * 3600
+
+
+def separations(target: Target, sources: Sequence[Source], epoch: float) -> FloatArray:
+    """Return the separation (n,) of each source from the target in arcseconds, the smallest within its epochs.
+
+    Sources without a proper motion stand still; ``epoch`` is that of the catalogue's positions.
+    """
+    if not sources:
+        return np.empty(0)
+    at = offsets(target.ra, target.dec, *np.array([(s.ra, s.dec) for s in sources]).T)
+    motion = np.array([(s.values.get("pm_ra", 0.0), s.values.get("pm_dec", 0.0)) for s in sources]) / 1000
+    of_source = np.array([s.values.get("epoch", epoch) for s in sources])
+    first, last = target.epochs[0] - of_source, target.epochs[1] - of_source
+    speed = (motion**2).sum(axis=1)
+    nearest = np.divide(-(at * motion).sum(axis=1), speed, out=np.zeros(len(sources)), where=speed > 0)
+    years = np.clip(nearest, first, last)
+    distances: FloatArray = np.hypot(*(at + motion * years[:, None]).T)
+    return distances
+
+
+def record_of(
+    catalogue: CatalogueMap, target: Target, sources: Sequence[Source], radius: float = RADIUS, **facts: object
+) -> SkyRecord:
+    """Return the record of an answer: the sources within ``radius`` of the target after proper motion, nearest first.
+
+    :param sources: of which the separation is not looked at
+    :param facts: further fields of the record
+    """
+    apart = separations(target, sources, catalogue.epoch)
+    order = [int(i) for i in np.argsort(apart, kind="stable") if apart[i] <= radius]
+    near = tuple(replace(sources[i], separation=round(float(apart[i]), 4)) for i in order)
+    return SkyRecord(
+        catalogue=catalogue.key,
+        status="found" if near else "not found",
+        ra=target.ra,
+        dec=target.dec,
+        epochs=target.epochs,
+        radius=radius,
+        sources=near,
+        **facts,  # type: ignore[arg-type]
+    )
+
+
+def without_answer(catalogue: str, target: Target, status: str, detail: str, **facts: object) -> SkyRecord:
+    """Return the record of a catalogue that failed or was not queried, with the reason."""
+    return SkyRecord(
+        catalogue=catalogue,
+        status=status,  # type: ignore[arg-type]
+        ra=target.ra,
+        dec=target.dec,
+        epochs=target.epochs,
+        detail=detail,
+        **facts,  # type: ignore[arg-type]
+    )
+
+
+def reach(target: Target, epoch: float, speed: float) -> float:
+    """Return how far in arcseconds a source of ``speed`` (arcsec/yr) can have moved between a catalogue's epoch and
+    those of the target."""
+    return speed * max(abs(epoch - year) for year in target.epochs)
+
+
+@dataclass(frozen=True)
+class Blend:
+    """Light of other sources in the aperture, as a share of that of the matched source."""
+
+    share: float
+    sources: int
+
+    @property
+    def is_blend(self) -> bool:
+        return self.share >= BLEND
+
+
+def matched(record: SkyRecord, fibre: float | None, position_error: float = 0.1) -> Source | None:
+    """Return the source that is the object: the nearest one within the aperture; None if none is near enough.
+
+    :param fibre: diameter in arcseconds; None: ``NO_FIBRE``
+    :param position_error: 1σ of the catalogue, arcseconds
+    """
+    if record.status != "found":
+        return None
+    nearest = record.sources[0]
+    return nearest if nearest.separation <= match_radius(fibre, position_error) else None
+
+
+def match_radius(fibre: float | None, position_error: float = 0.1) -> float:
+    """Return the largest separation in arcseconds of a match: the aperture's radius, and at least 1″ or 3σ."""
+    return max(NO_FIBRE if fibre is None else fibre / 2, 1.0, 3 * position_error)
+
+
+def light_in_fibre(separation: FloatArray, fibre: float | None, seeing: float = SEEING) -> FloatArray:
+    """Return the share of the light of sources at these separations (arcseconds) that enters a round aperture: a
+    Gaussian image, whose squared distance over σ² has a non-central χ² distribution of two degrees of freedom.
+    """
+    from scipy.stats import ncx2
+
+    sigma, radius = seeing / 2.3548, NO_FIBRE if fibre is None else fibre / 2
+    shares: FloatArray = ncx2.cdf((radius / sigma) ** 2, 2, np.maximum(np.square(separation) / sigma**2, 1e-12))
+    return shares
+
+
+def blend_of(record: SkyRecord, source: Source, fibre: float | None, magnitude: str = "G") -> Blend:
+    """Return how much light other sources of the record give to the aperture that is centred on the object.
+
+    A source without a magnitude counts as the faintest of the record.
+    """
+    known = [s.values[magnitude] for s in record.sources if magnitude in s.values]
+    faintest = max(known, default=0.0)
+    level = np.array([s.values.get(magnitude, faintest) for s in record.sources])
+    light = 10 ** (-0.4 * level) * light_in_fibre(np.array([s.separation for s in record.sources]), fibre)
+    own = np.array([s is source for s in record.sources])
+    others = light[~own]
+    return Blend(float(others.sum() / light[own].sum()), int((others >= BLEND * light[own].sum()).sum()))
