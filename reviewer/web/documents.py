@@ -55,7 +55,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     deferred("Agent and training"): (
         "scale.md",
         "baseline.md",
-        *("training.md", "training/successors.md", "miniature.md", "gpu.md"),
+        *("training.md", "training/successors.md", "training/miniature.md", "gpu.md"),
         *("training/simulator.md", "training/making-a-benchmark.md"),
         "measurements.md",
         "team/translating.md",
