@@ -65,7 +65,7 @@ def band(name: str, survey: Survey = "sdss2010") -> Band:
     """Return the pass band of one of ``MAGNITUDES``."""
     from speclite.filters import load_filter
 
-    groups = {"u": "sdss2010", "y": "panstarrs", **dict.fromkeys("griz", survey)}
+    groups: dict[str, str] = {"u": "sdss2010", "y": "panstarrs", **dict.fromkeys("griz", survey)}
     groups |= dict.fromkeys(("J", "H", "Ks"), "twomass") | dict.fromkeys(("W1", "W2", "W3", "W4"), "wise2010")
     curve = load_filter(f"{groups.get(name, 'gaiadr3')}-{name}")
     return Band(np.asarray(curve.wavelength), np.asarray(curve.response), AB_MINUS_VEGA.get(name, 0.0))
