@@ -34,6 +34,7 @@ from agent.spectrum import Spectrum
 
 FILE = Path(__file__).with_name("sky.toml")
 FLUX_UNIT = "1e-17 erg/s/cm2/Angstrom"
+CATALOGUES = ("gaia_dr3", "twomass", "allwise", "sdss_dr16", "ps1_dr1", "ztf")
 OPTICAL = ("G", "BP", "RP", "u", "g", "r", "i", "z", "y")
 INFRARED = ("J", "H", "Ks", "W1", "W2", "W3", "W4")
 _EXTINCTION = (0.72, 0.46, 0.306, 0.18, 0.16, 0.0, 0.0)  # per E(B-V) (Yuan et al. 2013 MNRAS 430, 2188)
@@ -75,40 +76,24 @@ class _File(Table):
 
 
 @dataclass(frozen=True)
-class Star:
-    """A source of light without noise; ``pm`` in mas/yr.
-
-    :param magnitudes: apparent, with extinction, of all bands, for both meanings of g, r, i and z
-    :param distance: kpc; None outside the Galaxy
-    :param variation: change of magnitude at each time of the light curve
-    """
-
-    magnitudes: Mapping[Survey, Mapping[str, float]]
-    distance: float | None
-    ra: float
-    dec: float
-    pm: tuple[float, float] = (0.0, 0.0)
-    variation: FloatArray = field(default_factory=lambda: np.zeros(1))
-
-
-@dataclass(frozen=True)
 class Truth:
-    """What was drawn for an object; no record has it.
+    """A source of light without noise: what was drawn for an object, which no record has.
 
-    :param star: None for blank sky, at ``ra`` and ``dec``
-    :param absolute_magnitude: M_G; None outside the Galaxy
-    :param period: days, where the light is periodic
-    :param mjd: times of the light curve
+    :param magnitudes: apparent, with extinction, of all bands, for both meanings of g, r, i and z; empty: blank sky
+    :param distance: kpc; None outside the Galaxy, as ``absolute_magnitude`` (M_G)
+    :param pm: mas/yr, east and north
+    :param mjd: times of the light curve, ``variation`` the change of magnitude, ``period`` in days if it has one
     """
 
     ra: float
     dec: float
-    star: Star | None = None
+    magnitudes: Mapping[Survey, Mapping[str, float]]
+    distance: float | None = None
+    pm: tuple[float, float] = (0.0, 0.0)
     absolute_magnitude: float | None = None
-    motion: str = "none"
-    light: Light = "constant"
     period: float | None = None
     mjd: FloatArray = field(default_factory=lambda: np.zeros(1))
+    variation: FloatArray = field(default_factory=lambda: np.zeros(1))
 
 
 @cache
@@ -120,7 +105,7 @@ def _file() -> _File:
 
 
 def sky_of(spectrum: Spectrum) -> Sky:
-    """Return a record of every bundled catalogue for a spectrum of ``agent.simulate.simulate``; equal spectra give
+    """Return a record of each of ``CATALOGUES`` for a spectrum of ``agent.simulate.simulate``; equal spectra give
     equal records. All say that they are simulated.
 
     :raises SkyError: the spectrum is not one of those
@@ -129,15 +114,13 @@ def sky_of(spectrum: Spectrum) -> Sky:
     rng = _generator(spectrum, "target")
     observed = rng.uniform(2010, 2023)
     # The position comes from an input catalogue of an unknown epoch.
-    pm = (0.0, 0.0) if truth.star is None else truth.star.pm
-    ra, dec = moved(truth.ra, truth.dec, *pm, rng.uniform(EARLIEST, observed) - 2016.0)
+    ra, dec = moved(truth.ra, truth.dec, *truth.pm, rng.uniform(EARLIEST, observed) - 2016.0)
     target = Target(spectrum.sha256, *on_sky(ra, dec, *rng.normal(0, 0.1, 2)), (EARLIEST, observed))
-    others = _field(truth, rng)
-    records = []
-    for catalogue in bundled().values():
+    others, records = _field(truth, rng), []
+    for catalogue in (bundled()[key] for key in CATALOGUES if key in bundled()):
         own = _generator(spectrum, catalogue.key)
-        stars = [*([truth.star] if truth.star else []), *(others if catalogue.role == "astrometry" else [])]
-        sources = [_source(catalogue, star, truth, own) for star in stars if catalogue.role != "names"]
+        stars = [truth, *others] if catalogue.role == "astrometry" else [truth]
+        sources = [_source(catalogue, star, own) for star in stars if star.magnitudes]
         near = [source for source in sources if source is not None]
         records.append(record_of(catalogue, target, near, service="simulation", simulated=True))
     return Sky.of(records)
@@ -154,7 +137,7 @@ def truth_of(spectrum: Spectrum) -> Truth:
     rng, kind, state = _generator(spectrum, "object"), spectrum.meta["kind"], spectrum.meta["state"]
     rows = [row for row in _file().population if row.kind == kind and row.state in ("", state)]
     if not rows:
-        return Truth(*_position(rng, "disc", 0.0))  # blank sky
+        return Truth(*_position(rng, "disc", 0.0), {})  # blank sky
     weights = np.array([row.weight for row in rows])
     row = rows[int(rng.choice(len(rows), p=weights / weights.sum()))]
     seen, bare = (_optical(source.wavelength, flux) for flux in (source.flux, source.intrinsic))
@@ -164,13 +147,16 @@ def truth_of(spectrum: Spectrum) -> Truth:
         # S/N 10 at 17.5 mag; against sky and read noise the flux must rise faster than the S/N.
         goal = 17.5 - 3.5 * math.log10(float(spectrum.snr["median"]) / 10) + rng.normal(0, 0.4)
         shift = float(np.clip(goal, 9.0, 19.5)) - seen["sdss2010"]["G"]
-    infrared = _infrared(row.infrared, g, colour, float(spectrum.meta["e_bv"] or 0), rng)
-    magnitudes = {key: {name: m + shift for name, m in (bands | infrared).items()} for key, bands in seen.items()}
     absolute, distance, motion, pm = None, None, row.motion, (0.0, 0.0)
     if row.magnitude is not None:
         on_line = float(np.interp(colour, *_line(row.locus))) if row.locus else 0.0
         absolute = on_line + float(rng.normal(*row.magnitude))
-        distance = 10 ** (0.2 * (g + shift - absolute) - 2)
+        distance, farthest = 10 ** (0.2 * (g + shift - absolute) - 2), rng.uniform(2, 12)
+        if spectrum.flux_unit == "relative" and distance > farthest:
+            # A luminous star, observed for a shorter time. Where the flux is absolute, the star is where it must be.
+            shift, distance = shift - 5 * math.log10(distance / farthest), float(farthest)
+    infrared = _infrared(row.infrared, g, colour, float(spectrum.meta["e_bv"] or 0), rng)
+    magnitudes = {key: {name: m + shift for name, m in (bands | infrared).items()} for key, bands in seen.items()}
     ra, dec = _position(rng, row.motion, distance or math.inf)
     if distance is not None:
         if motion != "young" and distance * abs(math.sin(_latitude(ra, dec))) > _DISC:
@@ -180,8 +166,7 @@ def truth_of(spectrum: Spectrum) -> Truth:
     mjd = np.sort(rng.choice(np.arange(58_200, 60_000), 150, replace=False) + rng.uniform(0.1, 0.5, 150))
     mjd = mjd[mjd % 365.25 > 90]  # a season without nights
     variation, period = _variation(row.light, mjd, rng)
-    star = Star(magnitudes, distance, ra, dec, pm, variation)
-    return Truth(ra, dec, star, absolute, motion, row.light, period, mjd)
+    return Truth(ra, dec, magnitudes, distance, pm, absolute, period, mjd, variation)
 
 
 def _generator(spectrum: Spectrum, purpose: str) -> Generator:
@@ -264,29 +249,29 @@ def _variation(light: Light, days: FloatArray, rng: Generator) -> tuple[FloatArr
             return walk, None
 
 
-def _field(truth: Truth, rng: Generator) -> list[Star]:
+def _field(truth: Truth, rng: Generator) -> list[Truth]:
     """Return other stars: 3500 per square degree at the poles and 250,000 in the plane to G 21, about Gaia's counts."""
     density = 3_500 + 2.5e5 * math.exp(-abs(math.degrees(_latitude(truth.ra, truth.dec))) / 8)
     number, stars = rng.poisson(density * math.pi * (RADIUS / 3600) ** 2), []
-    blended = truth.star is not None and rng.random() < _BLENDS
+    blended = bool(truth.magnitudes) and rng.random() < _BLENDS
     for i in range(number + blended):
         apart, g = RADIUS * math.sqrt(rng.random()), 21 + math.log10(rng.random()) / 0.3
-        if i == number and truth.star is not None:
-            apart, g = rng.uniform(0.4, 1.3), truth.star.magnitudes["sdss2010"]["G"] + rng.uniform(0, 2)
+        if i == number:
+            apart, g = rng.uniform(0.4, 1.3), truth.magnitudes["sdss2010"]["G"] + rng.uniform(0, 2)
         angle, distance = rng.uniform(0, 2 * np.pi), rng.uniform(0.3, 6)
         colour = float(np.clip(rng.normal(1.2, 0.4), 0.4, 3))
         east, north = rng.normal(0, 45, 2) / KM_S / distance
         at = on_sky(truth.ra, truth.dec, apart * math.sin(angle), apart * math.cos(angle))
         bands = {"G": g, "BP": g + 0.45 * colour, "RP": g - 0.55 * colour}
-        stars.append(Star({"sdss2010": bands, "panstarrs": bands}, distance, *at, (float(east), float(north))))
+        stars.append(Truth(*at, {"sdss2010": bands, "panstarrs": bands}, distance, (float(east), float(north))))
     return stars
 
 
-def _source(catalogue: CatalogueMap, star: Star, truth: Truth, rng: Generator) -> Source | None:
+def _source(catalogue: CatalogueMap, star: Truth, rng: Generator) -> Source | None:
     """Return what a catalogue has of a star; None if it is too faint, or too bright, for it."""
     bands = star.magnitudes["panstarrs" if catalogue.key.startswith(("ps1", "panstarrs", "ztf")) else "sdss2010"]
     values: dict[str, float] = {}
-    curve = _curve(bands, star, truth.mjd, rng) if catalogue.role == "light curve" else None
+    curve = _curve(bands, star, rng) if catalogue.role == "light curve" else None
     if catalogue.role == "astrometry":
         values = _gaia(bands, star, rng)
     elif catalogue.role == "photometry":
@@ -302,7 +287,7 @@ def _source(catalogue: CatalogueMap, star: Star, truth: Truth, rng: Generator) -
     return Source(str(rng.integers(10**17, 10**18)), round(ra, 8), round(dec, 8), 0.0, values, {}, curve)
 
 
-def _gaia(bands: Mapping[str, float], star: Star, rng: Generator) -> dict[str, float]:
+def _gaia(bands: Mapping[str, float], star: Truth, rng: Generator) -> dict[str, float]:
     g, distance = bands["G"], star.distance
     if g > _GAIA_LIMIT:
         return {}
@@ -327,12 +312,12 @@ def _gaia(bands: Mapping[str, float], star: Star, rng: Generator) -> dict[str, f
     return values
 
 
-def _curve(bands: Mapping[str, float], star: Star, mjd: FloatArray, rng: Generator) -> LightCurve | None:
+def _curve(bands: Mapping[str, float], star: Truth, rng: Generator) -> LightCurve | None:
     points: list[tuple[float, float, float, str]] = []
     for name, share in (("g", 1.0), ("r", 0.8)):
         if name in bands and _ZTF[0] < bands[name] < _ZTF[1]:
             level = bands[name] + share * star.variation
             errors = np.hypot(0.012, 0.2 * 10 ** (0.4 * (level - _ZTF[1])))
-            rows = zip(mjd.round(5), rng.normal(level, errors).round(4), errors.round(4), strict=True)
+            rows = zip(star.mjd.round(5), rng.normal(level, errors).round(4), errors.round(4), strict=True)
             points += [(float(t), float(m), float(e), name) for t, m, e in rows if e < 0.25]
     return LightCurve(*zip(*sorted(points), strict=True)) if points else None
