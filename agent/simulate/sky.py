@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from numpy.random import Generator
@@ -140,13 +140,15 @@ def truth_of(spectrum: Spectrum) -> Truth:
         return Truth(*_position(rng, "disc", 0.0), {})  # blank sky
     weights = np.array([row.weight for row in rows])
     row = rows[int(rng.choice(len(rows), p=weights / weights.sum()))]
-    seen, bare = (_optical(source.wavelength, flux) for flux in (source.flux, source.intrinsic))
-    g, colour = bare["sdss2010"]["G"], bare["sdss2010"]["BP"] - bare["sdss2010"]["RP"]
+    bare = _optical(source.wavelength, source.intrinsic, OPTICAL[:3], "sdss2010")
+    sdss = _optical(source.wavelength, source.flux, OPTICAL, "sdss2010")
+    ps1 = sdss | _optical(source.wavelength, source.flux, "griz", "panstarrs")
+    g, colour = bare["G"], bare["BP"] - bare["RP"]
     shift = 0.0
     if spectrum.flux_unit == "relative":
         # S/N 10 at 17.5 mag; against sky and read noise the flux must rise faster than the S/N.
         goal = 17.5 - 3.5 * math.log10(float(spectrum.snr["median"]) / 10) + rng.normal(0, 0.4)
-        shift = float(np.clip(goal, 9.0, 19.5)) - seen["sdss2010"]["G"]
+        shift = float(np.clip(goal, 9.0, 19.5)) - sdss["G"]
     absolute, distance, motion, pm = None, None, row.motion, (0.0, 0.0)
     if row.magnitude is not None:
         on_line = float(np.interp(colour, *_line(row.locus))) if row.locus else 0.0
@@ -156,7 +158,10 @@ def truth_of(spectrum: Spectrum) -> Truth:
             # A luminous star, observed for a shorter time. Where the flux is absolute, the star is where it must be.
             shift, distance = shift - 5 * math.log10(distance / farthest), float(farthest)
     infrared = _infrared(row.infrared, g, colour, float(spectrum.meta["e_bv"] or 0), rng)
-    magnitudes = {key: {name: m + shift for name, m in (bands | infrared).items()} for key, bands in seen.items()}
+    magnitudes: dict[Survey, dict[str, float]] = {
+        survey: {name: m + shift for name, m in (bands | infrared).items()}
+        for survey, bands in zip(get_args(Survey), (sdss, ps1), strict=True)
+    }
     ra, dec = _position(rng, row.motion, distance or math.inf)
     if distance is not None:
         if motion != "young" and distance * abs(math.sin(_latitude(ra, dec))) > _DISC:
@@ -180,12 +185,9 @@ def _line(key: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
     return line(key).bp_rp, line(key).absolute_magnitude
 
 
-def _optical(wavelength: FloatArray, flux: FloatArray) -> dict[Survey, dict[str, float]]:
+def _optical(wavelength: FloatArray, flux: FloatArray, names: Sequence[str], survey: Survey) -> dict[str, float]:
     source = Spectrum(wavelength, flux, np.full(flux.size, 1e12), flux_unit=FLUX_UNIT)
-    return {
-        survey: {name: m.value for name, m in synthetic(source, OPTICAL, survey).items() if isinstance(m, Measured)}
-        for survey in ("sdss2010", "panstarrs")
-    }
+    return {name: m.value for name, m in synthetic(source, names, survey).items() if isinstance(m, Measured)}
 
 
 def _infrared(key: str, g: float, colour: float, e_bv: float, rng: Generator) -> dict[str, float]:
