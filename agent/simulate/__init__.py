@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +19,7 @@ from numpy.random import Generator
 from agent.language import tr
 from agent.simulate import emitters, stars
 from agent.simulate.atoms import interstellar_lines
-from agent.simulate.instrument import SURVEYS, Exposure, Survey, observe
+from agent.simulate.instrument import SURVEYS, Exposure, Survey, calibrated, observe
 from agent.simulate.profiles import C_KM_S, FloatArray, grid, reddening
 from agent.simulate.stars import Recipe
 from agent.spectrum import Spectrum
@@ -146,15 +147,64 @@ def simulate(
     rng = _generator(kind, survey, seed)
     instrument = instrument or SURVEYS[survey]
     redshift, true_redshift = _redshifts(kind, redshift, seed, rng)
-    observed = grid(float(instrument.wavelength[0]) - 60, float(instrument.wavelength[-1]) + 60)
-    flux, facts = _RECIPES[kind](observed / (1 + true_redshift), rng)
-    flux = flux * reddening(observed, float(facts["e_bv"]))
-    interstellar_lines(flux, observed, float(facts["e_bv"]))
+    observed = _working_grid(instrument)
+    flux, facts = _source(kind, observed, true_redshift, rng)
     rounded = {key: round(value, 4) if isinstance(value, float) else value for key, value in facts.items()}
     meta = {"kind": kind, "seed": seed, "redshift_true": round(true_redshift, 6), **rounded}
     name, label = f"simulated-{kind}-{seed:04d}.fits", f"simulated {LOOK_ALIKES.get(kind, kind.upper())}"
     exposure = observe(observed, flux, instrument, snr, rng)
     return spectrum_of(exposure, instrument, survey, snr, meta, name=name, redshift=redshift, catalogue_class=label)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a simulated spectrum shows, without noise, from 3000 to 11,200 Å.
+
+    :param wavelength: vacuum Å, observed frame, (n,)
+    :param flux: in the spectrum's unit, (n,); ``intrinsic`` is without interstellar extinction
+    """
+
+    wavelength: FloatArray
+    flux: FloatArray
+    intrinsic: FloatArray
+
+
+def source_of(spectrum: Spectrum) -> Source:
+    """Return the source of a spectrum that ``simulate`` made with its survey's own instrument.
+
+    :raises KeyError: it is none of them
+    """
+    kind, seed = str(spectrum.meta["kind"]), int(spectrum.meta["seed"] or 0)
+    survey = spectrum.survey.removeprefix("simulated ")
+    for redshift in (0.0, spectrum.redshift or 0.0):
+        rng = _generator(kind, survey, seed)
+        _, true_redshift = _redshifts(kind, redshift, seed, rng)
+        if round(true_redshift, 6) == spectrum.meta["redshift_true"]:
+            break
+    near, wide = _working_grid(SURVEYS[survey]), grid(3000, 11_200)
+    state = rng.bit_generator.state
+    factor = calibrated(near, _source(kind, near, true_redshift, rng)[0], SURVEYS[survey], rng)[2]
+    # The same random numbers again: the object is the same on any grid.
+    spectra = []
+    for e_bv in (float(spectrum.meta["e_bv"] or 0), 0.0):
+        rng.bit_generator.state = state
+        spectra.append(factor * _source(kind, wide, true_redshift, rng, e_bv)[0])
+    return Source(wide, *spectra)
+
+
+def _working_grid(instrument: Survey) -> FloatArray:
+    return grid(float(instrument.wavelength[0]) - 60, float(instrument.wavelength[-1]) + 60)
+
+
+def _source(
+    kind: str, observed: FloatArray, redshift: float, rng: Generator, e_bv: float | None = None
+) -> tuple[FloatArray, stars.Facts]:
+    """Return the flux on a grid of observed wavelengths, reddened (by ``e_bv`` if given), and the sampled values."""
+    flux, facts = _RECIPES[kind](observed / (1 + redshift), rng)
+    e_bv = float(facts["e_bv"]) if e_bv is None else e_bv
+    flux = flux * reddening(observed, e_bv)
+    interstellar_lines(flux, observed, e_bv)
+    return flux, facts
 
 
 def spectrum_of(

@@ -15,12 +15,16 @@ from pathlib import Path
 import numpy as np
 
 from agent.simulate import simulate, simulated_for, truth
+from agent.simulate.sky import sky_of
+from agent.sky.records import SkyRecord
+from agent.sky.table import write_table
 from agent.spectrum import Spectrum
 from agent.spectrum.readers import own
 from agent.tables import CsvTable
 from agent.tasks import Task
 
 LABELS = "labels.csv"
+SKY = "sky.parquet"
 PER_SEED = 1_000_000
 """Spectra that one seed can give."""
 
@@ -75,15 +79,19 @@ def orders(
     return ordered
 
 
-def write(folder: Path, ordered: Sequence[Order], tasks: Sequence[str | Task]) -> Iterator[Path]:
+def write(
+    folder: Path, ordered: Sequence[Order], tasks: Sequence[str | Task], with_sky: bool = False
+) -> Iterator[Path]:
     """Write each spectrum to ``folder`` under its own name and yield its path; at the end write ``labels.csv`` with a
     row per spectrum and task.
 
     :param tasks: the questions that the labels answer
+    :param with_sky: write the records of catalogues, ``sky.parquet``, too
     :raises OSError: a file cannot be written
     """
     folder.mkdir(parents=True, exist_ok=True)
     table = io.StringIO(newline="")
+    records: list[tuple[str, SkyRecord]] = []
     rows = CsvTable(table, ("file", "label", "task", "kind", "survey", "snr"))
     for order in ordered:
         spectrum = order.spectrum()
@@ -91,5 +99,8 @@ def write(folder: Path, ordered: Sequence[Order], tasks: Sequence[str | Task]) -
         for task in tasks:
             facts = (truth(order.kind, task), getattr(task, "key", task), order.kind, spectrum.survey, order.snr)
             rows.row((spectrum.name, *facts))
+        records += [(spectrum.sha256, record) for record in (sky_of(spectrum) if with_sky else ())]
         yield folder / spectrum.name
+    if with_sky:
+        write_table(folder / SKY, records)
     (folder / LABELS).write_text(table.getvalue(), encoding="utf-8")

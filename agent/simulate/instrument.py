@@ -106,11 +106,8 @@ def observe(wavelength: FloatArray, source: FloatArray, survey: Survey, snr: flo
     A source of zeros is a sky fibre: noise of unit level. Flux and ivar are rounded to float32, as surveys
     store them.
     """
-    truth = _to_pixels(wavelength, _resolve(wavelength, source, survey), survey.wavelength)
-    truth = truth * _air(survey, rng) * _calibration_error(survey, rng)
+    truth, level, _ = calibrated(wavelength, source, survey, rng)
     empty = not truth.any()
-    level = 10 ** rng.uniform(*survey.level)
-    truth = truth if empty else truth * (level / np.median(truth))
     sky = _sky(survey.wavelength)
     variance = (np.maximum(truth, 0) / level + 0.7 + 0.35 * sky) / _throughput(survey)
     sigma = np.sqrt(variance)
@@ -119,6 +116,19 @@ def observe(wavelength: FloatArray, source: FloatArray, survey: Survey, snr: flo
     sigma *= (0.05 * level) if empty else np.median(truth / sigma) / max(snr, 0.1)
     flux = truth + sigma * (noise + _sky_residuals(survey.wavelength, residual))
     return _spoil(flux, sigma, rng)
+
+
+def calibrated(
+    wavelength: FloatArray, source: FloatArray, survey: Survey, rng: Generator
+) -> tuple[FloatArray, float, float]:
+    """Return the noiseless flux of each pixel with the errors of its calibration, the level of the noise, and the
+    factor that turned ``source`` into ``survey.flux_unit`` (0 for a source of zeros).
+    """
+    truth = _to_pixels(wavelength, _resolve(wavelength, source, survey), survey.wavelength)
+    truth = truth * _air(survey, rng) * _calibration_error(survey, rng)
+    level = 10 ** rng.uniform(*survey.level)
+    factor = float(level / np.median(truth)) if truth.any() else 0.0
+    return (truth * factor if truth.any() else truth), level, factor
 
 
 def _resolve(wavelength: FloatArray, source: FloatArray, survey: Survey) -> FloatArray:

@@ -17,6 +17,8 @@ from agent import tool
 from agent.loop import run
 from agent.policies.baseline.rule import Baseline
 from agent.simulate import simulate, truth
+from agent.simulate.sky import sky_of
+from agent.sky.records import SkyRecord
 from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.trajectory import Trajectory, new_step_id
@@ -40,10 +42,15 @@ class Recipe:
     redshift: float = 0.0
     mistake: Mistake | None = None
 
+    def simulated(self) -> Spectrum:
+        """Simulate it, with what it is in its meta and name."""
+        return simulate(self.kind, self.survey, self.snr, self.seed, self.redshift)
+
     def spectrum(self) -> Spectrum:
         """Simulate it. Survey and meta say that it is simulated; nothing but the data says what it is."""
-        spectrum = simulate(self.kind, self.survey, self.snr, self.seed, self.redshift)
-        return replace(spectrum, name=f"demo-{self.seed:04d}.fits", catalogue_class="", meta={"simulated": True})
+        return replace(
+            self.simulated(), name=f"demo-{self.seed:04d}.fits", catalogue_class="", meta={"simulated": True}
+        )
 
 
 # The seeds give each state of a class and each similar class that is worth a discussion.
@@ -110,6 +117,13 @@ def demo_items() -> Iterator[tuple[Spectrum, Trajectory]]:
         if trajectory.spectrum_sha256 != spectrum.sha256:
             trajectory = draft(recipe, spectrum)
         yield spectrum, trajectory
+
+
+def demo_sky() -> Iterator[tuple[str, SkyRecord]]:
+    """Yield the records of the demo's spectra, each with its spectrum's SHA-256."""
+    for recipe in RECIPES:
+        sha256 = recipe.spectrum().sha256
+        yield from ((sha256, record) for record in sky_of(recipe.simulated()))
 
 
 def planted() -> Mapping[str, Mistake]:

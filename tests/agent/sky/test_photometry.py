@@ -10,7 +10,7 @@ from agent.measure import Measured, Undefined
 from agent.sky.maps import MAGNITUDES
 from agent.sky.photometry import AB_MINUS_VEGA, AB_ZERO, flux_of, is_absolute, pivot, synthetic
 from agent.sky.plane import line, loci, magnitude_on, main_sequence
-from agent.spectrum import Spectrum
+from agent.spectrum import Spectrum, read
 
 WIDE = np.geomspace(2500, 300_000, 20_000)
 UNIT = "1e-17 erg/s/cm2/Angstrom"
@@ -100,3 +100,28 @@ def test_the_loci_lie_in_the_order_of_the_plane():
     # The Sun: BP-RP 0.82, M_G 4.67 (Casagrande & VandenBerg 2018).
     assert main_sequence(0.82) == pytest.approx(4.67, abs=0.15)
     assert main_sequence(-0.5) is None
+
+
+def test_hubble_standards_have_their_published_magnitudes(shared):
+    """2MASS of G191-B2B (as CALSPEC's own models use it); Vega, by which Gaia's zero points are defined (Riello et al.
+    2021); BP-RP of white dwarfs of known temperature from the tables of Bédard et al. (2020 ApJ 901, 93).
+    """
+    folder = shared / "spectra/calspec_hst"
+    if not folder.is_dir():
+        pytest.skip("no CALSPEC spectra beside the checkout")
+    hot, warm, helium, vega = (
+        synthetic(read(folder / name))
+        for name in (
+            "WD_DA/g191b2b_stiswfcnic_004.fits.gz",
+            "WD_DA/grw_70d5824_stiswfcnic_003.fits.gz",
+            "WD_DBQ/lds749b_stisnic_008.fits.gz",
+            "STAR_A0V/alpha_lyr_stis_011.fits.gz",
+        )
+    )
+    for name, magnitude in {"J": 12.543, "H": 12.669, "Ks": 12.764}.items():
+        assert hot[name].value == pytest.approx(magnitude, abs=0.03)
+    for name in ("G", "BP", "RP"):
+        assert vega[name].value == pytest.approx(0.0, abs=0.03)
+    # 60,920 K, 20,540 K (Bohlin et al. 2020 AJ 160, 21) and, of helium, 13,575 K (Bohlin & Koester 2008 AJ 135, 1092).
+    for star, colour in ((hot, -0.53), (warm, -0.29), (helium, -0.11)):
+        assert star["BP"].value - star["RP"].value == pytest.approx(colour, abs=0.02)
