@@ -151,7 +151,8 @@ def truth_of(spectrum: Spectrum) -> Truth:
         shift = float(np.clip(goal, 9.0, 19.5)) - sdss["G"]
     absolute, distance, motion, pm = None, None, row.motion, (0.0, 0.0)
     if row.magnitude is not None:
-        on_line = float(np.interp(colour, *_line(row.locus))) if row.locus else 0.0
+        locus = line(row.locus) if row.locus else None
+        on_line = 0.0 if locus is None else float(np.interp(colour, locus.bp_rp, locus.absolute_magnitude))
         absolute = on_line + float(rng.normal(*row.magnitude))
         distance, farthest = 10 ** (0.2 * (g + shift - absolute) - 2), rng.uniform(2, 12)
         if spectrum.flux_unit == "relative" and distance > farthest:
@@ -179,10 +180,6 @@ def _generator(spectrum: Spectrum, purpose: str) -> Generator:
     return np.random.default_rng(
         [int(meta["seed"] or 0), *(zlib.crc32(str(t).encode()) for t in (meta["kind"], purpose))]
     )
-
-
-def _line(key: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    return line(key).bp_rp, line(key).absolute_magnitude
 
 
 def _optical(wavelength: FloatArray, flux: FloatArray, names: Sequence[str], survey: Survey) -> dict[str, float]:

@@ -6,7 +6,6 @@ The loci are intrinsic and rounded; they are for orientation, and no policy deci
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -38,47 +37,40 @@ NAMES: Mapping[str, str] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True)
-class PlaneLocus:
+class PlaneLocus(Table):
     """A line, or the outline of a region (not closed: its last point is followed by the first).
 
     :param key: its table in ``plane.toml``; ``name`` is for people
-    :param bp_rp: mag; ``absolute_magnitude`` of the same length, M_G in mag, both without extinction
+    :param points: intrinsic BP−RP and M_G in mag
     """
 
     key: str
-    name: str
-    kind: Literal["line", "region"]
-    bp_rp: tuple[float, ...]
-    absolute_magnitude: tuple[float, ...]
-    citation: str
-
-
-class _Locus(Table):
     kind: Literal["line", "region"]
     citation: Text
     points: Annotated[tuple[tuple[Number, Number], ...], Field(min_length=3)]
 
+    @property
+    def name(self) -> str:
+        return NAMES[self.key]
 
-def _error(problem: Problem) -> SkyError:
-    return SkyError(problem.sentence)
+    @property
+    def bp_rp(self) -> tuple[float, ...]:
+        return tuple(colour for colour, _ in self.points)
+
+    @property
+    def absolute_magnitude(self) -> tuple[float, ...]:
+        return tuple(magnitude for _, magnitude in self.points)
 
 
 @cache
 def loci() -> tuple[PlaneLocus, ...]:
     """Return the loci in the order of the file. :raises SkyError: the file is damaged"""
-    tables = validate(dict[str, _Locus], load_toml(FILE, _error), FILE.name, _error)
-    return tuple(
-        PlaneLocus(
-            key,
-            NAMES[key],
-            table.kind,
-            tuple(colour for colour, _ in table.points),
-            tuple(magnitude for _, magnitude in table.points),
-            table.citation,
-        )
-        for key, table in tables.items()
-    )
+
+    def error(problem: Problem) -> SkyError:
+        return SkyError(problem.sentence)
+
+    tables = load_toml(FILE, error).items()
+    return tuple(validate(PlaneLocus, {"key": key, **table}, FILE.name, error) for key, table in tables)
 
 
 def line(key: str) -> PlaneLocus:
