@@ -6,6 +6,7 @@
 from agent.cli.command import Command
 
 COMMANDS = (
+    Command("fetch", "Bring spectra from the archives of SDSS, DESI and SPARCL as files.", "agent.cli.fetch"),
     Command("inspect", "Inspect many spectra with a policy, and rank the candidates.", "agent.cli.inspect"),
     Command("serve", "Serve a model with vLLM on this machine's GPU.", "agent.cli.serve"),
     Command("simulate", "Write labelled simulated spectra as files of a survey.", "agent.cli.simulate"),

@@ -1,0 +1,225 @@
+"""Light curves of ZTF, from a local file or by position from the service of SNAD, and the period of a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.http_client import HttpClient, RequestFailed
+from agent.language import deferred, tr
+from agent.measure.values import Undefined
+from agent.sky.maps import bundled
+from agent.sky.matching import Target, offsets, on_sky, record_of, without_answer
+from agent.sky.records import RADIUS, LightCurve, SkyError, SkyRecord, Source
+
+ZTF = "ztf"
+SERVICE = "https://db.ztf.snad.space"
+SOUTH = -31.0
+"""Declination in degrees to which ZTF reaches (Bellm et al. 2019 PASP 131, 018002)."""
+MOST_POINTS = 2_000
+SAME_STAR = 1.5
+"""Arcseconds: ZTF has an object for each field, detector and band, all of one star."""
+LEAST_POINTS = 20
+LEAST_SPAN = 0.2
+"""Days."""
+SHORTEST = 18 / 1440
+"""Days."""
+PER_PEAK = 3
+"""Frequencies in the width of a peak, 1 / span; the best ``CANDIDATES`` are then searched finely."""
+MOST_FREQUENCIES = 690_000
+CANDIDATES = 5
+_CANARY = "633207400004730"  # an object that the service's own documentation names
+_QUERY = f"objects within {RADIUS:g} arcsec in the latest release; epochs with catflags = 0 and magerr > 0"
+_BANDS = {"zg": "g", "zr": "r", "zi": "i", "1": "g", "2": "r", "3": "i"}
+_NAMES = {"band": ("filter", "filtercode", "band", "fid"), "id": ("id", "oid")}
+
+
+@dataclass(frozen=True)
+class _Epochs:
+    """Epochs of several objects, sorted by declination; ``is_good`` is False of those that are left out."""
+
+    id: NDArray[np.str_]
+    ra: NDArray[np.float64]
+    dec: NDArray[np.float64]
+    band: NDArray[np.str_]
+    mjd: NDArray[np.float64]
+    mag: NDArray[np.float64]
+    magerr: NDArray[np.float64]
+    is_good: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, columns: dict[str, Any]) -> _Epochs:
+        text = {key: np.asarray(columns[key]).astype(str) for key in ("id", "band")}
+        numbers = {key: np.asarray(columns[key], np.float64) for key in ("ra", "dec", "mjd", "mag", "magerr")}
+        flags = np.asarray(columns.get("catflags", np.zeros(len(text["id"]))), np.float64)
+        good = (flags == 0) & (numbers["magerr"] > 0) & np.isfinite(numbers["mjd"] + numbers["mag"] + numbers["magerr"])
+        return cls(**text, **numbers, is_good=good).part(np.argsort(numbers["dec"], kind="stable"))
+
+    def part(self, which: Any) -> _Epochs:
+        return _Epochs(**{key: column[which] for key, column in vars(self).items()})
+
+
+def light_curves(
+    targets: Iterable[Target], http: HttpClient | None = None, files: Sequence[Path] = (), service: str = SERVICE
+) -> Iterator[SkyRecord]:
+    """Yield the record of each target: of the first file that has epochs there, otherwise of the service.
+
+    A source is a star, with its epochs of all fields and bands, and in ``values`` the number of ``epochs_left_out``:
+    flagged ones, and those without a magnitude or an error above 0.
+
+    :param http: None: the service is not queried
+    :param files: CSV or Parquet with ``id`` (a target's key) or ``ra`` and ``dec``, and ``mjd``, ``mag``, ``magerr``,
+        ``filter`` and, if known, ``catflags``
+    :raises SkyError: a file cannot be read
+    """
+    local = {path: _read(path) for path in files}
+    is_trusted = False
+    for target in targets:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        near = ((path.name, _sources(epochs, target)) for path, epochs in local.items())
+        name, sources = next(((name, sources) for name, sources in near if sources), ("", []))
+        if sources or http is None or not target.is_position or target.dec < SOUTH:
+            reason = "no service was to be queried" if http is None else f"ZTF ends at declination {SOUTH:g}"
+            yield (
+                record_of(bundled()[ZTF], target, sources, service=name, query="epochs of the file", queried_at=now)
+                if sources
+                else without_answer(ZTF, target, "not asked", reason)
+            )
+            continue
+        facts = {"service": service, "query": _QUERY, "queried_at": now}
+        try:
+            is_trusted = is_trusted or _CANARY in _answer(http, service, "oid/meta", oid=_CANARY)
+            if not is_trusted:
+                raise RequestFailed(service, deferred("an object that it is known to have is missing"))
+            circle = {"ra": f"{target.ra:.7f}", "dec": f"{target.dec:.7f}", "radius_arcsec": f"{RADIUS:g}"}
+            sources = _sources(_served(_answer(http, service, "circle/full", **circle)), target)
+            yield record_of(bundled()[ZTF], target, sources, **facts)
+        except RequestFailed as error:
+            yield without_answer(ZTF, target, "failed", f"{error.sentence}", **facts)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            reason = f"{service}: an answer in another form than SNAD's ({error!r:.80})"
+            yield without_answer(ZTF, target, "failed", reason, **facts)
+
+
+def _answer(http: HttpClient, service: str, what: str, **query: str) -> Any:
+    return http.json(f"{service}/api/v3/data/latest/{what}/json", **query)
+
+
+def _served(answer: Any) -> _Epochs:
+    """Return the epochs of SNAD's answer, by object; those that it leaves out are empty."""
+    columns: dict[str, list[Any]] = {key: [] for key in ("id", "band", "ra", "dec", "mjd", "mag", "magerr")}
+    for key, each in answer.items():
+        meta, good = each["meta"], each["lc"]
+        number = max(len(good), int(meta["nobs"]))
+        constant = {"id": key, "band": meta["filter"], "ra": meta["coord"]["ra"], "dec": meta["coord"]["dec"]}
+        for name, value in constant.items():
+            columns[name] += [value] * number
+        for name in ("mjd", "mag", "magerr"):
+            columns[name] += [epoch[name] for epoch in good] + [np.nan] * (number - len(good))
+    return _Epochs.of(columns)
+
+
+def _read(path: Path) -> _Epochs:
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    try:
+        table = (parquet.read_table if path.suffix == ".parquet" else csv.read_csv)(path)
+    except (OSError, pa.ArrowException) as error:
+        raise SkyError(
+            tr("{path}: found no table ({error}); expected CSV or Parquet", path=path, error=error)
+        ) from None
+    given = {name.lower(): table[name].to_numpy(zero_copy_only=False) for name in table.column_names}
+    columns = given | {to: given[name] for to, names in _NAMES.items() for name in names if name in given}
+    missing = [name for name in ("mjd", "mag", "magerr", "band") if name not in columns]
+    if "id" not in columns and not {"ra", "dec"} <= columns.keys():
+        missing.append("id")
+    if missing:
+        names = ", ".join(missing)
+        raise SkyError(tr("{path}: found no columns {names}; expected those of a light curve", path=path, names=names))
+    nowhere = np.full(len(table), np.nan)
+    try:
+        return _Epochs.of({"id": [""] * len(table), "ra": nowhere, "dec": nowhere} | columns)
+    except ValueError as error:
+        raise SkyError(tr("{path}: found {error}; expected numbers", path=path, error=error)) from None
+
+
+def _sources(epochs: _Epochs, target: Target) -> list[Source]:
+    """Return the stars near a target; epochs without a position are at that of the target with their key."""
+    band = RADIUS / 3600
+    near = epochs.part(slice(*np.searchsorted(epochs.dec, (target.dec - band, target.dec + band))))
+    at = offsets(target.ra, target.dec, near.ra, near.dec)
+    if (own := np.isnan(epochs.ra) & (epochs.id == target.key)).any():
+        near, at = epochs.part(own), np.zeros((int(own.sum()), 2))
+    order = np.argsort(np.hypot(*at.T), kind="stable")
+    sources = []
+    while order.size and np.hypot(*at[order[0]]) <= RADIUS:
+        first = order[0]
+        same = np.hypot(*(at[order] - at[first]).T) <= SAME_STAR
+        star, order = near.part(np.sort(order[same])), order[~same]
+        east_north = at[first]
+        ra, dec = on_sky(target.ra, target.dec, float(east_north[0]), float(east_north[1]))
+        left_out = {"epochs_left_out": float((~star.is_good).sum())}
+        sources.append(Source("+".join(np.unique(star.id)), ra, dec, 0.0, left_out, curve=_curve(star)))
+    return sources
+
+
+def _curve(star: _Epochs) -> LightCurve | None:
+    """Return the good epochs in the order of time, of very many an even selection."""
+    good = star.part(star.is_good)
+    order = np.argsort(good.mjd, kind="stable")
+    if order.size > MOST_POINTS:
+        order = order[np.linspace(0, order.size - 1, MOST_POINTS).round().astype(int)]
+    bands = tuple(_BANDS.get(band, band) for band in good.band[order].tolist())
+    columns = (tuple(column[order].tolist()) for column in (good.mjd, good.mag, good.magerr))
+    return LightCurve(*columns, bands) if order.size else None
+
+
+@dataclass(frozen=True)
+class Period:
+    """The best period of a light curve in one band.
+
+    :param amplitude: of the sine, mag: half of its range
+    :param false_alarm: probability that constant light with white noise gives a peak as high anywhere in the search
+        (Baluev 2008 MNRAS 385, 1279); noise that lasts for nights gives high peaks more often
+    """
+
+    days: float
+    amplitude: float
+    false_alarm: float
+    points: int
+
+
+def period_of(curve: LightCurve, band: str) -> Period | Undefined:
+    """Return the period of the sine with a free mean that fits best (Lomb-Scargle), significant or not.
+
+    From ``SHORTEST`` to the span of the curve; of spans above 7.9 years the shortest period grows with the span. Light
+    curves of one site have aliases: with f also f ± 1/d fits well, and near one and half a day, and near a month, peaks
+    are rarely of the star. Two equal minima, as of eclipsing and ellipsoidal stars, give half of the orbital period.
+    """
+    from astropy.timeseries import LombScargle
+
+    own = np.array(curve.band) == band
+    mjd, mag, error = (np.array(column)[own] for column in (curve.mjd, curve.magnitude, curve.error))
+    span = float(np.ptp(mjd)) if mjd.size else 0.0
+    if mjd.size < LEAST_POINTS or span < LEAST_SPAN or np.ptp(mag) == 0:
+        return Undefined(deferred("{n} points of band {band} over {span:.1f} d", n=mjd.size, band=band, span=span))
+    fit = LombScargle(mjd - mjd[0], mag, error)
+    number = min(int((1 / SHORTEST - 1 / span) * PER_PEAK * span), MOST_FREQUENCIES)
+    grid = (1 + np.arange(number) / PER_PEAK) / span
+    # eps: the error of the fast sums, far below the power of any peak; it is five times as fast as with the default.
+    sums = {"trig_sum_kwds": {"algorithm": "lra", "eps": 1e-3}}
+    power = fit.power(grid, method="fast", assume_regular_frequency=True, method_kwds=sums)
+    best = grid[np.argsort(power)[-CANDIDATES:]]
+    near = (best[:, None] + np.linspace(-1, 1, 21) / (PER_PEAK * span)).ravel()
+    power = fit.power(near, method="slow")
+    frequency = float(near[power.argmax()])
+    alarm = fit.false_alarm_probability(power.max(), method="baluev", maximum_frequency=float(grid[-1]))
+    _, *sine = fit.model_parameters(frequency)
+    return Period(1 / frequency, float(np.hypot(*sine)), float(alarm), int(mjd.size))
