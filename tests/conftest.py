@@ -25,8 +25,10 @@ TESTS = ROOT / "tests"
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of tests/browser and tests/models by their folder."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests of tests/browser and tests/models by their folder; leave out those that need the network."""
+    if "live_services" not in config.option.markexpr:
+        items[:] = [item for item in items if item.get_closest_marker("live_services") is None]
     for item in items:
         folder = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
         if folder in ("browser", "models"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -33,27 +34,19 @@ def run(arguments: Options) -> int:
     ids = list(dict.fromkeys(_listed(arguments.ids)))
     if not ids:
         raise CannotRun(tr("found no identifiers, expected some: {form}", form=ARCHIVES[arguments.archive].form))
-    with HttpClient(arguments.pause, arguments.timeout) as http:
-        place = [arguments.service.rstrip("/")] if arguments.service else []
+    with closing(HttpClient(arguments.pause, arguments.timeout)) as http:
+        archive = ARCHIVES[arguments.archive](http, arguments.service.rstrip("/"))
         try:
-            fetched = fetch(ARCHIVES[arguments.archive](http, *place), ids, arguments.out)
-            results = list(progress(fetched, len(ids), tr("fetching")))
+            results = list(progress(fetch(archive, ids, arguments.out), len(ids), tr("fetching")))
         except OSError as error:
             raise CannotRun(f"{error.filename or arguments.out}: {error.strerror}") from error
-    number = Counter(each.status for each in results)
-    failed = [each for each in results if each.status == "failed"]
-    text = tr(
-        "{folder}: {n} fetched, {kept} kept, {failed} failed",
-        folder=arguments.out,
-        n=number["fetched"],
-        kept=number["kept"],
-        failed=len(failed),
-    )
-    lines = [one_line(f"  {each.id}: {each.detail}") for each in failed]
-    counts = {status: number[status] for status in ("fetched", "kept", "failed")}
-    result = {"folder": str(arguments.out), **counts, "spectra": [asdict(each) for each in results]}
-    print_result(arguments, result, "\n".join([text, *lines]))
-    return CHECK_FAILED if failed else DONE
+    number = Counter(fetched=0, kept=0, failed=0)
+    number.update(each.status for each in results)
+    lines = [tr("{folder}: {fetched} fetched, {kept} kept, {failed} failed", folder=arguments.out, **number)]
+    lines += ["  " + one_line(f"{each.id}: {each.detail}") for each in results if each.detail]
+    result = {"folder": str(arguments.out), **number, "spectra": [asdict(each) for each in results]}
+    print_result(arguments, result, "\n".join(lines))
+    return CHECK_FAILED if number["failed"] else DONE
 
 
 def _listed(given: Sequence[str]) -> Iterator[str]:

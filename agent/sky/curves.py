@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent.http_client import HttpClient, RequestFailed
 from agent.language import deferred, tr
 from agent.measure.values import Undefined
 from agent.sky.maps import bundled
-from agent.sky.matching import Target, offsets, on_sky, record_of, without_answer
+from agent.sky.matching import Target, offsets, record_of, without_answer
 from agent.sky.records import RADIUS, LightCurve, SkyError, SkyRecord, Source
 
 ZTF = "ztf"
@@ -36,33 +35,9 @@ MOST_FREQUENCIES = 690_000
 CANDIDATES = 5
 _CANARY = "633207400004730"  # an object that the service's own documentation names
 _QUERY = f"objects within {RADIUS:g} arcsec in the latest release; epochs with catflags = 0 and magerr > 0"
+_NUMBERS = ("ra", "dec", "mjd", "mag", "magerr")
 _BANDS = {"zg": "g", "zr": "r", "zi": "i", "1": "g", "2": "r", "3": "i"}
 _NAMES = {"band": ("filter", "filtercode", "band", "fid"), "id": ("id", "oid")}
-
-
-@dataclass(frozen=True)
-class _Epochs:
-    """Epochs of several objects, sorted by declination; ``is_good`` is False of those that are left out."""
-
-    id: NDArray[np.str_]
-    ra: NDArray[np.float64]
-    dec: NDArray[np.float64]
-    band: NDArray[np.str_]
-    mjd: NDArray[np.float64]
-    mag: NDArray[np.float64]
-    magerr: NDArray[np.float64]
-    is_good: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, columns: dict[str, Any]) -> _Epochs:
-        text = {key: np.asarray(columns[key]).astype(str) for key in ("id", "band")}
-        numbers = {key: np.asarray(columns[key], np.float64) for key in ("ra", "dec", "mjd", "mag", "magerr")}
-        flags = np.asarray(columns.get("catflags", np.zeros(len(text["id"]))), np.float64)
-        good = (flags == 0) & (numbers["magerr"] > 0) & np.isfinite(numbers["mjd"] + numbers["mag"] + numbers["magerr"])
-        return cls(**text, **numbers, is_good=good).part(np.argsort(numbers["dec"], kind="stable"))
-
-    def part(self, which: Any) -> _Epochs:
-        return _Epochs(**{key: column[which] for key, column in vars(self).items()})
 
 
 def light_curves(
@@ -92,7 +67,7 @@ def light_curves(
                 else without_answer(ZTF, target, "not asked", reason)
             )
             continue
-        facts = {"service": service, "query": _QUERY, "queried_at": now}
+        facts: dict[str, Any] = {"service": service, "query": _QUERY, "queried_at": now}
         try:
             is_trusted = is_trusted or _CANARY in _answer(http, service, "oid/meta", oid=_CANARY)
             if not is_trusted:
@@ -111,21 +86,31 @@ def _answer(http: HttpClient, service: str, what: str, **query: str) -> Any:
     return http.json(f"{service}/api/v3/data/latest/{what}/json", **query)
 
 
-def _served(answer: Any) -> _Epochs:
+def _epochs(columns: Mapping[str, Any]) -> Any:
+    """Return a record array of epochs, sorted by declination; ``good`` is False of those that are left out."""
+    text = [np.asarray(columns[key]).astype(str) for key in ("id", "band")]
+    numbers = [np.asarray(columns[key], np.float64) for key in _NUMBERS]
+    flagged = np.asarray(columns.get("catflags", np.zeros(len(text[0]))), np.float64) != 0
+    good = ~flagged & (numbers[-1] > 0) & np.isfinite(sum(numbers[2:]))
+    epochs: Any = np.rec.fromarrays([*text, *numbers, good], names=",".join(("id", "band", *_NUMBERS, "good")))  # type: ignore[call-overload]
+    return epochs[np.argsort(epochs.dec, kind="stable")]
+
+
+def _served(answer: Any) -> Any:
     """Return the epochs of SNAD's answer, by object; those that it leaves out are empty."""
-    columns: dict[str, list[Any]] = {key: [] for key in ("id", "band", "ra", "dec", "mjd", "mag", "magerr")}
+    columns: dict[str, list[Any]] = {key: [] for key in ("id", "band", *_NUMBERS)}
     for key, each in answer.items():
         meta, good = each["meta"], each["lc"]
         number = max(len(good), int(meta["nobs"]))
         constant = {"id": key, "band": meta["filter"], "ra": meta["coord"]["ra"], "dec": meta["coord"]["dec"]}
         for name, value in constant.items():
             columns[name] += [value] * number
-        for name in ("mjd", "mag", "magerr"):
+        for name in _NUMBERS[2:]:
             columns[name] += [epoch[name] for epoch in good] + [np.nan] * (number - len(good))
-    return _Epochs.of(columns)
+    return _epochs(columns)
 
 
-def _read(path: Path) -> _Epochs:
+def _read(path: Path) -> Any:
     import pyarrow as pa
     from pyarrow import csv, parquet
 
@@ -145,40 +130,40 @@ def _read(path: Path) -> _Epochs:
         raise SkyError(tr("{path}: found no columns {names}; expected those of a light curve", path=path, names=names))
     nowhere = np.full(len(table), np.nan)
     try:
-        return _Epochs.of({"id": [""] * len(table), "ra": nowhere, "dec": nowhere} | columns)
+        return _epochs({"id": [""] * len(table), "ra": nowhere, "dec": nowhere} | columns)
     except ValueError as error:
         raise SkyError(tr("{path}: found {error}; expected numbers", path=path, error=error)) from None
 
 
-def _sources(epochs: _Epochs, target: Target) -> list[Source]:
+def _sources(epochs: Any, target: Target) -> list[Source]:
     """Return the stars near a target; epochs without a position are at that of the target with their key."""
     band = RADIUS / 3600
-    near = epochs.part(slice(*np.searchsorted(epochs.dec, (target.dec - band, target.dec + band))))
-    at = offsets(target.ra, target.dec, near.ra, near.dec)
+    near = epochs[slice(*np.searchsorted(epochs.dec, (target.dec - band, target.dec + band)))]
     if (own := np.isnan(epochs.ra) & (epochs.id == target.key)).any():
-        near, at = epochs.part(own), np.zeros((int(own.sum()), 2))
+        near = epochs[own]
+        near["ra"], near["dec"] = target.ra, target.dec
+    at = offsets(target.ra, target.dec, near.ra, near.dec)
     order = np.argsort(np.hypot(*at.T), kind="stable")
     sources = []
     while order.size and np.hypot(*at[order[0]]) <= RADIUS:
         first = order[0]
         same = np.hypot(*(at[order] - at[first]).T) <= SAME_STAR
-        star, order = near.part(np.sort(order[same])), order[~same]
-        east_north = at[first]
-        ra, dec = on_sky(target.ra, target.dec, float(east_north[0]), float(east_north[1]))
-        left_out = {"epochs_left_out": float((~star.is_good).sum())}
+        star, order = near[np.sort(order[same])], order[~same]
+        ra, dec = float(near.ra[first]), float(near.dec[first])
+        left_out = {"epochs_left_out": float((~star.good).sum())}
         sources.append(Source("+".join(np.unique(star.id)), ra, dec, 0.0, left_out, curve=_curve(star)))
     return sources
 
 
-def _curve(star: _Epochs) -> LightCurve | None:
+def _curve(star: Any) -> LightCurve | None:
     """Return the good epochs in the order of time, of very many an even selection."""
-    good = star.part(star.is_good)
+    good = star[star.good]
     order = np.argsort(good.mjd, kind="stable")
     if order.size > MOST_POINTS:
         order = order[np.linspace(0, order.size - 1, MOST_POINTS).round().astype(int)]
     bands = tuple(_BANDS.get(band, band) for band in good.band[order].tolist())
-    columns = (tuple(column[order].tolist()) for column in (good.mjd, good.mag, good.magerr))
-    return LightCurve(*columns, bands) if order.size else None
+    mjd, mag, error = (tuple(column[order].tolist()) for column in (good.mjd, good.mag, good.magerr))
+    return LightCurve(mjd, mag, error, bands) if order.size else None
 
 
 @dataclass(frozen=True)
