@@ -53,33 +53,43 @@ def light_curves(
         ``filter`` and, if known, ``catflags``
     :raises SkyError: a file cannot be read
     """
-    local = {path: _read(path) for path in files}
-    is_trusted = False
+    local, is_trusted = {path: _read(path) for path in files}, False
     for target in targets:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
         near = ((path.name, _sources(epochs, target)) for path, epochs in local.items())
-        name, sources = next(((name, sources) for name, sources in near if sources), ("", []))
-        if sources or http is None or not target.is_position or target.dec < SOUTH:
-            reason = "no service was to be queried" if http is None else f"ZTF ends at declination {SOUTH:g}"
-            yield (
-                record_of(bundled()[ZTF], target, sources, service=name, query="epochs of the file", queried_at=now)
-                if sources
-                else without_answer(ZTF, target, "not asked", reason)
+        name, sources = next((each for each in near if each[1]), ("", []))
+        if sources:
+            yield record_of(
+                bundled()[ZTF], target, sources, service=name, query="epochs of the file", queried_at=_now()
             )
-            continue
-        facts: dict[str, Any] = {"service": service, "query": _QUERY, "queried_at": now}
-        try:
-            is_trusted = is_trusted or _CANARY in _answer(http, service, "oid/meta", oid=_CANARY)
-            if not is_trusted:
-                raise RequestFailed(service, deferred("an object that it is known to have is missing"))
-            circle = {"ra": f"{target.ra:.7f}", "dec": f"{target.dec:.7f}", "radius_arcsec": f"{RADIUS:g}"}
-            sources = _sources(_served(_answer(http, service, "circle/full", **circle)), target)
-            yield record_of(bundled()[ZTF], target, sources, **facts)
-        except RequestFailed as error:
-            yield without_answer(ZTF, target, "failed", f"{error.sentence}", **facts)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            reason = f"{service}: an answer in another form than SNAD's ({error!r:.80})"
-            yield without_answer(ZTF, target, "failed", reason, **facts)
+        elif http is None:
+            yield without_answer(
+                ZTF, target, "not asked", "it is in none of the files, and no service was to be queried"
+            )
+        elif not target.is_position or target.dec < SOUTH:
+            yield without_answer(ZTF, target, "not asked", f"no position of ZTF's sky, which ends at {SOUTH:g} degrees")
+        else:
+            record = _record(target, http, service, is_trusted)
+            is_trusted = is_trusted or record.is_answer
+            yield record
+
+
+def _record(target: Target, http: HttpClient, service: str, is_trusted: bool) -> SkyRecord:
+    facts: dict[str, Any] = {"service": service, "query": _QUERY, "queried_at": _now()}
+    circle = {"ra": f"{target.ra:.7f}", "dec": f"{target.dec:.7f}", "radius_arcsec": f"{RADIUS:g}"}
+    try:
+        sources = _sources(_served(_answer(http, service, "circle/full", **circle)), target)
+        if not (sources or is_trusted) and _CANARY not in _answer(http, service, "oid/meta", oid=_CANARY):
+            raise RequestFailed(service, deferred("an object that it is known to have is missing"))
+        return record_of(bundled()[ZTF], target, sources, **facts)
+    except RequestFailed as error:
+        reason = f"{error.sentence}"
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        reason = f"{service}: an answer in another form than SNAD's ({error!r:.80})"
+    return without_answer(ZTF, target, "failed", reason, **facts)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _answer(http: HttpClient, service: str, what: str, **query: str) -> Any:
