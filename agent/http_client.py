@@ -49,8 +49,7 @@ class HttpClient:
         import httpx
 
         self._library, self._pause, self._timeout, self._sleep = httpx, pause, timeout, sleep
-        headers = {"User-Agent": "spec-o3 (review of astronomical spectra)"}
-        self._http = httpx.Client(headers=headers, timeout=timeout, follow_redirects=True)
+        self._http = httpx.Client(headers={"User-Agent": "spec-o3"}, timeout=timeout, follow_redirects=True)
 
     def close(self) -> None:
         self._http.close()

@@ -18,8 +18,8 @@ from agent.doctor import CAPABILITIES
 
 NO_JSON = {"app", "completion"}
 """Commands without a result."""
-OTHER_VALUES = {"--adapter", "--out", "--items", "--dtype", "--states"}
-"""Options whose values have several forms: with names, a file or a folder, numbers or a range, of a list or any."""
+OTHER_VALUES = {"--adapter", "--from", "--out", "--items", "--dtype", "--states"}
+"""Options whose values have several forms: names, a file or a folder, numbers or a range, of a list or any."""
 FORBIDDEN = {"--output", "--to", "--database", "--replace", "--resume", "--no-resume", "--alpha-yes", "--limit-seed"}
 LINES = 130
 """Longest help: that of ``inspect``."""

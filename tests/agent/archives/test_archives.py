@@ -97,9 +97,7 @@ def test_a_spectrum_comes_once_and_is_kept(archive, tmp_path):
         (second,) = fetched(service, archive, folder=tmp_path)
         assert (first.status, second.status, len(service.requests)) == ("fetched", "kept", number)
         assert service.most_at_once == 1
-        assert {request.headers["user-agent"] for request in service.requests} == {
-            "spec-o3 (review of astronomical spectra)"
-        }
+        assert {request.headers["user-agent"] for request in service.requests} == {"spec-o3"}
     spectrum = read(tmp_path / first.file)
     assert (spectrum.medium, "medium_assumed" in spectrum.meta) == ("vacuum", False)
     assert [path.name for path in tmp_path.iterdir()] == [first.file]
