@@ -115,6 +115,10 @@ def _problem(archive: Archive, parts: Mapping[str, str], path: Path) -> str | No
     return deferred("found the spectrum of another object or reduction ({about})", about=about or tr("unknown"))
 
 
+_FIBRES = 1000
+"""Of a plate, at most."""
+
+
 def _checked_fits(content: bytes) -> bytes:
     if not content.startswith(b"SIMPLE  ="):
         raise ArchiveError(deferred("found {found}; expected a FITS file", found=kind_of(content)))
@@ -134,7 +138,7 @@ class Sdss(Archive):
 
     def content(self, *, field: str, mjd: str, number: str, run2d: str) -> bytes:
         # The first spectrograph ended in 2009; several reductions share its plates among them.
-        known = ["26", "103", "104"] if int(mjd) < 55_000 else ["v5_13_2" if int(number) <= 1000 else "v6_1_3"]
+        known = ["26", "103", "104"] if int(mjd) < 55_000 else ["v5_13_2" if int(number) <= _FIBRES else "v6_1_3"]
         *others, last = [run2d] if run2d else known
         for version in others:
             try:
@@ -156,7 +160,9 @@ class Sdss(Archive):
 
     def is_of(self, spectrum: Spectrum, *, field: str, mjd: str, number: str, run2d: str) -> bool:
         plate = [int(part) for part in spectrum.ids.get("plate-mjd-fiber", "").split("-") if part.isdecimal()]
-        is_object = plate == [int(field), int(mjd), int(number)] or spectrum.ids.get("catalogid") == number
+        is_object = plate == [int(field), int(mjd), int(number)]
+        if int(number) > _FIBRES:
+            is_object = spectrum.ids.get("catalogid") == number and plate[1:2] in ([], [int(mjd)])
         return is_object and run2d in ("", spectrum.meta.get("run2d"))
 
 

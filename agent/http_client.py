@@ -39,6 +39,8 @@ class RequestFailed(Refusal):
 class HttpClient:
     """A client of public services; not for several threads at once.
 
+    After a failure that may pass each request is tried once, until the service answers again.
+
     :param timeout: seconds without a byte
     :param sleep: waits
     """
@@ -48,6 +50,7 @@ class HttpClient:
     ) -> None:
         import httpx
 
+        self._tries = TRIES
         self._library, self._pause, self._timeout, self._sleep = httpx, pause, timeout, sleep
         self._http = httpx.Client(headers={"User-Agent": "spec-o3"}, timeout=timeout, follow_redirects=True)
 
@@ -70,7 +73,8 @@ class HttpClient:
         :raises RequestFailed: there is none, after all tries
         """
         wait = self._pause if pause else 0.0
-        for number in range(TRIES):
+        tries, self._tries = self._tries, 1
+        for number in range(tries):
             self._sleep(wait)
             wait = self._pause * 5 * 2**number
             try:
@@ -82,6 +86,8 @@ class HttpClient:
             except (self._library.HTTPError, self._library.InvalidURL) as error:
                 failure = RequestFailed(url, deferred("no connection ({error})", error=error))
             else:
+                if answer.status_code not in _PASSING:
+                    self._tries = TRIES
                 if answer.is_success:
                     return answer.content, answer.headers.get("content-range", "")
                 reason = _REASONS.get(answer.status_code, deferred("the service has a problem"))
