@@ -58,13 +58,9 @@ def light_curves(
         near = ((path.name, _sources(epochs, target)) for path, epochs in local.items())
         name, sources = next((each for each in near if each[1]), ("", []))
         if sources:
-            yield record_of(
-                bundled()[ZTF], target, sources, service=name, query="epochs of the file", queried_at=_now()
-            )
+            yield record_of(bundled()[ZTF], target, sources, service=name, query="its epochs", queried_at=_now())
         elif http is None:
-            yield without_answer(
-                ZTF, target, "not asked", "it is in none of the files, and no service was to be queried"
-            )
+            yield without_answer(ZTF, target, "not asked", "it is in no file, and no service was to be queried")
         elif not target.is_position or target.dec < SOUTH:
             yield without_answer(ZTF, target, "not asked", f"no position of ZTF's sky, which ends at {SOUTH:g} degrees")
         else:
@@ -102,7 +98,8 @@ def _epochs(columns: Mapping[str, Any]) -> Any:
     numbers = [np.asarray(columns[key], np.float64) for key in _NUMBERS]
     flagged = np.asarray(columns.get("catflags", np.zeros(len(text[0]))), np.float64) != 0
     good = ~flagged & (numbers[-1] > 0) & np.isfinite(sum(numbers[2:]))
-    epochs: Any = np.rec.fromarrays([*text, *numbers, good], names=",".join(("id", "band", *_NUMBERS, "good")))  # type: ignore[call-overload]
+    names = ",".join(("id", "band", *_NUMBERS, "good"))
+    epochs: Any = np.rec.fromarrays([*text, *numbers, good], names=names)  # type: ignore[call-overload]
     return epochs[np.argsort(epochs.dec, kind="stable")]
 
 

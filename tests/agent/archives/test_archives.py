@@ -289,6 +289,15 @@ def test_of_several_records_the_newest_release_is_taken_or_the_one_named(tmp_pat
     assert f"found DESI-DR1 {other}, DESI-DR1 {UUID}; expected one record" in got.detail
 
 
+def test_a_record_of_another_object_gets_no_name(tmp_path):
+    files = sparcl_files(record(simulated("DESI")))
+    other = sparcl_files(record(simulated("DESI"), specid=7, targetid=7))
+    with Service(files | {"/sparc/spectras/": other["/sparc/spectras/"]}) as service:
+        (got,) = fetched(service, "sparcl", folder=tmp_path)
+    assert "another object or reduction (sparcl_id" in got.detail
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_identifier_of_sdss_has_a_sign_in_sparcl(tmp_path):
     number = 9461151178522120192  # of eBOSS: above 2^63
     spectrum = record(simulated("SDSS"), "BOSS-DR17", specid=number - 2**64, targetid=0)
