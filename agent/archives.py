@@ -280,7 +280,7 @@ class _Remote(io.RawIOBase):
 
     def __init__(self, http: HttpClient, url: str) -> None:
         self._http, self._url, self._at = http, url, 0
-        start, stated = http.content(url, headers={"Range": "bytes=0-2879"})
+        start, stated = http.content(url, headers=_part(0, 2880))
         _checked_fits(start)
         if (size := re.fullmatch(r"bytes 0-\d+/(\d+)", stated)) is None:
             raise ArchiveError(deferred("{url}: found the whole file; expected the part that was requested", url=url))
@@ -300,13 +300,16 @@ class _Remote(io.RawIOBase):
         end = min(self._at + len(buffer), self._size)
         if self._at >= end:
             return 0
-        part = {"Range": f"bytes={self._at}-{end - 1}"}
-        content, _ = self._http.content(self._url, pause=False, headers=part)
+        content, _ = self._http.content(self._url, pause=False, headers=_part(self._at, end))
         if len(content) != end - self._at:
             raise RequestFailed(self._url, deferred("the answer broke off"))
         buffer[: len(content)] = content
         self._at = end
         return len(content)
+
+
+def _part(start: int, end: int) -> dict[str, str]:
+    return {"Range": f"bytes={start}-{end - 1}", "Accept-Encoding": "identity"}  # a part of the file itself
 
 
 ARCHIVES: Mapping[str, type[Archive]] = {"sparcl": Sparcl, "sdss": Sdss, "desi": Desi}
