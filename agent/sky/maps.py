@@ -47,12 +47,13 @@ class Column(Table):
     """A column that is read.
 
     :param column: its name in the table; case does not matter
-    :param factor: the values are multiplied by it to get the unit of ``QUANTITIES``
+    :param factor: the values are multiplied by it to get the unit of ``QUANTITIES``; then ``offset`` is added
     :param missing: values that mean that there is none
     """
 
     column: Text
     factor: Number = 1.0
+    offset: Number = 0.0
     missing: tuple[Number, ...] = ()
     agent: Flag = False
 
@@ -67,7 +68,7 @@ class Service(Table):
     url: Annotated[str, Field(pattern="^https?://", description=deferred("an address with https://"))]
     table: Text
     canary: tuple[Number, Number] | None = None
-    distance: Annotated[str, Field(description=deferred("the ADQL of the catalogue's own condition"))] = ""
+    condition: Annotated[str, Field(description=deferred("a condition in ADQL"))] = ""
 
 
 class CatalogueMap(Table):
@@ -109,6 +110,11 @@ class CatalogueMap(Table):
         if both := sorted(column for column in self.class_bearing if column.lower() in read):
             raise Mismatch(both[0], deferred("no column that tells a class among those that are read"), "columns")
         return self
+
+    @property
+    def has_motion(self) -> bool:
+        """Whether its sources have proper motions."""
+        return "pm_ra" in self.columns and "pm_dec" in self.columns
 
     @property
     def columns_read(self) -> tuple[str, ...]:

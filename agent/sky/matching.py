@@ -41,23 +41,31 @@ class Target:
     :param key: names it in the output: the SHA-256 of its spectrum, or the row of a list
     :param ra: degrees, ICRS; ``dec`` too
     :param epochs: Julian years between which the position holds; equal where its epoch is stated
+    :param fibre: diameter in arcseconds; None where it is not known
+    :param motion: of the object itself in mas/yr (to the east, with cos δ, and north) where it is known, by which it is
+        followed to the epochs of sources without a motion
     """
 
     key: str
     ra: float
     dec: float
     epochs: tuple[float, float] = (EARLIEST, LATEST)
+    fibre: float | None = None
+    motion: tuple[float, float] = (0.0, 0.0)
 
     @property
     def is_position(self) -> bool:
         """Whether right ascension and declination are numbers of a sky."""
         return math.isfinite(self.ra) and math.isfinite(self.dec) and 0 <= self.ra < 360 and abs(self.dec) <= 90
 
-    def at(self, epoch: float, pm_ra: float, pm_dec: float) -> Target:
-        """Return the position at another epoch, with a proper motion in mas/yr (``pm_ra`` with cos δ)."""
-        years = epoch - sum(self.epochs) / 2
-        ra, dec = moved(self.ra, self.dec, pm_ra, pm_dec, years)
-        return replace(self, ra=ra, dec=dec, epochs=(epoch, epoch))
+    def at(self, epoch: float, source: Source, of_source: float) -> Target:
+        """Return where the object is at an epoch, if it is this source of a catalogue with positions of the epoch
+        ``of_source``. The source has the better position, and one whose epoch is known.
+        """
+        motion = (source.values.get("pm_ra", 0.0), source.values.get("pm_dec", 0.0))
+        years = epoch - source.values.get("epoch", of_source)
+        ra, dec = moved(source.ra, source.dec, *motion, years)
+        return replace(self, ra=ra, dec=dec, epochs=(epoch, epoch), motion=motion)
 
 
 def target_of(spectrum: Spectrum) -> Target | None:
@@ -66,7 +74,8 @@ def target_of(spectrum: Spectrum) -> Target | None:
         return None
     mjd = observed_at(spectrum.ids, spectrum.meta)
     observed = LATEST if mjd is None else julian_year(mjd)
-    target = Target(spectrum.sha256, spectrum.ra % 360, spectrum.dec, (min(EARLIEST, observed), observed))
+    epochs = (min(EARLIEST, observed), observed)
+    target = Target(spectrum.sha256, spectrum.ra % 360, spectrum.dec, epochs, fibre_of(spectrum))
     return target if target.is_position and (target.ra, target.dec) != (0.0, 0.0) else None
 
 
@@ -113,10 +122,19 @@ def offsets(ra: float, dec: float, of_ra: FloatArray, of_dec: FloatArray) -> Flo
     return np.degrees(np.stack([east, north], axis=-1)) * 3600
 
 
+def distances(ra: FloatArray, dec: FloatArray, of_ra: FloatArray, of_dec: FloatArray) -> FloatArray:
+    """Return the great-circle distances in arcseconds between positions in degrees (the haversine formula)."""
+    ra, dec, of_ra, of_dec = map(np.radians, (ra, dec, of_ra, of_dec))
+    sine = np.sin((of_dec - dec) / 2) ** 2 + np.cos(dec) * np.cos(of_dec) * np.sin((of_ra - ra) / 2) ** 2
+    arcseconds: FloatArray = np.degrees(2 * np.arcsin(np.sqrt(np.clip(sine, 0, 1)))) * 3600
+    return arcseconds
+
+
 def separations(target: Target, sources: Sequence[Source], epoch: float) -> FloatArray:
     """Return the separation (n,) of each source from the target in arcseconds, the smallest within its epochs.
 
-    Sources without a proper motion stand still; ``epoch`` is that of the catalogue's positions.
+    A source without a proper motion is compared with the target at its own epoch, to which the target's own motion has
+    brought it; ``epoch`` is that of the catalogue's positions.
     """
     if not sources:
         return np.empty(0)
@@ -127,8 +145,9 @@ def separations(target: Target, sources: Sequence[Source], epoch: float) -> Floa
     speed = (motion**2).sum(axis=1)
     nearest = np.divide(-(at * motion).sum(axis=1), speed, out=np.zeros(len(sources)), where=speed > 0)
     years = np.clip(nearest, first, last)
-    distances: FloatArray = np.hypot(*(at + motion * years[:, None]).T)
-    return distances
+    of_target = np.where(speed > 0, 0.0, -first)[:, None] * np.array(target.motion) / 1000
+    apart: FloatArray = np.hypot(*(at + motion * years[:, None] - of_target).T)
+    return apart
 
 
 def record_of(

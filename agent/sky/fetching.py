@@ -1,0 +1,173 @@
+"""Records of catalogues for many objects: catalogue by catalogue and batch by batch, resumable.
+
+A catalogue with astrometry comes first: by its source the object is followed to the epochs of the others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from agent.json_lines import drop_partial_line, json_line, json_lines, lock_file
+from agent.sky.columns import NoAnswer
+from agent.sky.local import LocalCatalogue
+from agent.sky.maps import CatalogueMap
+from agent.sky.matching import Target, matched, record_of, without_answer
+from agent.sky.records import SkyRecord, record_from, record_text
+from agent.sky.table import SkyTable, write_table
+from agent.sky.tap import Overflow, TapClient
+
+BATCH = 500
+"""Targets of one query."""
+MOST_FAILURES = 3
+"""In a row of one catalogue; then the rest of its targets are left for the next run."""
+
+Key = tuple[str, str]
+"""A spectrum's SHA-256 and a catalogue."""
+
+
+class Answers:
+    """The records so far: those of the table, and of the journal beside it until the table is written.
+
+    A record counts once its line of the journal is with the operating system. As a context manager it locks the journal
+    and writes the table at the end, whatever ended the block.
+    """
+
+    def __init__(self, table: Path, refresh: bool = False) -> None:
+        """:param refresh: the answers of the table do not count as answers
+
+        :raises JournalError: another run writes there, or a file is damaged
+        :raises SkyError: the same of the table
+        """
+        self.table = table
+        self._journal = table.with_name(f"{table.name}.journal.jsonl")
+        self.records: dict[Key, SkyRecord] = {}
+        if table.exists():
+            self.records = {(sha256, record.catalogue): record for sha256, record in SkyTable(table).rows()}
+        self._refreshed = set(self.records) if refresh else set()
+        self._file: BinaryIO = self._journal.open("a+b", buffering=0)
+        try:
+            lock_file(self._file, self._journal)
+            drop_partial_line(self._file)
+            for line in json_lines(self._journal):
+                where = f"{self._journal}: {line.number}"
+                self._keep(str(line.row["spectrum"]), record_from(json.dumps(line.row["record"]), where))
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _keep(self, spectrum: str, record: SkyRecord) -> None:
+        self.records[spectrum, record.catalogue] = record
+        self._refreshed.discard((spectrum, record.catalogue))
+
+    def add(self, records: Sequence[tuple[str, SkyRecord]]) -> None:
+        rows = ({"spectrum": key, "record": json.loads(record_text(record))} for key, record in records)
+        self._file.write("".join(map(json_line, rows)).encode())
+        for key, record in records:
+            self._keep(key, record)
+
+    def answer(self, spectrum: str, catalogue: str) -> SkyRecord | None:
+        """Return a record that need not be asked for again."""
+        record = self.records.get((spectrum, catalogue))
+        is_kept = record is not None and record.is_answer and (spectrum, catalogue) not in self._refreshed
+        return record if is_kept else None
+
+    def __enter__(self) -> Answers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            write_table(self.table, ((spectrum, record) for (spectrum, _), record in self.records.items()))
+            self._journal.unlink()
+        finally:
+            self._file.close()
+
+
+@dataclass(frozen=True)
+class Fetching:
+    """What to ask for.
+
+    :param local: files that have a catalogue, by its key; the others are asked of their services
+    :param done: called with the number of new records
+    """
+
+    catalogues: Sequence[CatalogueMap]
+    local: Mapping[str, Path] = field(default_factory=dict)
+    client: TapClient = field(default_factory=TapClient)
+    batch: int = BATCH
+    is_stopped: Callable[[], bool] = lambda: False
+
+    def run(self, targets: Sequence[Target], answers: Answers) -> Iterator[int]:
+        """Ask for what is missing, and yield the number of records after each batch.
+
+        :raises SkyError: pyvo is not installed, or a map cannot be used
+        """
+        ordered = sorted(self.catalogues, key=lambda catalogue: catalogue.role != "astrometry")
+        astrometry = [catalogue for catalogue in ordered if catalogue.role == "astrometry"]
+        for catalogue in ordered:
+            missing = [target for target in targets if answers.answer(target.key, catalogue.key) is None]
+            yield len(targets) - len(missing)
+            if catalogue.role != "astrometry" and not catalogue.has_motion:
+                followed = [(target, _followed(target, catalogue, astrometry, answers)) for target in missing]
+                unknown = [target for target, moved in followed if moved is None]
+                missing = [moved for _, moved in followed if moved is not None]
+                reason = "the motion of the object is not known yet: the catalogue with astrometry has failed"
+                answers.add([(t.key, without_answer(catalogue.key, t, "not asked", reason)) for t in unknown])
+                yield len(unknown)
+            for records in self._of_catalogue(catalogue, missing):
+                answers.add(records)
+                yield len(records)
+            if self.is_stopped():
+                return
+
+    def _of_catalogue(self, catalogue: CatalogueMap, targets: list[Target]) -> Iterator[list[tuple[str, SkyRecord]]]:
+        path = self.local.get(catalogue.key)
+        service = str(path) if path else catalogue.service.url if catalogue.service else ""
+        size = max(1, len(targets) if path else self.batch)
+        waiting = [targets[start : start + size] for start in range(0, len(targets), size)][::-1]
+        failures = 0
+        while waiting and not self.is_stopped():
+            sent = waiting.pop()
+            facts = {"service": service, "queried_at": datetime.now(UTC).isoformat(timespec="seconds")}
+            try:
+                if path:
+                    answer = LocalCatalogue(catalogue, path).records(sent, **facts)
+                else:
+                    sources, query = self.client.sources(catalogue, sent)
+                    answer = [
+                        record_of(catalogue, *pair, query=query, **facts) for pair in zip(sent, sources, strict=True)
+                    ]
+                failures = 0
+            except NoAnswer as error:
+                if isinstance(error, Overflow) and len(sent) > 1:
+                    waiting += [sent[len(sent) // 2 :], sent[: len(sent) // 2]]
+                    continue
+                answer = [without_answer(catalogue.key, target, "failed", str(error), **facts) for target in sent]
+                failures += 1
+                if failures == MOST_FAILURES:
+                    reason = f"{failures} queries in a row had failed, the last one because {error}"
+                    sent = [*sent, *(target for batch in waiting for target in batch)]
+                    rest = sent[len(answer) :]
+                    answer += [without_answer(catalogue.key, target, "not asked", reason) for target in rest]
+                    waiting = []
+            yield [(target.key, record) for target, record in zip(sent, answer, strict=True)]
+
+
+def _followed(
+    target: Target, catalogue: CatalogueMap, astrometry: Sequence[CatalogueMap], answers: Answers
+) -> Target | None:
+    """Return where the object is at the catalogue's epoch by the newest release with astrometry that answered; None if
+    those that were to be asked have failed. Without a matched source it stays where it is.
+    """
+    known = [(each, answers.answer(target.key, each.key)) for each in astrometry]
+    answered = [(each, record) for each, record in known if record is not None]
+    if astrometry and not answered:
+        return None
+    for each, record in sorted(answered, key=lambda pair: -pair[0].epoch):
+        if (source := matched(record, target.fibre, each.position_error)) is not None:
+            return target.at(catalogue.epoch, source, each.epoch)
+    return target
