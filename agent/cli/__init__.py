@@ -1,6 +1,6 @@
 """The agent's commands of the ``spec-o3`` program, one module each, imported when they are needed.
 
-``doctor`` is declared in ``reviewer.cli``, which adds the checks of the database.
+``doctor`` and the group ``sky`` are declared in ``reviewer.cli``, which adds what needs the database.
 """
 
 from agent.cli.command import Command
@@ -24,3 +24,8 @@ COMMANDS = (
         ),
     ),
 )
+
+SKY = (
+    Command("fetch", "Ask catalogues what they know of the objects of spectra, and write a table.", "agent.cli.sky"),
+)
+"""Commands of the group ``sky``."""

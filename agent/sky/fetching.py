@@ -26,6 +26,8 @@ BATCH = 500
 MOST_FAILURES = 3
 """In a row of one catalogue; then the rest of its targets are left for the next run."""
 
+NO_MOTION = "the motion of the object is not known: the catalogue with astrometry has failed"
+
 Key = tuple[str, str]
 """A spectrum's SHA-256 and a catalogue."""
 
@@ -49,6 +51,7 @@ class Answers:
         if table.exists():
             self.records = {(sha256, record.catalogue): record for sha256, record in SkyTable(table).rows()}
         self._refreshed = set(self.records) if refresh else set()
+        self._unanswered: dict[Key, SkyRecord] = {}
         self._file: BinaryIO = self._journal.open("a+b", buffering=0)
         try:
             lock_file(self._file, self._journal)
@@ -61,8 +64,12 @@ class Answers:
             raise
 
     def _keep(self, spectrum: str, record: SkyRecord) -> None:
-        self.records[spectrum, record.catalogue] = record
-        self._refreshed.discard((spectrum, record.catalogue))
+        """Keep a record; an earlier answer is not lost to a later failure."""
+        key = spectrum, record.catalogue
+        self._unanswered[key] = record
+        if record.is_answer or key not in self.records or not self.records[key].is_answer:
+            self.records[key] = self._unanswered.pop(key)
+            self._refreshed.discard(key)
 
     def add(self, records: Sequence[tuple[str, SkyRecord]]) -> None:
         rows = ({"spectrum": key, "record": json.loads(record_text(record))} for key, record in records)
@@ -75,6 +82,10 @@ class Answers:
         record = self.records.get((spectrum, catalogue))
         is_kept = record is not None and record.is_answer and (spectrum, catalogue) not in self._refreshed
         return record if is_kept else None
+
+    def latest(self, spectrum: str, catalogue: str) -> SkyRecord | None:
+        """Return what came of asking last, which may have failed where an earlier answer is kept."""
+        return self._unanswered.get((spectrum, catalogue)) or self.records.get((spectrum, catalogue))
 
     def __enter__(self) -> Answers:
         return self
@@ -91,32 +102,30 @@ class Answers:
 class Fetching:
     """What to ask for.
 
+    :param maps: of all catalogues; those that are not ``chosen`` may have answered before
     :param local: files that have a catalogue, by its key; the others are asked of their services
-    :param done: called with the number of new records
     """
 
-    catalogues: Sequence[CatalogueMap]
+    maps: Mapping[str, CatalogueMap]
+    chosen: Sequence[str]
     local: Mapping[str, Path] = field(default_factory=dict)
     client: TapClient = field(default_factory=TapClient)
     batch: int = BATCH
     is_stopped: Callable[[], bool] = lambda: False
 
     def run(self, targets: Sequence[Target], answers: Answers) -> Iterator[int]:
-        """Ask for what is missing, and yield the number of records after each batch.
+        """Ask for what is missing, and yield numbers of records that are settled.
 
         :raises SkyError: pyvo is not installed, or a map cannot be used
         """
-        ordered = sorted(self.catalogues, key=lambda catalogue: catalogue.role != "astrometry")
-        astrometry = [catalogue for catalogue in ordered if catalogue.role == "astrometry"]
-        for catalogue in ordered:
+        for catalogue in sorted(map(self.maps.__getitem__, self.chosen), key=lambda each: each.role != "astrometry"):
             missing = [target for target in targets if answers.answer(target.key, catalogue.key) is None]
             yield len(targets) - len(missing)
             if catalogue.role != "astrometry" and not catalogue.has_motion:
-                followed = [(target, _followed(target, catalogue, astrometry, answers)) for target in missing]
-                unknown = [target for target, moved in followed if moved is None]
-                missing = [moved for _, moved in followed if moved is not None]
-                reason = "the motion of the object is not known yet: the catalogue with astrometry has failed"
-                answers.add([(t.key, without_answer(catalogue.key, t, "not asked", reason)) for t in unknown])
+                followed = [self._followed(target, catalogue, answers) for target in missing]
+                unknown = [target for target, moved in zip(missing, followed, strict=True) if moved is None]
+                missing = [moved for moved in followed if moved is not None]
+                answers.add([(t.key, without_answer(catalogue.key, t, "not asked", NO_MOTION)) for t in unknown])
                 yield len(unknown)
             for records in self._of_catalogue(catalogue, missing):
                 answers.add(records)
@@ -156,18 +165,15 @@ class Fetching:
                     waiting = []
             yield [(target.key, record) for target, record in zip(sent, answer, strict=True)]
 
-
-def _followed(
-    target: Target, catalogue: CatalogueMap, astrometry: Sequence[CatalogueMap], answers: Answers
-) -> Target | None:
-    """Return where the object is at the catalogue's epoch by the newest release with astrometry that answered; None if
-    those that were to be asked have failed. Without a matched source it stays where it is.
-    """
-    known = [(each, answers.answer(target.key, each.key)) for each in astrometry]
-    answered = [(each, record) for each, record in known if record is not None]
-    if astrometry and not answered:
-        return None
-    for each, record in sorted(answered, key=lambda pair: -pair[0].epoch):
-        if (source := matched(record, target.fibre, each.position_error)) is not None:
-            return target.at(catalogue.epoch, source, each.epoch)
-    return target
+    def _followed(self, target: Target, catalogue: CatalogueMap, answers: Answers) -> Target | None:
+        """Return where the object is at the catalogue's epoch by the newest astrometry that answered, or where it was
+        without a match; None if astrometry was to be asked for and has failed.
+        """
+        known = [each for each in self.maps.values() if each.role == "astrometry"]
+        answered = [(each, record) for each in known if (record := answers.answer(target.key, each.key)) is not None]
+        if not answered and any(each.key in self.chosen for each in known):
+            return None
+        for each, record in sorted(answered, key=lambda pair: -pair[0].epoch):
+            if (source := matched(record, target.fibre, each.position_error)) is not None:
+                return target.at(catalogue.epoch, source, each.epoch)
+        return target

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked
@@ -21,6 +21,7 @@ from agent.language import tr
 from agent.text import one_line
 
 Status = Literal["found", "not found", "not asked", "failed"]
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 RADIUS = 10.0
 """Arcseconds around the object within which every source is kept."""

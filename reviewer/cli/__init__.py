@@ -1,5 +1,6 @@
 """The reviewers' commands of the ``spec-o3`` program, imported when they are needed."""
 
+from agent.cli import SKY
 from agent.cli.command import Command
 
 COMMANDS = (
@@ -53,6 +54,7 @@ COMMANDS = (
     Command(
         "spectra", "Show where spectra are stored, move them to files, and check the files.", "reviewer.cli.spectra"
     ),
+    Command("sky", "Ask catalogues about the objects of spectra.", subcommands=(*SKY,)),
     Command("log", "Show the audit log and verify it.", "reviewer.cli.log"),
     Command(
         "doctor",
