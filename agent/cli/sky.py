@@ -83,7 +83,10 @@ def run_fetch(arguments: FetchOptions) -> int:
 
 
 def _catalogues(arguments: FetchOptions) -> tuple[dict[str, CatalogueMap], list[str], dict[str, Path]]:
-    """Return all maps, the catalogues to fetch, and local files by catalogue. :raises CannotRun: an unknown catalogue"""
+    """Return all maps, the catalogues to fetch, and local files by catalogue.
+
+    :raises CannotRun: an unknown catalogue, or no such file
+    """
     from agent.sky.maps import known_maps
 
     maps = known_maps(arguments.map)

@@ -59,8 +59,8 @@ def rows_of(catalogue: CatalogueMap, columns: Mapping[str, Any], units: Mapping[
     def of(name: str) -> tuple[str, Any, Any]:
         return name, columns[names[name.lower()]], units.get(names[name.lower()])
 
-    position = [_numbers(*of(name), "deg", Column(column=name)) for name in (catalogue.ra, catalogue.dec)]
-    if any(bool((np.abs(of_axis) > most).any()) for of_axis, most in zip(position, (360, 90), strict=True)):
+    ra, dec = (_numbers(*of(name), "deg", Column(column=name)) for name in (catalogue.ra, catalogue.dec))
+    if (np.abs(ra) > 360).any() or (np.abs(dec) > 90).any():
         raise NoAnswer(f"columns {catalogue.ra} and {catalogue.dec}: found values that are no degrees of a sky")
     values = {
         name: _numbers(*of(column.column), QUANTITIES[name], column) for name, column in catalogue.columns.items()
@@ -71,7 +71,8 @@ def rows_of(catalogue: CatalogueMap, columns: Mapping[str, Any], units: Mapping[
             raise NoAnswer(f"found positions of {others[0]:g}, expected {catalogue.epoch:g}: is it another release?")
     return Rows(
         _identifiers(*of(catalogue.id)[:2]),
-        *position,
+        ra,
+        dec,
         values,
         {name: _texts(of(column)[1]) for name, column in catalogue.texts.items()},
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from agent.json_lines import drop_partial_line, json_line, json_lines, lock_file
 from agent.sky.columns import NoAnswer
@@ -141,15 +141,14 @@ class Fetching:
         failures = 0
         while waiting and not self.is_stopped():
             sent = waiting.pop()
-            facts = {"service": service, "queried_at": datetime.now(UTC).isoformat(timespec="seconds")}
+            facts: dict[str, Any] = {"service": service, "queried_at": datetime.now(UTC).isoformat(timespec="seconds")}
             try:
                 if path:
                     answer = LocalCatalogue(catalogue, path).records(sent, **facts)
                 else:
                     sources, query = self.client.sources(catalogue, sent)
-                    answer = [
-                        record_of(catalogue, *pair, query=query, **facts) for pair in zip(sent, sources, strict=True)
-                    ]
+                    facts |= {"query": query}
+                    answer = [record_of(catalogue, *pair, **facts) for pair in zip(sent, sources, strict=True)]
                 failures = 0
             except NoAnswer as error:
                 if isinstance(error, Overflow) and len(sent) > 1:

@@ -41,7 +41,7 @@ class LocalCatalogue:
     catalogue: CatalogueMap
     path: Path
 
-    def records(self, targets: Sequence[Target], **facts: str) -> list[SkyRecord]:
+    def records(self, targets: Sequence[Target], **facts: Any) -> list[SkyRecord]:
         """Return the records of the targets: of one that the file does not cover it is "not asked".
 
         :raises NoAnswer: the file cannot be read, is cut short or is not of this catalogue

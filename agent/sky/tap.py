@@ -6,6 +6,7 @@ as the last target is empty for a wrong reason, or was cut.
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Sequence
@@ -63,7 +64,7 @@ def radius_of(catalogue: CatalogueMap, targets: Sequence[Target]) -> float:
     if catalogue.has_motion:
         return RADIUS + max(reach(target, catalogue.epoch, FASTEST) for target in targets)
     years = CAMPAIGN if "epoch" in catalogue.columns else 1.0
-    return RADIUS + max(np.hypot(*target.motion) / 1000 * years for target in targets)
+    return RADIUS + max(math.hypot(*target.motion) / 1000 * years for target in targets)
 
 
 def adql(catalogue: CatalogueMap, service: Service, radius: float) -> str:
@@ -94,7 +95,7 @@ def adql(catalogue: CatalogueMap, service: Service, radius: float) -> str:
 class TapClient:
     """Asks services, one request at a time."""
 
-    def __init__(self, manners: Manners = Manners()) -> None:  # noqa: B008
+    def __init__(self, manners: Manners = Manners()) -> None:
         self.manners = manners
         self._last: dict[str, float] = {}
 
