@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.sky.maps import CatalogueMap
+from agent.sky.maps import MAGNITUDES, CatalogueMap, bundled
 from agent.sky.records import RADIUS, SkyRecord, Source
 from agent.spectrum import Spectrum
 from agent.spectrum.objects import observed_at
@@ -28,6 +28,10 @@ SEEING = 2.0
 """FWHM in arcseconds, typical of LAMOST, SDSS and DESI."""
 BLEND = 0.1
 """Of the light of the matched source: other sources that give more than this to the fibre make a blend."""
+INPUT_ERROR = 0.3
+"""1σ in arcseconds of one coordinate of positions in files, the larger of usual ones."""
+COUNTS = 0.25
+"""d log10 n / dm of stars from G 12 to 20, between 0.2 at the poles and 0.3 in the plane (Gaia DR3)."""
 NO_FIBRE = 1.5
 """Radius in arcseconds of the aperture where the survey's fibre is not known."""
 _FIBRES: Mapping[str, float] = {"LAMOST": 3.3, "SDSS": 3.0, "BOSS": 2.0, "DESI": 1.5}
@@ -44,6 +48,7 @@ class Target:
     :param fibre: diameter in arcseconds; None where it is not known
     :param motion: of the object itself in mas/yr (to the east, with cos δ, and north) where it is known, by which it is
         followed to the epochs of sources without a motion
+    :param observed: Julian year of the spectrum; None: the later one of ``epochs``
     """
 
     key: str
@@ -52,6 +57,7 @@ class Target:
     epochs: tuple[float, float] = (EARLIEST, LATEST)
     fibre: float | None = None
     motion: tuple[float, float] = (0.0, 0.0)
+    observed: float | None = None
 
     @property
     def is_position(self) -> bool:
@@ -130,14 +136,15 @@ def distances(ra: FloatArray, dec: FloatArray, of_ra: FloatArray, of_dec: FloatA
     return arcseconds
 
 
-def separations(target: Target, sources: Sequence[Source], epoch: float) -> FloatArray:
-    """Return the separation (n,) of each source from the target in arcseconds, the smallest within its epochs.
+def nearest_offsets(target: Target, sources: Sequence[Source], epoch: float) -> FloatArray:
+    """Return the offset (n, 2) of each source from the target to the east and north in arcseconds, where it is the
+    nearest within the target's epochs.
 
     A source without a proper motion is compared with the target at its own epoch, to which the target's own motion has
     brought it; ``epoch`` is that of the catalogue's positions.
     """
     if not sources:
-        return np.empty(0)
+        return np.empty((0, 2))
     at = offsets(target.ra, target.dec, *np.array([(s.ra, s.dec) for s in sources]).T)
     motion = np.array([(s.values.get("pm_ra", 0.0), s.values.get("pm_dec", 0.0)) for s in sources]) / 1000
     of_source = np.array([s.values.get("epoch", epoch) for s in sources])
@@ -146,7 +153,13 @@ def separations(target: Target, sources: Sequence[Source], epoch: float) -> Floa
     nearest = np.divide(-(at * motion).sum(axis=1), speed, out=np.zeros(len(sources)), where=speed > 0)
     years = np.clip(nearest, first, last)
     of_target = np.where(speed > 0, 0.0, -first)[:, None] * np.array(target.motion) / 1000
-    apart: FloatArray = np.hypot(*(at + motion * years[:, None] - of_target).T)
+    offset: FloatArray = at + motion * years[:, None] - of_target
+    return offset
+
+
+def separations(target: Target, sources: Sequence[Source], epoch: float) -> FloatArray:
+    """Return the separation (n,) of each source from the target in arcseconds, the smallest within its epochs."""
+    apart: FloatArray = np.hypot(*nearest_offsets(target, sources, epoch).T)
     return apart
 
 
@@ -154,12 +167,17 @@ def record_of(
     catalogue: CatalogueMap, target: Target, sources: Sequence[Source], radius: float = RADIUS, **facts: object
 ) -> SkyRecord:
     """Return the record of an answer: the sources within ``radius`` of the target after proper motion, nearest first.
+    Those so near to the nearest one at the time of the spectrum follow: a fast star may have left its position.
 
     :param sources: of which the separation is not looked at
     :param facts: further fields of the record
     """
     apart = separations(target, sources, catalogue.epoch)
-    order = [int(i) for i in np.argsort(apart, kind="stable") if apart[i] <= radius]
+    kept = apart <= radius
+    if kept.any():
+        star = int(np.argmin(apart))
+        kept |= np.hypot(*_offsets_from(sources[star], sources, catalogue.epoch, seen(target)).T) <= radius
+    order = [int(i) for i in np.argsort(apart, kind="stable") if kept[i] and apart.min() <= radius]
     near = tuple(replace(sources[i], separation=round(float(apart[i]), 4)) for i in order)
     return SkyRecord(
         catalogue=catalogue.key,
@@ -171,6 +189,24 @@ def record_of(
         sources=near,
         **facts,  # type: ignore[arg-type]
     )
+
+
+def seen(target: Target) -> float:
+    """Return the Julian year of the spectrum, as far as it is known."""
+    return target.epochs[1] if target.observed is None else target.observed
+
+
+def _offsets_from(source: Source, sources: Sequence[Source], epoch: float, year: float) -> FloatArray:
+    """Return offsets (n, 2) of sources from one of them in arcseconds to the east and north, all moved to ``year``.
+
+    :param epoch: of positions of sources without an epoch of their own
+    """
+
+    def at(each: Source) -> tuple[float, float]:
+        motion = each.values.get("pm_ra", 0.0), each.values.get("pm_dec", 0.0)
+        return moved(each.ra, each.dec, *motion, year - each.values.get("epoch", epoch))
+
+    return offsets(*at(source), *np.array([at(each) for each in sources]).T)
 
 
 def without_answer(catalogue: str, target: Target, status: str, detail: str, **facts: object) -> SkyRecord:
@@ -205,15 +241,25 @@ class Blend:
 
 
 def matched(record: SkyRecord, fibre: float | None, position_error: float = 0.1) -> Source | None:
-    """Return the source that is the object: the nearest one within the aperture; None if none is near enough.
+    """Return the source that is the object; None if none is near enough.
+
+    Of several within the match radius it is the one that is least likely there by chance: the squared separation over
+    that of an input position, and the number of stars so bright, n ∝ 10^(0.25 m) (de Ruiter, Willis & Arp 1977 A&AS 28,
+    211; Sutherland & Saunders 1992 MNRAS 259, 413). Light in the fibre is that of the brighter one anyway.
 
     :param fibre: diameter in arcseconds; None: ``NO_FIBRE``
     :param position_error: 1σ of the catalogue, arcseconds
     """
     if record.status != "found":
         return None
-    nearest = record.sources[0]
-    return nearest if nearest.separation <= match_radius(fibre, position_error) else None
+    near = [source for source in record.sources if source.separation <= match_radius(fibre, position_error)]
+    names = [name for name in MAGNITUDES if all(name in source.values for source in near)]
+
+    def improbability(source: Source) -> float:
+        magnitude = source.values[names[0]] if names else 0.0
+        return (source.separation / INPUT_ERROR) ** 2 + 2 * math.log(10) * COUNTS * magnitude
+
+    return min(near, key=improbability, default=None)
 
 
 def match_radius(fibre: float | None, position_error: float = 0.1) -> float:
@@ -232,15 +278,31 @@ def light_in_fibre(separation: FloatArray, fibre: float | None, seeing: float = 
     return shares
 
 
-def blend_of(record: SkyRecord, source: Source, fibre: float | None, magnitude: str = "G") -> Blend:
-    """Return how much light other sources of the record give to the aperture that is centred on the object.
+def blend_of(
+    record: SkyRecord, source: Source, fibre: float | None, magnitude: str = "G", observed: float | None = None
+) -> Blend:
+    """Return how much light other sources of the record give to the aperture, which missed the object by as much as its
+    position does. Where the epoch is not stated, the miss along the motion is not known: of ± ``INPUT_ERROR`` the share
+    is the largest.
 
     A source without a magnitude counts as the faintest of the record.
+
+    :param observed: Julian year of the spectrum; None: the later one of the record's epochs
     """
+    catalogue = bundled().get(record.catalogue)
+    year = record.epochs[1] if observed is None else observed
+    epoch = year if catalogue is None else catalogue.epoch
+    missed = nearest_offsets(Target("", record.ra, record.dec, record.epochs), [source], epoch)
+    motion = np.array([source.values.get("pm_ra", 0.0), source.values.get("pm_dec", 0.0)]) / 1000
+    path = motion * (record.epochs[1] - record.epochs[0])
+    along = path * min(1.0, INPUT_ERROR / max(float(np.hypot(*path)), 1e-9))
+    steps = np.array([-1.0, 0.0, 1.0])[:, None, None] * along
+    apart = np.linalg.norm(_offsets_from(source, record.sources, epoch, year) + missed + steps, axis=-1)
     known = [s.values[magnitude] for s in record.sources if magnitude in s.values]
     faintest = max(known, default=0.0)
     level = np.array([s.values.get(magnitude, faintest) for s in record.sources])
-    light = 10 ** (-0.4 * level) * light_in_fibre(np.array([s.separation for s in record.sources]), fibre)
+    light = 10 ** (-0.4 * level) * light_in_fibre(apart, fibre)
     own = np.array([s is source for s in record.sources])
-    others = light[~own]
-    return Blend(float(others.sum() / light[own].sum()), int((others >= BLEND * light[own].sum()).sum()))
+    shares = light[:, ~own] / light[:, own]
+    most = shares[int(np.argmax(shares.sum(axis=1)))]
+    return Blend(float(most.sum()), int((most >= BLEND).sum()))
