@@ -90,6 +90,8 @@ def _catalogues(arguments: FetchOptions) -> tuple[dict[str, CatalogueMap], list[
     from agent.sky.maps import known_maps
 
     maps = known_maps(arguments.map)
+    if wrong := [pair for pair in arguments.local if not all(pair.partition("="))]:
+        raise CannotRun(tr("--local: found {pair!r}, expected KEY=PATH", pair=wrong[0]))
     local = {key: Path(path) for key, _, path in (pair.partition("=") for pair in arguments.local)}
     named = [key for group in arguments.catalogues or [[*CATALOGUES, *local]] for key in group]
     for key in (*named, *local):

@@ -12,12 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from agent.json_lines import drop_partial_line, json_line, json_lines, lock_file
 from agent.sky.columns import NoAnswer
-from agent.sky.local import LocalCatalogue
+from agent.sky.local import COVERED, LocalFile
 from agent.sky.maps import CatalogueMap
-from agent.sky.matching import Target, matched, record_of, without_answer
-from agent.sky.records import SkyRecord, record_from, record_text
+from agent.sky.matching import Target, distances, matched, record_of, seen, without_answer
+from agent.sky.records import RADIUS, SkyRecord, Source, record_from, record_text
 from agent.sky.table import SkyTable, write_table
 from agent.sky.tap import Overflow, TapClient
 
@@ -26,10 +28,15 @@ BATCH = 500
 MOST_FAILURES = 3
 """In a row of one catalogue; then the rest of its targets are left for the next run."""
 
+NOT_COVERED = f"the file has no source within {COVERED:g}° of the position: it may not cover it"
 NO_MOTION = "the motion of the object is not known: the catalogue with astrometry has failed"
 
 Key = tuple[str, str]
 """A spectrum's SHA-256 and a catalogue."""
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 class Answers:
@@ -90,9 +97,10 @@ class Answers:
     def __enter__(self) -> Answers:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
-            write_table(self.table, ((spectrum, record) for (spectrum, _), record in self.records.items()))
+            if self.records or kind is None:
+                write_table(self.table, ((spectrum, record) for (spectrum, _), record in self.records.items()))
             self._journal.unlink()
         finally:
             self._file.close()
@@ -141,14 +149,15 @@ class Fetching:
         failures = 0
         while waiting and not self.is_stopped():
             sent = waiting.pop()
-            facts: dict[str, Any] = {"service": service, "queried_at": datetime.now(UTC).isoformat(timespec="seconds")}
+            facts: dict[str, Any] = {"service": service, "queried_at": now()}
             try:
-                if path:
-                    answer = LocalCatalogue(catalogue, path).records(sent, **facts)
-                else:
-                    sources, query = self.client.sources(catalogue, sent)
-                    facts |= {"query": query}
-                    answer = [record_of(catalogue, *pair, **facts) for pair in zip(sent, sources, strict=True)]
+                near, facts["query"] = self._near(catalogue, LocalFile(path) if path else self.client, sent)
+                answer = [
+                    without_answer(catalogue.key, target, "not asked", NOT_COVERED, **facts)
+                    if sources is None
+                    else record_of(catalogue, target, sources, **facts)
+                    for target, sources in zip(sent, near, strict=True)
+                ]
                 failures = 0
             except NoAnswer as error:
                 if isinstance(error, Overflow) and len(sent) > 1:
@@ -164,12 +173,30 @@ class Fetching:
                     waiting = []
             yield [(target.key, record) for target, record in zip(sent, answer, strict=True)]
 
+    def _near(
+        self, catalogue: CatalogueMap, asker: LocalFile | TapClient, targets: Sequence[Target]
+    ) -> tuple[list[list[Source] | None], str]:
+        """Return the sources near the targets and, of fast stars, near where they were at the time of the spectrum."""
+        near, query = asker.sources(catalogue, targets)
+        gone: dict[int, Target] = {}
+        for number, (target, sources) in enumerate(zip(targets, near, strict=True)):
+            source = matched(record_of(catalogue, target, sources or ()), target.fibre, catalogue.position_error)
+            later = target if source is None else target.at(seen(target), source, catalogue.epoch)
+            if distances(*np.array([target.ra, target.dec, later.ra, later.dec])) > RADIUS / 2:
+                gone[number] = later
+        more = asker.sources(catalogue, [*gone.values()])[0] if gone else []
+        for number, sources in zip(gone, more, strict=True):
+            known = near[number] or []
+            near[number] = known + [each for each in sources or () if each.id not in {one.id for one in known}]
+        return near, query
+
     def _followed(self, target: Target, catalogue: CatalogueMap, answers: Answers) -> Target | None:
         """Return where the object is at the catalogue's epoch by the newest astrometry that answered, or where it was
         without a match; None if astrometry was to be asked for and has failed.
         """
         known = [each for each in self.maps.values() if each.role == "astrometry"]
-        answered = [(each, record) for each in known if (record := answers.answer(target.key, each.key)) is not None]
+        records = [(each, answers.records.get((target.key, each.key))) for each in known]
+        answered = [(each, record) for each, record in records if record is not None and record.is_answer]
         if not answered and any(each.key in self.chosen for each in known):
             return None
         for each, record in sorted(answered, key=lambda pair: -pair[0].epoch):

@@ -6,7 +6,6 @@ not grow with the file; VOTable and ECSV are read as a whole.
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,19 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent.sky.columns import FloatArray, NoAnswer, rows_of
 from agent.sky.maps import CatalogueMap
-from agent.sky.matching import Target, reach, record_of, without_answer
-from agent.sky.records import RADIUS, SkyRecord, Source
+from agent.sky.matching import Target, reach
+from agent.sky.records import RADIUS, Source
 from agent.sky.tap import radius_of
 from agent.text import one_line
 
 PIECE = 250_000
 """Rows that are read at once."""
 COVERED = 0.5
-"""Degrees. A file that has no source so near to a target is taken not to cover it: its catalogues have more."""
+"""Degrees. A file that has no source so near to a target is taken not to cover it: catalogues have more sources."""
 _SAMPLE = 20_000
 """Rows of a piece from which coverage is decided."""
 
@@ -35,173 +33,139 @@ Piece = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class LocalCatalogue:
+class LocalFile:
     """A file or folder with rows of a catalogue, under the names of its map."""
 
-    catalogue: CatalogueMap
     path: Path
 
-    def records(self, targets: Sequence[Target], **facts: Any) -> list[SkyRecord]:
-        """Return the records of the targets: of one that the file does not cover it is "not asked".
+    def sources(self, catalogue: CatalogueMap, targets: Sequence[Target]) -> tuple[list[list[Source] | None], str]:
+        """Return the sources near each target, None where the file does not cover it, and the columns that are read.
 
         :raises NoAnswer: the file cannot be read, is cut short or is not of this catalogue
         """
-        near, is_covered = self._near(targets)
-        facts = facts | {"query": f"columns {', '.join(self.catalogue.columns_read)}"}
-        reason = f"{self.path.name} has no source within {COVERED:g}° of the position: it may not cover it"
-        return [
-            record_of(self.catalogue, target, sources, **facts)
-            if covered
-            else without_answer(self.catalogue.key, target, "not asked", reason, **facts)
-            for target, sources, covered in zip(targets, near, is_covered, strict=True)
-        ]
-
-    def _near(self, targets: Sequence[Target]) -> tuple[list[list[Source]], NDArray[np.bool_]]:
         from scipy.spatial import KDTree
 
-        near: list[list[Source]] = [[] for _ in targets]
+        near: list[dict[str, Source]] = [{} for _ in targets]
         is_covered = np.zeros(len(targets), dtype=bool)
-        known: set[tuple[int, str]] = set()
         center = _vectors(np.array([t.ra for t in targets]), np.array([t.dec for t in targets]))
-        tree = KDTree(center)
-        largest = radius_of(self.catalogue, targets)
-        years = max(reach(target, self.catalogue.epoch, 1.0) for target in targets)
-        count = 0
+        tree, largest = KDTree(center), radius_of(catalogue, targets)
+        years = max(reach(target, catalogue.epoch, 1.0) for target in targets)
         try:
-            for columns, units in self._pieces(targets, max(largest / 3600, COVERED)):
-                rows = rows_of(self.catalogue, columns, units)
-                count += len(rows.ids)
+            for columns, units in self._pieces(catalogue, targets, max(largest / 3600, COVERED)):
+                rows = rows_of(catalogue, columns, units)
                 at = _vectors(rows.ra, rows.dec)
-                at[~np.isfinite(at).all(axis=1)] = (9, 9, 9)  # no position, so near nothing
-                allowed = RADIUS + years * rows.speed if self.catalogue.has_motion else np.full(len(at), largest)
+                at[~np.isfinite(at).all(axis=1)] = (9, 9, 9)  # without a position, so near nothing
+                allowed = _chord(np.minimum(largest, RADIUS + years * rows.speed if catalogue.has_motion else largest))
                 nearest, _ = tree.query(at, distance_upper_bound=_chord(largest))
-                for row in np.flatnonzero(nearest <= _chord(np.minimum(allowed, largest))).tolist():
-                    for number in tree.query_ball_point(at[row], _chord(min(allowed[row], largest))):
-                        if (number, rows.ids[row]) in known:
+                for row in np.flatnonzero(nearest <= allowed).tolist():
+                    for number in tree.query_ball_point(at[row], np.broadcast_to(allowed, len(at))[row]):
+                        if near[number].setdefault(rows.ids[row], source := rows.source(row)) is not source:
                             raise NoAnswer(f"found {rows.ids[row]} twice; expected each source once")
-                        known.add((number, rows.ids[row]))
-                        near[number].append(rows.source(row))
-                sample = at[:: max(1, len(at) // _SAMPLE)]
-                if len(sample) and not is_covered.all():
+                if len(sample := at[:: max(1, len(at) // _SAMPLE)]) and not is_covered.all():
                     apart, _ = KDTree(sample).query(center, distance_upper_bound=_chord(COVERED * 3600))
                     is_covered |= np.isfinite(apart)
         except NoAnswer as error:
             raise NoAnswer(f"{self.path.name}: {error}") from error
         except Exception as error:  # pyarrow, astropy and the system raise many kinds
             raise NoAnswer(f"{self.path.name}: it cannot be read ({one_line(str(error), 150)})") from error
-        return near, is_covered
+        query = f"columns {', '.join(catalogue.columns_read)}"
+        return [[*of.values()] if known else None for of, known in zip(near, is_covered, strict=True)], query
 
-    def _pieces(self, targets: Sequence[Target], margin: float) -> Iterator[Piece]:
-        names = [name.lower() for name in self.path.suffixes]
-        kind = next((name for name in reversed(names) if name not in (".gz", ".bz2", ".zst")), "")
-        if self.path.is_dir() or kind == ".parquet":
-            return self._of_parquet(targets, margin)
+    def _pieces(self, catalogue: CatalogueMap, targets: Sequence[Target], margin: float) -> Iterator[Piece]:
+        needed = {name.lower() for name in catalogue.columns_read}
+        endings = [name.lower() for name in self.path.suffixes if name.lower() not in (".gz", ".bz2", ".zst")]
+        kind = ".parquet" if self.path.is_dir() else endings[-1] if endings else ""
+        if kind == ".parquet":
+            return _of_parquet(self.path, needed, catalogue, targets, margin)
         if kind in (".fits", ".fit", ".fts"):
-            return self._of_fits()
+            return _of_fits(self.path, needed)
         if kind in (".vot", ".xml", ".votable", ".ecsv"):
-            return self._of_table("ascii.ecsv" if kind == ".ecsv" else "votable")
-        if kind in (".csv", ".tsv", ".txt"):
-            return self._of_csv()
+            return _of_table(self.path, "ascii.ecsv" if kind == ".ecsv" else "votable")
+        if kind in (".csv", ".tsv"):
+            return _of_csv(self.path, needed, catalogue.id, "," if kind == ".csv" else "\t")
         raise NoAnswer("found an unknown kind of file; expected .parquet, .fits, .vot, .csv, .ecsv or a HATS folder")
 
-    def _of_parquet(self, targets: Sequence[Target], margin: float) -> Iterator[Piece]:
-        import pyarrow.parquet as pq
 
-        paths = [self.path] if self.path.is_file() else _parts(self.path)
-        needed = {name.lower() for name in self.catalogue.columns_read}
-        for path in paths:
-            with pq.ParquetFile(path) as file:
-                names = [name for name in file.schema_arrow.names if name.lower() in needed]
-                if len(names) < len(needed):
-                    yield dict.fromkeys(names, ()), {}  # whose columns are refused
-                groups = [
-                    number
-                    for number in range(file.num_row_groups)
-                    if _is_near(file.metadata.row_group(number), self.catalogue, targets, margin)
-                ]
-                for batch in file.iter_batches(PIECE, row_groups=groups, columns=names) if groups else ():
-                    yield {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}, {}
+def _of_parquet(
+    path: Path, needed: set[str], catalogue: CatalogueMap, targets: Sequence[Target], margin: float
+) -> Iterator[Piece]:
+    import pyarrow.parquet as pq
 
-    def _of_fits(self) -> Iterator[Piece]:
-        from astropy.io import fits
+    for part in [path] if path.is_file() else _parts(path):
+        with pq.ParquetFile(part) as file:
+            names = [name for name in file.schema_arrow.names if name.lower() in needed]
+            groups = list(range(file.num_row_groups))
+            if len(names) == len(needed):
+                groups = [n for n in groups if _is_near(file.metadata.row_group(n), catalogue, targets, margin)]
+            for batch in file.iter_batches(PIECE, groups, names):
+                yield {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}, {}
 
-        with warnings.catch_warnings(action="error"), fits.open(self.path, memmap=True) as file:  # a cut file warns
-            table = next((each for each in file if isinstance(each, fits.BinTableHDU)), None)
-            if table is None:
-                raise NoAnswer("found no table, expected one with the columns of the map")
-            needed = {name.lower() for name in self.catalogue.columns_read}
-            columns = [column for column in table.columns if column.name.lower() in needed]
-            units = {column.name: column.unit for column in columns}
-            for start in range(0, max(1, len(table.data)), PIECE):
-                part = table.data[start : start + PIECE]
-                yield {column.name: np.ma.masked_equal(part[column.name], column.null) for column in columns}, units
 
-    def _of_table(self, form: str) -> Iterator[Piece]:
-        from astropy.table import Table
+def _of_fits(path: Path, needed: set[str]) -> Iterator[Piece]:
+    from astropy.io import fits
 
-        with warnings.catch_warnings(action="ignore"):
-            table = Table.read(self.path, format=form)
-        yield dict(table.columns), {name: table[name].unit for name in table.colnames}
-
-    def _of_csv(self) -> Iterator[Piece]:
-        import pyarrow as pa
-        from pyarrow import csv as reader
-
-        with pa.input_stream(self.path) as stream:
-            head = stream.read(2**16).decode("utf-8", "replace").splitlines()
-        comments = next((number for number, line in enumerate(head) if not line.startswith("#")), len(head))
-        if comments == len(head):
-            raise NoAnswer("found no line with names of columns")
-        if self.path.suffix.lower() not in (".gz", ".bz2", ".zst"):
-            with self.path.open("rb") as file:
-                file.seek(-1, 2)
-                if file.read(1) not in b"\r\n":
-                    raise NoAnswer("the last line has no line end: the file is cut short")
-        delimiter = csv.Sniffer().sniff(head[comments], ",;\t|").delimiter
-        needed = {name.lower() for name in self.catalogue.columns_read}
-        names = next(csv.reader([head[comments]], delimiter=delimiter))
-        texts = {name for name in names if name.lower() in {c.lower() for c in self.catalogue.texts.values()}}
-        with pa.input_stream(self.path) as stream:
-            batches = reader.open_csv(
-                stream,
-                reader.ReadOptions(skip_rows=comments, block_size=2**24),
-                reader.ParseOptions(delimiter=delimiter),
-                reader.ConvertOptions(
-                    include_columns=[name for name in names if name.lower() in needed],
-                    column_types={
-                        **{name: pa.float64() for name in names if name.lower() in _of_numbers(self.catalogue)},
-                        **dict.fromkeys(texts, pa.string()),
-                    },
-                    null_values=["", "null", "NULL", "NaN", "nan", "--"],
-                ),
+    with warnings.catch_warnings(action="error"), fits.open(path, memmap=True) as file:  # a cut file warns
+        table = next((each for each in file if isinstance(each, fits.BinTableHDU)), None)
+        if table is None:
+            raise NoAnswer("found no table, expected one with the columns of the map")
+        columns = [column for column in table.columns if column.name.lower() in needed]
+        units = {column.name: column.unit for column in columns}
+        for start in range(0, max(1, len(table.data)), PIECE):
+            part = table.data[start : start + PIECE]
+            values = {column.name: part[column.name] for column in columns}
+            yield (
+                {
+                    c.name: values[c.name] if c.null is None else np.ma.masked_equal(values[c.name], c.null)
+                    for c in columns
+                },
+                units,
             )
-            for batch in batches:
-                columns = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in batch.schema.names}
-                yield columns, {}
 
 
-def _of_numbers(catalogue: CatalogueMap) -> set[str]:
-    read = (catalogue.ra, catalogue.dec, *(column.column for column in catalogue.columns.values()))
-    return {name.lower() for name in read} - {catalogue.id.lower()}
+def _of_table(path: Path, form: str) -> Iterator[Piece]:
+    from astropy.table import Table
+
+    with warnings.catch_warnings(action="ignore"):
+        table = Table.read(path, format=form)
+    yield dict(table.columns), {name: table[name].unit for name in table.colnames}
+
+
+def _of_csv(path: Path, needed: set[str], identifier: str, delimiter: str) -> Iterator[Piece]:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    def opened(convert: Any = None) -> Any:
+        read = csv.ReadOptions(block_size=2**24)
+        return csv.open_csv(pa.input_stream(path), read, csv.ParseOptions(delimiter=delimiter), convert)
+
+    if path.suffix.lower() in (".csv", ".tsv"):
+        with path.open("rb") as file:
+            file.seek(-1, 2)
+            if file.read(1) != b"\n":
+                raise NoAnswer("the last line has no line end: the file is cut short")
+    with opened() as first:  # the types of the first rows; a column of them may have whole numbers, or nothing
+        fields = [field for field in first.schema if field.name.lower() in needed]
+    numbers = [f.name for f in fields if f.name.lower() != identifier.lower() and not pa.types.is_string(f.type)]
+    names = [field.name for field in fields]
+    convert = csv.ConvertOptions(include_columns=names, column_types=dict.fromkeys(numbers, pa.float64()))
+    with opened(convert) as batches:
+        for batch in batches:
+            yield {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}, {}
 
 
 def _parts(folder: Path) -> list[Path]:
-    """Return the Parquet files of a folder. :raises NoAnswer: its own list names another number of them"""
+    """Return the Parquet files of a folder. :raises NoAnswer: the folder itself says that there are others"""
     import pyarrow.parquet as pq
 
     paths = sorted(path for path in folder.rglob("*.parquet") if path.name != "data_thumbnail.parquet")
-    lists = sorted(folder.rglob("partition_info.csv"))
-    metadata = sorted(folder.rglob("_metadata"))
-    if len(lists) > 1 or len(metadata) > 1:
-        raise NoAnswer("found several catalogues in the folder; expected the folder of one")
-    if lists:
-        expected = sum(1 for line in lists[0].read_text().splitlines()[1:] if line.strip())
-        if expected != len(paths):
-            raise NoAnswer(f"found {len(paths)} Parquet files, expected the {expected} of {lists[0].name}")
-    if metadata:
-        rows, expected = sum(pq.read_metadata(path).num_rows for path in paths), pq.read_metadata(metadata[0]).num_rows
+    for metadata in folder.rglob("_metadata"):
+        rows, expected = sum(pq.read_metadata(path).num_rows for path in paths), pq.read_metadata(metadata).num_rows
         if rows != expected:
-            raise NoAnswer(f"found {rows} rows, expected the {expected} of {metadata[0].name}: files are missing")
+            raise NoAnswer(f"found {rows} rows, expected {expected} as in {metadata.name}")
+    for partitions in folder.rglob("partition_info.csv"):
+        expected = len(partitions.read_text(encoding="utf-8").split()) - 1
+        if expected != len(paths):
+            raise NoAnswer(f"found {len(paths)} Parquet files, expected {expected} as in {partitions.name}")
     if not paths:
         raise NoAnswer("found no Parquet file in the folder")
     return paths
@@ -209,24 +173,22 @@ def _parts(folder: Path) -> list[Path]:
 
 def _is_near(group: Any, catalogue: CatalogueMap, targets: Sequence[Target], margin: float) -> bool:
     """Whether a row group can have rows within ``margin`` degrees of a target, by its statistics."""
-    limits = {}
-    for number in range(group.num_columns):
-        column = group.column(number)
-        statistics = column.statistics
-        if statistics is not None and statistics.has_min_max:
-            limits[column.path_in_schema.lower()] = (float(statistics.min), float(statistics.max))
+    columns = [group.column(number) for number in range(group.num_columns)]
+    limits = {
+        column.path_in_schema.lower(): (float(column.statistics.min), float(column.statistics.max))
+        for column in columns
+        if column.path_in_schema.lower() in (catalogue.ra.lower(), catalogue.dec.lower())
+        and column.is_stats_set
+        and column.statistics.has_min_max
+    }
     low, high = limits.get(catalogue.dec.lower(), (-90.0, 90.0))
-    dec = np.array([target.dec for target in targets])
-    ra = np.array([target.ra for target in targets])
-    near = (dec >= low - margin) & (dec <= high + margin)
     first, last = limits.get(catalogue.ra.lower(), (0.0, 360.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Largest difference of right ascension of points within the margin; near a pole there is none.
-        sine = np.sin(np.radians(margin)) / np.cos(np.radians(dec))
-        wide = np.where((sine < 1) & (np.abs(dec) + margin < 90), np.degrees(np.arcsin(np.minimum(sine, 1))), 360.0)
-    away = (ra - (first + last) / 2 + 180) % 360 - 180
-    near &= np.abs(away) <= (last - first) / 2 + wide
-    return bool(near.any())
+    ra, dec = np.array([(target.ra, target.dec) for target in targets]).T
+    # The largest difference of right ascension of points within the margin; around a pole every one is possible.
+    sine = np.sin(np.radians(margin)) / np.cos(np.radians(np.minimum(np.abs(dec), 90 - margin - 1e-6)))
+    width = np.where(np.abs(dec) + margin < 90, np.degrees(np.arcsin(np.minimum(sine, 1))), 360)
+    away = np.abs((ra - (first + last) / 2 + 180) % 360 - 180)
+    return bool(((dec >= low - margin) & (dec <= high + margin) & (away <= (last - first) / 2 + width)).any())
 
 
 def _vectors(ra: FloatArray, dec: FloatArray) -> FloatArray:

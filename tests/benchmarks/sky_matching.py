@@ -1,8 +1,8 @@
 """Right matches and blends found in simulated fields of stars, of which the generator knows the truth.
 
-A star of G 12 to 19.5 with a proper motion of 0 to 1″/yr (all speeds alike, far more fast ones than in the sky) is looked
-up at a position that holds for an epoch up to 20 years from Gaia's and has an error of 0.1 to 0.3″ in each coordinate.
-Field stars have the density of the sky to G 21 with counts ∝ 10^(0.25 G), motions of some mas/yr, and Gaia's errors; of two
+A star of G 12 to 19.5 with a proper motion of 0 to 1″/yr (all speeds alike, so far more fast ones than in the sky) is
+looked up at a position that holds for an epoch up to 20 years from that of Gaia, with an error of 0.1 to 0.3″ per axis.
+Field stars have the density of the sky to G 21, counts ∝ 10^(0.25 G), motions of some mas/yr, and Gaia's errors; of two
 within 0.4″ Gaia has the brighter one only. The truth of a blend is the light in the fibre, which misses the star by as
 much as the position did, when it was observed.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agent.sky.maps import bundled
-from agent.sky.matching import BLEND, Target, blend_of, light_in_fibre, matched, moved, offsets, on_sky, record_of
+from agent.sky.matching import BLEND, Target, blend_of, light_in_fibre, matched, moved, on_sky, record_of
 from agent.sky.records import Source
 
 DENSITIES = {"pole": 4_000, "b = 30°": 12_000, "b = 10°": 60_000, "b = 3°": 200_000}
@@ -68,7 +68,10 @@ def _one(rng: np.random.Generator, density: float, is_stated: bool) -> tuple[boo
     field_magnitudes = FAINTEST + np.log10(np.maximum(rng.uniform(0, 1, number), 1e-9)) / SLOPE
     magnitude = np.append(rng.uniform(12, 19.5), field_magnitudes)
     field_speed, field_angle = 5 * np.exp(rng.normal(0, 0.9, number)), rng.uniform(0, 2 * math.pi, number)
-    pm_ra, pm_dec = np.append(motion[0], field_speed * np.sin(field_angle)), np.append(motion[1], field_speed * np.cos(field_angle))
+    pm_ra, pm_dec = (
+        np.append(motion[0], field_speed * np.sin(field_angle)),
+        np.append(motion[1], field_speed * np.cos(field_angle)),
+    )
 
     apart = np.hypot(east[:, None] - east, north[:, None] - north)
     brighter = magnitude[None, :] < magnitude[:, None]
@@ -79,7 +82,11 @@ def _one(rng: np.random.Generator, density: float, is_stated: bool) -> tuple[boo
             str(i),
             *on_sky(*star, east[i] + rng.normal(0, noise[i]) / 1000, north[i] + rng.normal(0, noise[i]) / 1000),
             0.0,
-            {"pm_ra": pm_ra[i] + rng.normal(0, noise[i]), "pm_dec": pm_dec[i] + rng.normal(0, noise[i]), "G": magnitude[i]},
+            {
+                "pm_ra": pm_ra[i] + rng.normal(0, noise[i]),
+                "pm_dec": pm_dec[i] + rng.normal(0, noise[i]),
+                "G": magnitude[i],
+            },
         )
         for i in np.flatnonzero(~lost).tolist()
     ]

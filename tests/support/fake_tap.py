@@ -1,5 +1,5 @@
-"""A TAP service of a synthetic catalogue: a real HTTP server that reads the queries of ``agent.sky.tap``, and misbehaves
-on demand in every way that a service can.
+"""A TAP service of a synthetic catalogue: a real HTTP server that reads the queries of ``agent.sky.tap``, and
+misbehaves on demand in every way that a service can.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def catalogue_table(catalogue: CatalogueMap, ra: Any, dec: Any, **quantities: An
     """Return the table that a map describes, with its canary as the last row; quantities that are not given are drawn,
     and columns that tell a class are there too.
     """
-    assert catalogue.service is not None and catalogue.service.canary is not None
+    assert catalogue.service is not None
+    assert catalogue.service.canary is not None
     ra, dec = np.append(ra, catalogue.service.canary[0]), np.append(dec, catalogue.service.canary[1])
     rng, n = np.random.default_rng(len(ra)), len(ra)
     table = Table({catalogue.ra: ra, catalogue.dec: dec, "mode": np.ones(n, dtype=int)})
@@ -126,11 +127,16 @@ class FakeTap:
         for target in upload:
             ra0, dec0 = np.radians(target["target_ra"]), np.radians(target["target_dec"])
             cos = np.sin(dec) * np.sin(dec0) + np.cos(dec) * np.cos(dec0) * np.cos(ra - ra0)
-            sine = np.hypot(np.cos(dec) * np.sin(ra - ra0), np.sin(dec) * np.cos(dec0) - np.cos(dec) * np.sin(dec0) * np.cos(ra - ra0))
+            sine = np.hypot(
+                np.cos(dec) * np.sin(ra - ra0),
+                np.sin(dec) * np.cos(dec0) - np.cos(dec) * np.sin(dec0) * np.cos(ra - ra0),
+            )
             apart = np.degrees(np.arctan2(sine, cos))
             near = apart <= float(matched["radius"])
             if motion:
-                speed = np.hypot(*(np.ma.filled(catalogue[motion[name]].astype(float), np.nan) for name in ("pm_ra", "pm_dec")))
+                speed = np.hypot(
+                    *(np.ma.filled(catalogue[motion[name]].astype(float), np.nan) for name in ("pm_ra", "pm_dec"))
+                )
                 far = float(motion["near"]) + target["years"] * float(motion["factor"]) * speed
                 near &= (apart * 3600 <= float(motion["near"])) | (apart * 3600 <= far)
             if condition:
@@ -225,7 +231,9 @@ def _reset(reply: Reply, _: np.random.Generator) -> None:
 
 def _html(reply: Reply, rng: np.random.Generator) -> None:
     reply.headers["content-type"] = str(rng.choice(["text/html", "application/x-votable+xml", "text/xml"]))
-    reply.body = rng.choice([b"<html><body>Maintenance</body></html>", b"<!DOCTYPE html>\n<html></html>", b"", b"a,b\n1,2\n"])
+    reply.body = rng.choice(
+        [b"<html><body>Maintenance</body></html>", b"<!DOCTYPE html>\n<html></html>", b"", b"a,b\n1,2\n"]
+    )
 
 
 def _redirect(reply: Reply, rng: np.random.Generator) -> None:
