@@ -302,7 +302,7 @@ def blend_of(
     faintest = max(known, default=0.0)
     level = np.array([s.values.get(magnitude, faintest) for s in record.sources])
     light = 10 ** (-0.4 * level) * light_in_fibre(apart, fibre)
-    own = np.array([s is source for s in record.sources])
+    own = np.array([s.id == source.id for s in record.sources])
     shares = light[:, ~own] / light[:, own]
     most = shares[int(np.argmax(shares.sum(axis=1)))]
     return Blend(float(most.sum()), int((most >= BLEND).sum()))

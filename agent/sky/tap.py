@@ -56,7 +56,7 @@ class Manners:
 
 
 def radius_of(catalogue: CatalogueMap, targets: Sequence[Target]) -> float:
-    """Return the radius in arcseconds around the targets that has, in the catalogue's positions, every source that comes
+    """Return the radius in arcseconds around the targets that has, at the catalogue's epoch, every source that comes
     within ``RADIUS`` of one of them.
     """
     if catalogue.has_motion:

@@ -7,12 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from agent.conversation import Stop
 from agent.sky.maps import FOLDER, bundled
 from agent.sky.table import SkyTable
 from app import main
@@ -84,6 +86,7 @@ def test_the_table_has_a_record_per_object_and_catalogue_and_the_report_names_wh
     assert [record.status for _, record in SkyTable(tmp_path / "sky.parquet").rows()].count("found") == 6
 
 
+@pytest.mark.long
 def test_after_a_kill_the_same_command_asks_only_for_what_is_missing(
     given: list[str], service: FakeTap, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -107,8 +110,17 @@ def test_after_a_kill_the_same_command_asks_only_for_what_is_missing(
     assert len(service.requests) == 3
 
 
-def test_ctrl_c_writes_the_table_of_what_was_answered(given: list[str], service: FakeTap, tmp_path: Path) -> None:
-    service.fault = lambda reply, rng: os.kill(os.getpid(), signal.SIGINT)
+def test_ctrl_c_writes_the_table_of_what_was_answered(
+    given: list[str], service: FakeTap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_stopped, stop = threading.Event(), Stop.set
+    monkeypatch.setattr(Stop, "set", lambda self: (stop(self), is_stopped.set()))
+
+    def interrupt(reply: object, rng: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert is_stopped.wait(60)
+
+    service.fault = interrupt
     assert main(given) == 130
     assert len(service.requests) == 1
     assert len(list(SkyTable(tmp_path / "sky.parquet").rows())) == 4
