@@ -12,6 +12,8 @@ DOCUMENTS = (
     # Prompts, and what a tool answers: models were trained on these words.
     *("agent/conversation.py", "agent/tool.py", "agent/tasks/values.py", "agent/policies/local/chat_template.py"),
     *("agent/hints/measuring.py", "agent/trajectory/forms.py"),
+    # Why a record of a catalogue has no answer is stored with it.
+    *("agent/sky/columns.py", "agent/sky/tap.py", "agent/sky/local.py", "agent/sky/fetching.py"),
     # Refusals to draw are answers of the tool.
     "agent/plot/",
     # What a policy of the program writes, and the faults of form that a trace keeps.
@@ -59,6 +61,8 @@ STORED = {
     *("policy failed", "no data", "not read", "turn limit", "no call and no answer", "no more jobs"),
     *("between the thresholds", "not certified", "trial failed", "trial untested", "trial not made", "not made"),
     *("assumed random", "not known"),
+    # Whether a catalogue answered.
+    *("not found", "not asked"),
     # Kinds of hints, claims, lines and templates.
     *("two maxima", "no band", "cannot be told", "absorption, hot stars' line", "arm join", "sky line", "hot subdwarf"),
     *("calcium triplet", "ca ii triplet"),
@@ -104,6 +108,8 @@ NO_MESSAGES: dict[str, set[str]] = {
         *("(?:equivalent width|EW)", "mean depth below the continuum", "flux ratio of band to continuum"),
         "rms deviation from a smooth continuum",
     },
+    # Of a pydantic model: never shown as they are.
+    "agent/sky/records.py": {"columns of different lengths", " with the detail "},
     "agent/loop.py": {
         # The answer of the tool.
         "Not run: the last allowed turn had been taken.",

@@ -19,7 +19,7 @@ from agent.sky.maps import FOLDER, bundled
 from agent.sky.table import SkyTable
 from app import main
 from tests.support.cli import ROOT
-from tests.support.fake_tap import FAULTS, FakeTap, catalogue_table, serving
+from tests.support.services.fake_tap import FAULTS, FakeTap, catalogue_table, serving
 
 POSITIONS = [(10.0, 20.0), (10.1, 20.0), (50.0, -20.0)]
 

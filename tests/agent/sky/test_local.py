@@ -16,7 +16,7 @@ from agent.sky.fetching import Answers, Fetching
 from agent.sky.maps import bundled
 from agent.sky.matching import Target, moved
 from agent.sky.records import SkyRecord
-from tests.support.fake_tap import catalogue_table
+from tests.support.services.fake_tap import catalogue_table
 
 RNG = np.random.default_rng(5)
 RA = np.concatenate([RNG.uniform(0, 360, 600), [0.0005, 359.9995, 10.0, 190.0, 100.0]])

@@ -15,7 +15,7 @@ from agent.sky.matching import Target, moved
 from agent.sky.records import SkyRecord
 from agent.sky.tap import Manners, TapClient
 from tests.support.cli import free_port
-from tests.support.fake_tap import FAULTS, FakeTap, catalogue_table, serving
+from tests.support.services.fake_tap import FAULTS, FakeTap, catalogue_table, serving
 
 KEYS = ("gaia_dr3", "twomass", "allwise", "sdss_dr16", "ps1_dr1", "simbad", "vsx")
 QUICK = Manners(pause=0, first_wait=0, longest_wait=0)
