@@ -97,8 +97,9 @@ def _of_parquet(
             groups = list(range(file.num_row_groups))
             if len(names) == len(needed):
                 groups = [n for n in groups if _is_near(file.metadata.row_group(n), catalogue, targets, margin)]
-            for batch in file.iter_batches(PIECE, groups, names):
-                yield {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}, {}
+            for group in groups:
+                for batch in file.iter_batches(PIECE, [group], names):
+                    yield {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}, {}
 
 
 def _of_fits(path: Path, needed: set[str]) -> Iterator[Piece]:
