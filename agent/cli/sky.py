@@ -93,8 +93,8 @@ def _catalogues(arguments: FetchOptions) -> tuple[dict[str, CatalogueMap], list[
     if wrong := [pair for pair in arguments.local if not all(pair.partition("="))]:
         raise CannotRun(tr("--local: found {pair!r}, expected KEY=PATH", pair=wrong[0]))
     local = {key: Path(path) for key, _, path in (pair.partition("=") for pair in arguments.local)}
-    named = [key for group in arguments.catalogues or [[*CATALOGUES, *local]] for key in group]
-    for key in (*named, *local):
+    named = [*(key for group in arguments.catalogues or [[*CATALOGUES]] for key in group), *local]
+    for key in named:
         if key not in maps:
             raise CannotRun(tr("found the catalogue {key!r}, expected one of {names}", key=key, names=", ".join(maps)))
     if missing := [path for path in local.values() if not path.exists()]:

@@ -12,14 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
-from agent.json_lines import drop_partial_line, json_line, json_lines, lock_file
+from agent.json_lines import JournalError, drop_partial_line, json_line, json_lines, lock_file
+from agent.language import tr
 from agent.sky.columns import NoAnswer
 from agent.sky.local import COVERED, LocalFile
 from agent.sky.maps import CatalogueMap
-from agent.sky.matching import Target, distances, matched, record_of, seen, without_answer
-from agent.sky.records import RADIUS, SkyRecord, Source, record_from, record_text
+from agent.sky.matching import Target, gone, matched, record_of, without_answer
+from agent.sky.records import SkyRecord, Source, record_from
 from agent.sky.table import SkyTable, write_table
 from agent.sky.tap import Overflow, TapClient
 
@@ -29,7 +28,7 @@ MOST_FAILURES = 3
 """In a row of one catalogue; then the rest of its targets are left for the next run."""
 
 NOT_COVERED = f"the file has no source within {COVERED:g}° of the position: it may not cover it"
-NO_MOTION = "the motion of the object is not known: the catalogue with astrometry has failed"
+NO_MOTION = "the motion of the object is not known: the catalogue with astrometry has not answered"
 
 Key = tuple[str, str]
 """A spectrum's SHA-256 and a catalogue."""
@@ -59,7 +58,10 @@ class Answers:
             self.records = {(sha256, record.catalogue): record for sha256, record in SkyTable(table).rows()}
         self._refreshed = set(self.records) if refresh else set()
         self._unanswered: dict[Key, SkyRecord] = {}
-        self._file: BinaryIO = self._journal.open("a+b", buffering=0)
+        try:
+            self._file: BinaryIO = self._journal.open("a+b", buffering=0)
+        except OSError as error:
+            raise JournalError(f"{self._journal}: {error.strerror}") from error
         try:
             lock_file(self._file, self._journal)
             drop_partial_line(self._file)
@@ -79,8 +81,8 @@ class Answers:
             self._refreshed.discard(key)
 
     def add(self, records: Sequence[tuple[str, SkyRecord]]) -> None:
-        rows = ({"spectrum": key, "record": json.loads(record_text(record))} for key, record in records)
-        self._file.write("".join(map(json_line, rows)).encode())
+        lines = (json_line({"spectrum": key, "record": record.to_json()}) for key, record in records)
+        self._file.write("".join(lines).encode())
         for key, record in records:
             self._keep(key, record)
 
@@ -101,9 +103,18 @@ class Answers:
         try:
             if self.records or kind is None:
                 write_table(self.table, ((spectrum, record) for (spectrum, _), record in self.records.items()))
-            self._journal.unlink()
+        except OSError as error:
+            raise JournalError(
+                tr(
+                    "{path}: {strerror}; the answers are in {journal}",
+                    path=self.table,
+                    strerror=error.strerror,
+                    journal=self._journal,
+                )
+            ) from error
         finally:
             self._file.close()
+        self._journal.unlink()
 
 
 @dataclass(frozen=True)
@@ -178,16 +189,15 @@ class Fetching:
     ) -> tuple[list[list[Source] | None], str]:
         """Return the sources near the targets and, of fast stars, near where they were at the time of the spectrum."""
         near, query = asker.sources(catalogue, targets)
-        gone: dict[int, Target] = {}
+        later: dict[int, Target] = {}
         for number, (target, sources) in enumerate(zip(targets, near, strict=True)):
             source = matched(record_of(catalogue, target, sources or ()), target.fibre, catalogue.position_error)
-            later = target if source is None else target.at(seen(target), source, catalogue.epoch)
-            if distances(*np.array([target.ra, target.dec, later.ra, later.dec])) > RADIUS / 2:
-                gone[number] = later
-        more = asker.sources(catalogue, [*gone.values()])[0] if gone else []
-        for number, sources in zip(gone, more, strict=True):
-            known = near[number] or []
-            near[number] = known + [each for each in sources or () if each.id not in {one.id for one in known}]
+            if source is not None and (place := gone(catalogue, target, source)) is not None:
+                later[number] = place
+        more = asker.sources(catalogue, [*later.values()])[0] if later else []
+        for number, sources in zip(later, more, strict=True):
+            both = {source.id: source for source in (*(sources or ()), *(near[number] or ()))}
+            near[number] = [*both.values()]
         return near, query
 
     def _followed(self, target: Target, catalogue: CatalogueMap, answers: Answers) -> Target | None:

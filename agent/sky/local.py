@@ -135,8 +135,11 @@ def _of_csv(path: Path, needed: set[str], identifier: str, delimiter: str) -> It
     import pyarrow as pa
     from pyarrow import csv
 
+    with pa.input_stream(path) as stream:  # Gaia's files begin with comments
+        comments = [line.startswith(b"#") for line in stream.read(2**18).split(b"\n")].index(False)
+
     def opened(convert: Any = None) -> Any:
-        read = csv.ReadOptions(block_size=2**24)
+        read = csv.ReadOptions(skip_rows=comments, block_size=2**24)
         return csv.open_csv(pa.input_stream(path), read, csv.ParseOptions(delimiter=delimiter), convert)
 
     if path.suffix.lower() in (".csv", ".tsv"):

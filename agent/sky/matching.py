@@ -167,17 +167,16 @@ def record_of(
     catalogue: CatalogueMap, target: Target, sources: Sequence[Source], radius: float = RADIUS, **facts: object
 ) -> SkyRecord:
     """Return the record of an answer: the sources within ``radius`` of the target after proper motion, nearest first.
-    Those so near to the nearest one at the time of the spectrum follow: a fast star may have left its position.
+    Of a fast star that has left its position, those around it at the time of the spectrum follow.
 
     :param sources: of which the separation is not looked at
     :param facts: further fields of the record
     """
     apart = separations(target, sources, catalogue.epoch)
     kept = apart <= radius
-    if kept.any():
-        star = int(np.argmin(apart))
-        kept |= np.hypot(*_offsets_from(sources[star], sources, catalogue.epoch, seen(target)).T) <= radius
-    order = [int(i) for i in np.argsort(apart, kind="stable") if kept[i] and apart.min() <= radius]
+    if kept.any() and (later := gone(catalogue, target, sources[int(np.argmin(apart))])):
+        kept |= separations(later, sources, catalogue.epoch) <= radius
+    order = [int(i) for i in np.argsort(apart, kind="stable") if kept[i]]
     near = tuple(replace(sources[i], separation=round(float(apart[i]), 4)) for i in order)
     return SkyRecord(
         catalogue=catalogue.key,
@@ -191,9 +190,13 @@ def record_of(
     )
 
 
-def seen(target: Target) -> float:
-    """Return the Julian year of the spectrum, as far as it is known."""
-    return target.epochs[1] if target.observed is None else target.observed
+def gone(catalogue: CatalogueMap, target: Target, source: Source) -> Target | None:
+    """Return where the object was at the time of the spectrum, if it is this source and had left its position, and so
+    the neighbours there; None if it had not.
+    """
+    later = target.at(target.epochs[1] if target.observed is None else target.observed, source, catalogue.epoch)
+    away = distances(*np.array([target.ra, target.dec, later.ra, later.dec]))
+    return replace(later, motion=(0.0, 0.0)) if catalogue.has_motion and away > RADIUS / 2 else None
 
 
 def _offsets_from(source: Source, sources: Sequence[Source], epoch: float, year: float) -> FloatArray:

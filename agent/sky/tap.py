@@ -106,7 +106,12 @@ class TapClient:
         sent = [*targets, Target("canary", *service.canary, epochs=(catalogue.epoch, catalogue.epoch))]
         years = np.array([reach(target, catalogue.epoch, 1.0) for target in sent])
         ra, dec = np.array([(target.ra, target.dec) for target in sent]).T
-        upload = {"target_number": np.arange(len(sent)), "target_ra": ra, "target_dec": dec, "years": years}
+        upload = {
+            "target_number": np.arange(len(sent), dtype=np.int32),
+            "target_ra": ra,
+            "target_dec": dec,
+            "years": years,
+        }
         radius = radius_of(catalogue, sent)
         query = adql(catalogue, service, radius)
         table = _table_in(self._body(service.url, query, upload))

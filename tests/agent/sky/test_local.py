@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -73,6 +74,13 @@ def write_by_astropy(name: str, form: str) -> Callable[[Table, Path], Path]:
     return write
 
 
+def write_gaia_csv(table: Table, folder: Path) -> Path:
+    """As Gaia's archive gives it: comments first, "null" for what is missing, compressed."""
+    text = write_csv(table, folder).read_text().replace(",,", ",null,")
+    (folder / "gaia.csv.gz").write_bytes(gzip.compress(f"# %ECSV 1.0\n# ---\n{text}".encode()))
+    return folder / "gaia.csv.gz"
+
+
 FORMS = {
     "Parquet": write_parquet,
     "HATS": write_hats,
@@ -80,6 +88,7 @@ FORMS = {
     "VOTable": write_by_astropy("gaia.vot", "votable"),
     "ECSV": write_by_astropy("gaia.ecsv", "ascii.ecsv"),
     "CSV": write_csv,
+    "CSV of Gaia's archive": write_gaia_csv,
 }
 
 
