@@ -12,9 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from agent.http_client import HttpClient
 from agent.json_lines import JournalError, drop_partial_line, json_line, json_lines, lock_file
 from agent.language import tr
 from agent.sky.columns import NoAnswer
+from agent.sky.curves import light_curves
 from agent.sky.local import COVERED, LocalFile
 from agent.sky.maps import CatalogueMap
 from agent.sky.matching import Target, gone, matched, record_of, without_answer
@@ -154,6 +156,15 @@ class Fetching:
 
     def _of_catalogue(self, catalogue: CatalogueMap, targets: list[Target]) -> Iterator[list[tuple[str, SkyRecord]]]:
         path = self.local.get(catalogue.key)
+        if catalogue.role == "light curve":
+            http = None if path else HttpClient(self.client.manners.pause)
+            for target, record in zip(targets, light_curves(targets, http, [path] if path else []), strict=True):
+                yield [(target.key, record)]
+                if self.is_stopped():
+                    break
+            if http is not None:
+                http.close()
+            return
         service = str(path) if path else catalogue.service.url if catalogue.service else ""
         size = max(1, len(targets) if path else self.batch)
         waiting = [targets[start : start + size] for start in range(0, len(targets), size)][::-1]

@@ -140,7 +140,7 @@ NO_MESSAGES: dict[str, set[str]] = {
     # Names of layouts, columns and cards, kept in the meta of a spectrum.
     "agent/sky/curves.py": {
         # In a record, which is stored.
-        *("not asked", "objects within ", "its epochs", ": an answer in another form than SNAD's ("),
+        *("objects within ", "its epochs", ": an answer in another form than SNAD's ("),
         *("it is in no file, and no service was to be queried", "no position of ZTF's sky, which ends at "),
     },
     "agent/spectrum/readers/columns.py": {" (no positive number)", " and higher"},

@@ -187,3 +187,12 @@ def test_columns_that_tell_a_class_change_no_byte_of_the_records(
             for name in bundled()[key].class_bearing:
                 table[name] = RNG.permutation(table[name])
         assert tables[0] == tables[1]
+
+
+def test_light_curves_of_a_file_are_records_as_well(tmp_path: Path) -> None:
+    rows = [f"{TARGETS[3].key},{TARGETS[3].ra},{TARGETS[3].dec},{58000 + n},18.{n},0.02,zg" for n in range(5)]
+    (tmp_path / "ztf.csv").write_text("id,ra,dec,mjd,mag,magerr,filter\n" + "\n".join(rows) + "\n")
+    records = records_of(tmp_path / "ztf.csv", "ztf")
+    assert [record.status for record in records] == ["not asked"] * 3 + ["found"]
+    assert records[3].sources[0].curve is not None
+    assert len(records[3].sources[0].curve.mjd) == 5
