@@ -72,19 +72,41 @@ MEASURE_SCHEMA: dict[str, Any] = {
 """The second tool (``agent.hints.measuring``). The published checkpoints were not trained with it and never get it."""
 
 
-def tool_schemas(measure: bool = False) -> list[dict[str, Any]]:
+SKY_CONTEXT = "sky_context"
+SKY_SCHEMA: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": SKY_CONTEXT,
+        "description": "Shows what star catalogues measured at the position of the object, independently of the "
+        "spectrum: one picture with its place in the colour-magnitude diagram and a finder of the stars around it, and "
+        "numbers with their 1 sigma errors: parallax, luminosity, colours, proper motion, variability, other light in "
+        "the fibre. The numbers are the same at each call.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "label": {"type": "string", "description": "Optional label for the question being answered"},
+            },
+            "required": [],
+        },
+    },
+}
+"""The third tool (``agent.sky.context``). The published checkpoints never get it."""
+TOOLS = (TOOL_NAME, MEASURE, SKY_CONTEXT)
+
+
+def tool_schemas(measure: bool = False, sky: bool = False) -> list[dict[str, Any]]:
     """Return the tools that a model is offered."""
-    return [TOOL_SCHEMA, MEASURE_SCHEMA] if measure else [TOOL_SCHEMA]
+    return [TOOL_SCHEMA, *([MEASURE_SCHEMA] if measure else []), *([SKY_SCHEMA] if sky else [])]
 
 
-def tool_block(measure: bool = False) -> str:
+def tool_block(measure: bool = False, sky: bool = False) -> str:
     """Return the description of the tools after the system message of a Spec-o3 model: the text of the published chat
     template, one line per tool.
     """
     return (
         "\n\n# Tools\n\nYou may call one or more functions to assist with the user query.\n\n"
         "You are provided with function signatures within <tools></tools> XML tags:\n<tools>\n"
-        + "\n".join(json.dumps(schema) for schema in tool_schemas(measure))
+        + "\n".join(json.dumps(schema) for schema in tool_schemas(measure, sky))
         + "\n</tools>\n\nFor each function call, return a json object with function name and arguments within "
         "<tool_call></tool_call> XML tags:\n<tool_call>\n"
         '{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>'
@@ -98,7 +120,10 @@ TOOL_BLOCK = tool_block()
 __all__ = [
     "MEASURE",
     "MEASURE_SCHEMA",
+    "SKY_CONTEXT",
+    "SKY_SCHEMA",
     "TITLE",
+    "TOOLS",
     "TOOL_BLOCK",
     "TOOL_NAME",
     "TOOL_SCHEMA",
