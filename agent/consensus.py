@@ -103,7 +103,8 @@ def _acts(trajectory: Trajectory) -> list[_Act]:
     for turn in trajectory.turns():
         match turn[-1]:
             case Zoom() as zoom:
-                acts.append(_Act("look", _increasing(zoom.window_observed), zoom.label))
+                label = zoom.tool if zoom.shows_sky else zoom.label
+                acts.append(_Act("look", _increasing(zoom.window_observed), label))
             case Answer(verdict=verdict):
                 return [*acts, _Act("answer", verdict=verdict)]
     return [*acts, _Act("nothing")]

@@ -172,6 +172,11 @@ class Conversation:
     stop: Stop = field(default_factory=Stop, compare=False)
 
     @property
+    def tools(self) -> tuple[bool, bool, bool]:
+        """Whether it is offered the tool that shows a window, ``measure`` and ``sky_context``."""
+        return self.with_tool, self.measure, self.sky is not None
+
+    @property
     def prompt(self) -> str:
         """The user's text after the first picture."""
         return self.task.prompt

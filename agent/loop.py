@@ -31,6 +31,7 @@ from agent.conversation import (
 from agent.hints import measuring
 from agent.language import deferred, tr
 from agent.plot import RENDERER, pixels_sha256
+from agent.sky import context
 from agent.sky.records import Sky
 from agent.spectrum import Spectrum
 from agent.tasks import Task
@@ -144,6 +145,7 @@ def inspect(
     :param sky: records of the object in place of those of ``policy.sky``, as for an edited spectrum; a policy without
         ``sky`` does not get them
     :raises ValueError: ``max_turns`` is below 1, ``begin`` leaves no turn, or one of its texts has no tool call
+    :raises SkyError: the records of the object cannot be read
     """
     if max_turns < 1:
         raise ValueError(tr("max_turns: found {max_turns}, expected 1 or more", max_turns=max_turns))
@@ -310,12 +312,18 @@ class _Inspection:
     def _run_tool(self, call: Call, text: str) -> ToolResult:
         spectrum = self.conversation.spectrum
         observation = None
-        measures = self.conversation.measure and call.name == tool.MEASURE
-        if call.name == tool.MEASURE and not measures:
+        sky = self.conversation.sky
+        offered = {tool.MEASURE: self.conversation.measure, tool.SKY_CONTEXT: sky is not None}
+        if offered.get(call.name) is False:
             self._fault(f"a call of {call.name!r}, which was not offered")
+        name = call.name if offered.get(call.name) else tool.TOOL_NAME
         if self.number < self.max_turns:
-            arguments, name = call.arguments, call.name
-            observation = measuring.call(spectrum, arguments) if measures else tool.call(spectrum, arguments, name)
+            if sky is not None and name == tool.SKY_CONTEXT:
+                observation = context.call(sky, spectrum, call.arguments)
+            elif name == tool.MEASURE:
+                observation = measuring.call(spectrum, call.arguments)
+            else:
+                observation = tool.call(spectrum, call.arguments, call.name)
         else:
             self.ended = "turn limit", deferred("no answer in {n} turns; the last call was not run", n=self.max_turns)
         frame, z = tool.frame_of(spectrum)
@@ -328,7 +336,7 @@ class _Inspection:
             observation=observation.text if observation else NOT_RUN,
             ok=observation is not None and observation.ok,
             picture=observation.picture if observation else None,
-            tool=tool.MEASURE if measures else tool.TOOL_NAME,
+            tool=name,
         )
         self.steps.append(zoom)
         self.conversation = replace(

@@ -56,13 +56,19 @@ class Renderer:
         self._control = _control_pattern(self._tokenizer)
 
     def opening(
-        self, system: str, prompt: str, overview: Image.Image, with_tool: bool = True, measure: bool = False
+        self,
+        system: str,
+        prompt: str,
+        overview: Image.Image,
+        with_tool: bool = True,
+        measure: bool = False,
+        sky: bool = False,
     ) -> Rendered:
         """Render the system turn and the question, up to the beginning of the assistant's turn.
 
-        :param measure: describe the ``measure`` tool too
+        :param measure: describe the ``measure`` tool too; ``sky``: ``sky_context`` too
         """
-        instructions = self.form.system(system, with_tool, measure)
+        instructions = self.form.system(system, with_tool, measure, sky)
         return (
             self._text(START, f"system\n{instructions}", END, "\n", START, "user\n")
             + self._picture(overview)
@@ -97,7 +103,9 @@ class Renderer:
                     wanted=expected,
                 )
             )
-        rendered = self.opening(trajectory.system, trajectory.prompt, pictures[0], with_tool, trajectory.measure)
+        rendered = self.opening(
+            *(trajectory.system, trajectory.prompt, pictures[0], with_tool, trajectory.measure, trajectory.sky)
+        )
         if not with_tool:
             steps = tuple(step for step in trajectory.steps if not isinstance(step, Zoom))
             return rendered + self.speech(self.form.turn(steps))

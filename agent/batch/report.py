@@ -54,8 +54,8 @@ def sheet_pictures(trajectory: Trajectory) -> list[SheetPicture]:
 
 
 def window_text(zoom: Zoom) -> str:
-    """Describe a window, for example ``6500–6630 Å, rest frame (z 0.0012), vacuum``; of a measurement its name."""
-    if zoom.measures:
+    """Describe a window, for example ``6500–6630 Å, rest frame (z 0.0012), vacuum``; of another tool its name."""
+    if not zoom.shows_spectrum:
         return zoom.tool
     frame = f"rest frame (z {zoom.z:.6g})" if zoom.frame == "rest" else "observed"
     window = "the full spectrum" if zoom.window is None else f"{zoom.window[0]:g}–{zoom.window[1]:g} Å"
@@ -68,7 +68,8 @@ def pictures(trajectory: Trajectory, spectrum: Spectrum) -> dict[str, Image.Imag
     A picture that comes out differently, as with another release of the renderer, is left out.
     """
     drawn = [tool.overview(spectrum)]
-    zoomed = (tool.call(spectrum, dict(zoom.arguments)).image for zoom in trajectory.zooms if zoom.picture)
+    zooms = (zoom for zoom in trajectory.zooms if zoom.picture and zoom.shows_spectrum)
+    zoomed = (tool.call(spectrum, dict(zoom.arguments)).image for zoom in zooms)
     drawn += [image for image in zoomed if image is not None]
     by_hash = {pixels_sha256(image): image for image in drawn}
     return {
@@ -325,8 +326,8 @@ def _step(step: Step, hints: Mapping[str, Sequence[Hint]], names: Mapping[str, s
             return [f"**Answer: {verdict}**", *([quoted(step.explanation)] if step.explanation else [])]
         case Zoom():
             label = f": {escaped(step.label)}" if step.label else ""
-            lines = [f"**{'Tool:' if step.measures else 'Look at'} {escaped(window_text(step))}**{label}"]
-            if not step.drawn:
+            lines = [f"**{'Look at' if step.shows_spectrum else 'Tool:'} {escaped(window_text(step))}**{label}"]
+            if not (step.drawn and step.shows_spectrum):
                 lines.append(f"The tool answered: {escaped(step.observation)}")
             lines += _picture("What the tool showed", step.picture, names)
             if hints.get(step.id):

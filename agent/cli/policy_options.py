@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agent.policies.native import Guidance
     from agent.policies.roster import Roster
     from agent.policies.servers import Server
+    from agent.sky.table import SkyTable
     from agent.tasks import Task
     from agent.trajectory import Trajectory
 
@@ -34,18 +35,18 @@ _SERVER = (*_MODEL, "reasoning_effort", "extra_body")
 _EXAMPLES = ("examples", "examples_number", "examples_budget")
 _ALLOWED = {
     "baseline": (),
-    "replay": ("trajectory",),
-    "local": ("model", "adapter", "device", "dtype", "measure", *_MODEL),
+    "replay": ("trajectory", "sky"),
+    "local": ("model", "adapter", "device", "dtype", "measure", "sky", *_MODEL),
     "nano": ("model", *_SAMPLING),
     "specialist": ("model",),
-    "openai": ("server", "model", "tool_in_words", "api_key_file", "measure", *_EXAMPLES, *_SERVER),
-    "spec-o3": ("server", "model", "api_key_file", "measure", *_SERVER),
+    "openai": ("server", "model", "tool_in_words", "api_key_file", "measure", "sky", *_EXAMPLES, *_SERVER),
+    "spec-o3": ("server", "model", "api_key_file", "measure", "sky", *_SERVER),
 }
-_ALLOWED_WITH_FILE = ("model", "measure", *_EXAMPLES, *_SERVER)
+_ALLOWED_WITH_FILE = ("model", "measure", "sky", *_EXAMPLES, *_SERVER)
 """Options for a server of servers.toml, which defines the rest."""
 _ALL = (
     *("server", "model", "tool_in_words", "adapter", "device", "dtype", "api_key_file", "trajectory"),
-    *("measure", *_EXAMPLES, *_SERVER),
+    *("measure", "sky", *_EXAMPLES, *_SERVER),
 )
 
 
@@ -126,6 +127,7 @@ class PolicyOptions(ServersFile):
     )
     trajectory: Path | None = option("replay: JSON file of the trace")
     measure: bool | None = option("also offer the tool that measures lines and bands")
+    sky: Path | None = option("also offer the tool that shows what catalogues measured, from this table of records")
     examples: Path | None = option("show approved traces of an export first", metavar="PATH")
     examples_number: int | None = option(deferred("number (default {n})", n=EXAMPLES), read=at_least_one)
     examples_budget: int | None = option(
@@ -268,6 +270,7 @@ class PolicyChoice:
     trajectory: Trajectory | None = None
     measure: bool | None = None
     examples: Examples | None = None
+    sky: SkyTable | None = None
 
     def __call__(self, sample: int = 0, guidance: Guidance | None = None) -> Policy:
         """Make the policy of sample ``sample`` (from 0).
@@ -280,6 +283,7 @@ class PolicyChoice:
             stream=False,
             measure=self.measure,
             examples=self.examples,
+            sky=self.sky,
         )
 
 
@@ -318,8 +322,8 @@ def choice_from(arguments: PolicyOptions, roster: Roster, samples: int = 1) -> P
         sampling = replace(
             roster.sampling(entry.key), **{name: value for name, value in given.items() if value is not None}
         )
-        examples = _examples(arguments)
-        choice = PolicyChoice(entry.key, roster, sampling, _trajectory(arguments), arguments.measure, examples)
+        examples, sky = _examples(arguments), _sky(arguments)
+        choice = PolicyChoice(entry.key, roster, sampling, _trajectory(arguments), arguments.measure, examples, sky)
         choice()
     except (PolicyError, RosterError, ValueError) as error:
         raise CannotRun(str(error)) from error
@@ -452,6 +456,17 @@ def _spec_o3(arguments: PolicyOptions, roster: Roster) -> Server:
     if arguments.api_key_file is not None:
         server = server.model_copy(update={"api_key_file": arguments.api_key_file})
     return server if arguments.model is None else server.model_copy(update={"model": arguments.model})
+
+
+def _sky(arguments: PolicyOptions) -> SkyTable | None:
+    """:raises SkyError: the file is no table of records"""
+    if arguments.sky is None:
+        return None
+    from agent.sky.table import SkyTable
+
+    table = SkyTable(arguments.sky.expanduser().resolve())
+    len(table)
+    return table
 
 
 def _examples(arguments: PolicyOptions) -> Examples | None:

@@ -96,7 +96,7 @@ def hints(
     thought: str = "",
     others: Sequence[Window] | None = None,
 ) -> tuple[Hint, ...]:
-    """Return at most ``MOST`` hints about one zoom, the most useful first; none about a measurement, which has them.
+    """Return at most ``MOST`` hints about one zoom, the most useful first; none about a call of another tool.
 
     :param task: whose features are preferred, and whose indices are shown where they lie in the window
     :param thought: the text that describes the zoom; its claims, and the label's, are compared with the data
@@ -104,7 +104,7 @@ def hints(
         What is true of the whole spectrum, and emission that no window shows, is reported on the first
     """
     window = zoom.window
-    if zoom.measures:
+    if not zoom.shows_spectrum:
         return ()
     if window is None or window[0] >= window[1]:
         return (Hint("look", "window", deferred("the window is not two increasing numbers")),)
@@ -138,7 +138,7 @@ def windows_after(trajectory: Trajectory, zoom: Zoom) -> tuple[Window, ...] | No
 
     A live trace that has no zoom yet is about to get its first.
     """
-    zooms = tuple(z for z in trajectory.zooms if not z.measures)
+    zooms = tuple(z for z in trajectory.zooms if z.shows_spectrum)
     if zooms and zooms[0].id != zoom.id:
         return None
     return tuple(z.window for z in zooms[1:] if z.window is not None)

@@ -68,7 +68,8 @@ class Candidate:
         for turn in trajectory.turns():
             last, observation = turn[-1], None
             if isinstance(last, Zoom):
-                image = self._picture(last.picture, last.arguments) if last.drawn else None
+                arguments = last.arguments if last.shows_spectrum else None
+                image = self._picture(last.picture, arguments) if last.drawn else None
                 if last.drawn and image is None:
                     return deferred("the picture of step {step} is not there, or has other pixels", step=last.id)
                 window = last.window if last.drawn else None
@@ -76,14 +77,15 @@ class Candidate:
             exchanges.append(Exchange(turn_text(turn), observation))
         return Shown(overview, trajectory.prompt, tuple(exchanges))
 
-    def _picture(self, sha256: str | None, arguments: Mapping[str, Any]) -> Image.Image | None:
+    def _picture(self, sha256: str | None, arguments: Mapping[str, Any] | None) -> Image.Image | None:
+        """Return a stored picture, or the one that the tool draws for these arguments; None: there is neither."""
         if sha256 is not None and sha256 in self.stored:
             try:
                 with Image.open(self.stored[sha256], formats=("PNG",)) as opened:
                     image: Image.Image | None = opened.convert("RGBA")
             except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
                 return None
-        elif self.spectrum is not None:
+        elif self.spectrum is not None and arguments is not None:
             image = tool.call(self.spectrum, dict(arguments)).image
         else:
             return None
@@ -103,7 +105,7 @@ class Examples:
         self.left_out: dict[str, str] = {}
         """Why a trace is not used, by the name of its spectrum."""
         self._lock = threading.Lock()
-        self._chosen: dict[tuple[str, frozenset[str], bool], tuple[Candidate, ...]] = {}
+        self._chosen: dict[tuple[str, frozenset[str], frozenset[str]], tuple[Candidate, ...]] = {}
         self.candidates = tuple(self._usable())
         # Each turn of a conversation comes here again.
         self._of_object = lru_cache(maxsize=256)(self._same_object)
@@ -122,17 +124,20 @@ class Examples:
 
     def of(self, conversation: Conversation) -> tuple[Shown, ...]:
         """Return the examples to show before a conversation."""
-        chosen = self.chosen(conversation.task.key, conversation.spectrum, conversation.measure)
+        offered = frozenset(name for name, offer in zip(tool.TOOLS, conversation.tools, strict=True) if offer)
+        chosen = self.chosen(conversation.task.key, conversation.spectrum, offered)
         return tuple(shown for candidate in chosen if isinstance(shown := candidate.shown, Shown))
 
-    def chosen(self, task: str, spectrum: Spectrum, measure: bool = False) -> tuple[Candidate, ...]:
+    def chosen(
+        self, task: str, spectrum: Spectrum, offered: frozenset[str] = frozenset([tool.TOOL_NAME])
+    ) -> tuple[Candidate, ...]:
         """Return the traces that are shown with a spectrum, the answers in turn.
 
-        :param measure: whether the model is offered that tool; if not, traces that used it are not shown
+        :param offered: the tools of the model; traces that used another one are not shown
         """
         with self._lock:
             # Few spectra have examples of their own: all others share one choice.
-            key = task, self._of_object(_identity(spectrum), file_key(spectrum.name), spectrum.sha256), measure
+            key = task, self._of_object(_identity(spectrum), file_key(spectrum.name), spectrum.sha256), offered
             if key not in self._chosen:
                 self._chosen[key] = tuple(self._choose(*key))
             return self._chosen[key]
@@ -141,15 +146,15 @@ class Examples:
         """Return whether a usable trace is of the same spectrum, file or object."""
         return bool(self._of_object(_identity(spectrum), file_key(spectrum.name), spectrum.sha256))
 
-    def _choose(self, task: str, of_object: frozenset[str], measure: bool) -> Iterator[Candidate]:
+    def _choose(self, task: str, of_object: frozenset[str], offered: frozenset[str]) -> Iterator[Candidate]:
         sides: dict[Verdict, list[Candidate]] = {"YES": [], "NO": []}
         first: Verdict | None = None
         most = (self.number + 1) // 2
         for candidate in self.candidates:
             trajectory = candidate.trajectory
             answer = trajectory.answer
-            uses = any(zoom.measures for zoom in trajectory.zooms)
-            if trajectory.task != task or answer is None or answer.verdict is None or (uses and not measure):
+            uses = {zoom.tool for zoom in trajectory.zooms}
+            if trajectory.task != task or answer is None or answer.verdict is None or not uses <= offered:
                 continue
             # Before objects are compared: the side that comes first must not depend on the spectrum.
             first = first or answer.verdict

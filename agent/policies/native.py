@@ -20,7 +20,17 @@ from typing import Any
 
 from PIL import Image
 
-from agent.conversation import Conversation, Exchange, Piece, PolicyError, Remark, ServerMessage, Stop, Usage
+from agent.conversation import (
+    Conversation,
+    Exchange,
+    Piece,
+    PolicyError,
+    Remark,
+    ServerMessage,
+    SkySource,
+    Stop,
+    Usage,
+)
 from agent.language import deferred, joined
 from agent.policies import NATIVE, Sampling
 from agent.policies.examples import Examples, Shown
@@ -31,6 +41,7 @@ from agent.policies.openai.errors import ErrorResponse, ServerFailure
 from agent.policies.openai.health import Health
 from agent.policies.openai.probe import REFUSES_PICTURES, SECONDS, ProbeResult
 from agent.policies.yes_no import pieces_of_score
+from agent.sky import context
 from agent.text import one_line
 from agent.tool import MEASURE, TOOL_SCHEMA, tool_block, tool_schemas
 from agent.trajectory import Drafter
@@ -51,6 +62,7 @@ class Prompts:
     guidance: str
     picture: str
     measure: str
+    sky: str
     examples: str
 
 
@@ -95,6 +107,7 @@ class Native:
     :param guidance: only for drafting: it gives the model the known verdict
     :param stream: request each turn piece by piece; False: whole, where nobody watches it being written
     :param measure: offer the ``measure`` tool
+    :param sky: offer ``sky_context``, with these records
     :param examples: shown before the conversation, where there is the tool
     """
 
@@ -107,9 +120,11 @@ class Native:
         in_words: bool | None = None,
         measure: bool = False,
         examples: Examples | None = None,
+        sky: SkySource | None = None,
     ) -> None:
         self._in_words = in_words
         self.measure = measure
+        self.sky = sky
         self.examples = examples
         self.stream = stream
         self.endpoint = endpoint
@@ -129,9 +144,12 @@ class Native:
         settings |= {name: value for name, value in reported.items() if value}
         # Not joined: a stopped inspection has a trace at once.
         if self._describes_tool(self._probe(join=False)):
-            settings |= {"tool": "described in words", "tool_block_sha256": sha256(tool_block(self.measure))}
+            block = tool_block(self.measure, self.sky is not None)
+            settings |= {"tool": "described in words", "tool_block_sha256": sha256(block)}
         if self.measure:
-            settings |= {MEASURE: True, "measure_sha256": sha256(prompts().measure + tool_block(self.measure))}
+            settings |= {MEASURE: True, "measure_sha256": sha256(texts.measure + tool_block(measure=True))}
+        if self.sky is not None:
+            settings |= context.settings(self.sky, texts.sky)
         if self.examples is not None:
             settings |= self.examples.settings()
         if self.guidance is not None:
@@ -146,7 +164,7 @@ class Native:
         if probe is not None and probe.pictures == "ignored":
             raise PolicyError(self.endpoint.blindness)
         in_words = conversation.with_tool and self._describes_tool(probe)
-        tools = tool_schemas(conversation.measure) if conversation.with_tool and not in_words else None
+        tools = tool_schemas(*conversation.tools[1:]) if conversation.with_tool and not in_words else None
         messages = self.messages(conversation, in_words)
         stream = self.endpoint.stream(messages, self.sampling, conversation.stop, tools=tools, whole=not self.stream)
         reply = Reply()
@@ -214,9 +232,10 @@ class Native:
         """
         turns = len(conversation.exchanges) + conversation.turns_left
         task_text = instructions(turns) if conversation.with_tool else prompts().unaided
-        system = [conversation.system + (tool_block(conversation.measure) if in_words else ""), task_text]
+        system = [conversation.system + (tool_block(*conversation.tools[1:]) if in_words else ""), task_text]
         examples = self.examples.of(conversation) if self.examples is not None and conversation.with_tool else ()
         system += [prompts().measure] if conversation.measure else []
+        system += [prompts().sky] if conversation.sky is not None else []
         system += [prompts().examples] if examples else []
         if self.guidance is not None:
             system.append(self.guidance.text)

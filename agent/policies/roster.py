@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
-from agent.conversation import Conversation, Piece, Policy, PolicyError, Score
+from agent.conversation import Conversation, Piece, Policy, PolicyError, Score, SkySource
 from agent.language import deferred
 from agent.policies import Sampling
 from agent.policies.baseline.rule import NAME as BASELINE
@@ -32,6 +32,7 @@ from agent.policies.servers import Dialect, RosterError, Server, checked_url, re
 from agent.policies.spec_o3 import SpecO3
 from agent.policies.specialist.policy import NAME as SPECIALIST
 from agent.policies.specialist.policy import Specialist
+from agent.tool import MEASURE, SKY_CONTEXT
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.forms import FORMS
 from agent.trajectory.tags import turn_text
@@ -40,10 +41,18 @@ from agent.trajectory.tags import turn_text
 class Replay:
     """Policy that repeats a stored trajectory, so that its pictures are drawn again. Past its end it writes nothing,
     so that a trace without an answer ends without one again.
+
+    :param sky: the records for its calls of ``sky_context``
+    :raises PolicyError: it has such calls, and there are no records
     """
 
-    def __init__(self, trajectory: Trajectory) -> None:
+    def __init__(self, trajectory: Trajectory, sky: SkySource | None = None) -> None:
+        if trajectory.sky and sky is None:
+            raise PolicyError(
+                deferred("the trace was offered sky_context: replay needs the records of its object (--sky FILE)")
+            )
         self.trajectory = trajectory
+        self.sky = sky if trajectory.sky else None
         self._turns = tuple(turn_text(turn) for turn in trajectory.turns())
 
     @property
@@ -217,9 +226,9 @@ class Roster:
             return self.local is not None and SPEC_O3 in self.local.name.lower()
         return entry.kind == "server" and entry.dialect == "spec-o3"
 
-    def takes_measure(self, key: str) -> bool:
-        """Return whether the ``measure`` tool can be offered to it: a model with tool calls of its own, or a Spec-o3
-        model whose name is given and is not that of a published checkpoint, which was not trained with it.
+    def takes_tools(self, key: str) -> bool:
+        """Return whether further tools can be offered to it: a model with tool calls of its own, or a Spec-o3 model
+        whose name is given and is not that of a published checkpoint, which was not trained with them.
 
         :raises PolicyError: there is no such key
         """
@@ -257,6 +266,7 @@ class Roster:
         stream: bool = True,
         measure: bool | None = None,
         examples: Examples | None = None,
+        sky: SkySource | None = None,
     ) -> Policy:
         """Make the policy with that key.
 
@@ -266,6 +276,7 @@ class Roster:
         :param stream: False: a server gives each turn whole, where nobody watches it being written
         :param measure: offer the ``measure`` tool; None: as servers.toml says
         :param examples: to show before the conversation, by a server of the native dialect; None: those of servers.toml
+        :param sky: offer ``sky_context``, with these records
         :raises PolicyError: there is no such key, or it does not support these arguments
         """
         entry = self.entry(key)
@@ -274,13 +285,15 @@ class Roster:
         server = self.server(key)
         if measure is None:
             measure = server is not None and server.measure
-        if measure and not self.takes_measure(key):
+        further = MEASURE if measure else SKY_CONTEXT if sky is not None and entry.kind != "replay" else ""
+        if further and not self.takes_tools(key):
             raise PolicyError(
                 deferred(
-                    "{title} cannot be offered the measure tool: a published checkpoint was not trained with it. "
+                    "{title} cannot be offered the tool {tool}: a published checkpoint was not trained with it. "
                     "Models with tool calls of their own can, and Spec-o3 models of your own if --model or "
                     "servers.toml gives a name without “spec-o3”",
                     title=entry.title,
+                    tool=further,
                 )
             )
         if (examples is not None or (server and server.examples)) and entry.dialect != "native":
@@ -289,9 +302,9 @@ class Roster:
             )
         sampling = sampling or self.sampling(key)
         if key in self._servers:
-            return self._servers[key].policy(sampling, guidance, stream, measure, examples)
+            return self._servers[key].policy(sampling, guidance, stream, measure, examples, sky)
         if entry.kind == "local" and self.local is not None:
-            return local_policy(self.local, sampling, measure)
+            return local_policy(self.local, sampling, measure, sky)
         if entry.kind == "nano" and self.nano is not None:
             return Nano(self.nano, sampling)
         if entry.kind == "specialist" and self.specialist is not None:
@@ -300,7 +313,7 @@ class Roster:
             return Baseline()
         if trajectory is None:
             raise PolicyError(deferred("replay repeats a stored trace, and none was given"))
-        return Replay(trajectory)
+        return Replay(trajectory, sky)
 
 
 def default_server(url: str | None = None) -> Server:
@@ -317,9 +330,11 @@ def default_server(url: str | None = None) -> Server:
     )
 
 
-def local_policy(weights: Weights, sampling: Sampling | None = None, measure: bool = False) -> Local:
+def local_policy(
+    weights: Weights, sampling: Sampling | None = None, measure: bool = False, sky: SkySource | None = None
+) -> Local:
     """Make the policy for a model in this process."""
-    return Local(weights.model, weights.adapter, weights.device, weights.dtype, sampling, measure)
+    return Local(weights.model, weights.adapter, weights.device, weights.dtype, sampling, measure, sky)
 
 
 class _ServerEntry:
@@ -371,12 +386,13 @@ class _ServerEntry:
         stream: bool,
         measure: bool,
         examples: Examples | None,
+        sky: SkySource | None,
     ) -> Policy:
         stream = stream or self.server.stream
         if self.server.dialect == "native":
             examples, in_words = examples or self.examples(), self.server.tool_in_words
-            return Native(self.endpoint(), sampling, guidance, stream, in_words, measure, examples)
-        return SpecO3(self.endpoint(), sampling, stream, measure, FORMS[self.server.dialect])
+            return Native(self.endpoint(), sampling, guidance, stream, in_words, measure, examples, sky)
+        return SpecO3(self.endpoint(), sampling, stream, measure, FORMS[self.server.dialect], sky)
 
     def examples(self) -> Examples | None:
         """Return the examples of servers.toml, read once. :raises PolicyError: they cannot be read"""

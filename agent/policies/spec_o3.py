@@ -13,10 +13,11 @@ from typing import Any
 
 from PIL import Image
 
-from agent.conversation import Conversation, Piece, PolicyError, Remark
+from agent.conversation import Conversation, Piece, PolicyError, Remark, SkySource
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.yes_no import pieces_of_score
+from agent.sky import context
 from agent.text import one_line
 from agent.tool import MEASURE
 from agent.trajectory import Drafter
@@ -31,11 +32,11 @@ END = "<|im_end|>"
 THINK = "<think>"
 
 
-def tool_settings(form: Form, measure: bool) -> dict[str, Any]:
+def tool_settings(form: Form, measure: bool, sky: SkySource | None = None) -> dict[str, Any]:
     """Return what a trace records of the form of its model and the tools that were offered."""
-    block = form.tools(measure)
+    block = form.tools(measure, sky is not None)
     settings = {"dialect": form.name, "tool_block_sha256": hashlib.sha256(block.encode()).hexdigest()}
-    return settings | ({MEASURE: True} if measure else {})
+    return settings | ({MEASURE: True} if measure else {}) | ({} if sky is None else context.settings(sky))
 
 
 def messages(conversation: Conversation, form: Form = SPEC_O3) -> list[Message]:
@@ -46,7 +47,7 @@ def messages(conversation: Conversation, form: Form = SPEC_O3) -> list[Message]:
     sent again exactly as written, so that the server's prefix cache applies.
     """
     messages = [
-        _message("system", _text(form.system(conversation.system, conversation.with_tool, conversation.measure))),
+        _message("system", _text(form.system(conversation.system, *conversation.tools))),
         _message("user", _picture(conversation.overview), _text("\n" + conversation.prompt)),
     ]
     for exchange in conversation.exchanges:
@@ -102,6 +103,7 @@ class SpecO3:
 
     :param stream: request each turn piece by piece; False: whole, where nobody watches it being written
     :param measure: offer the ``measure`` tool, for a model that was trained with it
+    :param sky: offer ``sky_context``, with these records, for a model that was trained with it
     :param form: the one in which the model was trained
     """
 
@@ -112,8 +114,10 @@ class SpecO3:
         stream: bool = True,
         measure: bool = False,
         form: Form = SPEC_O3,
+        sky: SkySource | None = None,
     ) -> None:
         self.measure = measure
+        self.sky = sky
         self.endpoint = endpoint
         self.sampling = sampling or Sampling()
         self.stream = stream
@@ -123,7 +127,7 @@ class SpecO3:
     def drafter(self) -> Drafter:
         """The model, its sampling and its server; checks the server if that has not happened yet."""
         facts = self.endpoint.facts()
-        settings = tool_settings(self.form, self.measure) | self.sampling.settings()
+        settings = tool_settings(self.form, self.measure, self.sky) | self.sampling.settings()
         left_out = settings.keys() & self.endpoint.left_out
         settings |= dict.fromkeys(left_out, "left out: not taken by the server")
         reported = {"server": facts.server, "server_version": facts.version, "context": facts.context}

@@ -96,6 +96,11 @@ class SkyTable:
             start = stop
 
     @cached_property
+    def catalogues(self) -> tuple[str, ...]:
+        """Keys of the catalogues of which it has records, sorted. :raises SkyError: the table cannot be read"""
+        return tuple(sorted(set(self._file.read(["catalogue"]).column(0).to_pylist())))
+
+    @cached_property
     def _file(self) -> Any:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -110,7 +115,7 @@ class SkyTable:
                     error=str(error),
                 )
             ) from None
-        if missing := {"spectrum", "record"} - set(file.schema_arrow.names):
+        if missing := {"spectrum", "catalogue", "record"} - set(file.schema_arrow.names):
             raise SkyError(
                 deferred(
                     "{path}: found no column {names}; expected a table of `spec-o3 sky fetch`",

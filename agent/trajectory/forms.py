@@ -26,13 +26,13 @@ class Form:
     name: str = "spec-o3"
     opening: str = ""
 
-    def tools(self, measure: bool = False) -> str:
-        """Return the description of the tools: of the zoom, and of ``measure`` if it is offered."""
-        return tool_block(measure)
+    def tools(self, measure: bool = False, sky: bool = False) -> str:
+        """Return the description of the tools: of the zoom, and of ``measure`` and ``sky_context`` if offered."""
+        return tool_block(measure, sky)
 
-    def system(self, text: str, with_tool: bool, measure: bool = False) -> str:
+    def system(self, text: str, with_tool: bool, measure: bool = False, sky: bool = False) -> str:
         """Return the content of the system turn."""
-        return text + (self.tools(measure) if with_tool else "")
+        return text + (self.tools(measure, sky) if with_tool else "")
 
     def turn(self, steps: Iterable[Step]) -> str:
         """Return the text of one assistant turn, with the opening."""
@@ -66,11 +66,11 @@ class _Qwen35(Form):
     name: str = "qwen3.5"
     opening: str = "<think>\n"
 
-    def tools(self, measure: bool = False) -> str:
-        return _BEFORE_TOOLS + "\n".join(map(json.dumps, tool_schemas(measure))) + _AFTER_TOOLS
+    def tools(self, measure: bool = False, sky: bool = False) -> str:
+        return _BEFORE_TOOLS + "\n".join(map(json.dumps, tool_schemas(measure, sky))) + _AFTER_TOOLS
 
-    def system(self, text: str, with_tool: bool, measure: bool = False) -> str:
-        return f"{self.tools(measure)}\n\n{text}" if with_tool else text
+    def system(self, text: str, with_tool: bool, measure: bool = False, sky: bool = False) -> str:
+        return f"{self.tools(measure, sky)}\n\n{text}" if with_tool else text
 
     def turn(self, steps: Iterable[Step]) -> str:
         steps = tuple(steps)

@@ -30,20 +30,21 @@ def to_messages(
     turns: Sequence[Sequence[Step]],
     images: Sequence[object] | None = None,
     measure: bool = False,
+    sky: bool = False,
 ) -> list[Message]:
     """Return system, user (first picture, question, guide), then assistant and tool-result turns in order.
 
     An image block is ``{"type": "image"}``, with the picture under ``"image"`` where ``images`` has one for
     each (the overview, then one per zoom with a picture).
 
-    :param measure: describe the ``measure`` tool too
+    :param measure: describe the ``measure`` tool too; ``sky``: ``sky_context`` too
 
     :raises TrajectoryError: the number of ``images`` is not the number of pictures
     """
     pictures = 1 + sum(isinstance(turn[-1], Zoom) and turn[-1].drawn for turn in turns)
     blocks = _image_blocks(pictures, images)
     messages = [
-        _message("system", _text(system + tool_block(measure))),
+        _message("system", _text(system + tool_block(measure, sky))),
         _message("user", next(blocks), _text("\n" + prompt)),
     ]
     for turn in turns:

@@ -117,8 +117,13 @@ class Trajectory:
         return self.drafter.settings.get(MEASURE) is True or any(zoom.measures for zoom in self.zooms)
 
     @property
+    def sky(self) -> bool:
+        """Whether its author was offered ``sky_context``."""
+        return self.drafter.settings.get("sky") is True or any(zoom.shows_sky for zoom in self.zooms)
+
+    @property
     def zooms(self) -> tuple[Zoom, ...]:
-        """All tool calls, those of ``measure`` included."""
+        """All calls of all tools."""
         return tuple(s for s in self.steps if isinstance(s, Zoom))
 
     def step(self, step_id: str) -> Step:
@@ -292,7 +297,7 @@ class Trajectory:
 
     def to_messages(self, images: Sequence[object] | None = None) -> list[dict[str, Any]]:
         """Return the chat messages that a Spec-o3 model was trained on; see ``agent.trajectory.messages``."""
-        return to_messages(self.system, self.prompt, tuple(self.turns()), images, self.measure)
+        return to_messages(self.system, self.prompt, tuple(self.turns()), images, self.measure, self.sky)
 
     def to_sharegpt(self, image_paths: Sequence[str]) -> dict[str, Any]:
         """Return a row in the published cold-start layout; see ``agent.trajectory.sharegpt``.
@@ -304,6 +309,7 @@ class Trajectory:
             drafter_kind=self.drafter.kind,
             drafter_name=self.drafter.name,
             drafter_measure=self.measure,
+            drafter_sky=self.sky,
             **{name: getattr(self, name) for name in _IN_A_ROW},
         )
         return write_row(row, self.to_messages(image_paths), image_paths)
@@ -317,6 +323,7 @@ class Trajectory:
         """
         read = read_row(row)
         settings = {MEASURE: True} if read.drafter_measure else {}
+        settings |= {"sky": True} if read.drafter_sky else {}
         drafter = Drafter(read.drafter_kind, read.drafter_name, settings)
         trajectory = cls(drafter=drafter, **{name: getattr(read, name) for name in _IN_A_ROW})
         return trajectory if pictures is None else trajectory.with_pictures(pictures)

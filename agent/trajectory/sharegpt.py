@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 from agent.language import tr
-from agent.tool import MEASURE, TOOL_BLOCK, TOOL_NAME, tool_block
+from agent.tool import MEASURE, SKY_CONTEXT, TOOL_BLOCK, TOOL_NAME, tool_block
 from agent.trajectory.messages import Message
 from agent.trajectory.repair import repair
 from agent.trajectory.steps import (
@@ -74,6 +74,7 @@ class Row:
     medium_set_by: str = ""
     authors: tuple[str, ...] = ()
     drafter_measure: bool = False
+    drafter_sky: bool = False
 
 
 def write_row(row: Row, messages: Sequence[Message], image_paths: Sequence[str]) -> dict[str, Any]:
@@ -158,6 +159,7 @@ def read_row(row: Mapping[str, Any]) -> Row:
         medium_set_by=text_or_none(row, "medium_set_by") or "",
         authors=initials_of(row, "authors"),
         drafter_measure=reading.measure,
+        drafter_sky=reading.sky,
     )
 
 
@@ -168,7 +170,7 @@ class _Reading:
         self.faults: list[str] = []
         self.steps: list[Step] = []
         self.images = 0
-        self.measure = False
+        self.measure = self.sky = False
         self._ids = (f"s{n}" for n in count(1))
         self.medium: Medium = "vacuum" if row.get("medium") is None else one_of(row, "medium", ("vacuum", "air"))
         self._frame: Frame = "observed"
@@ -183,8 +185,9 @@ class _Reading:
             self.faults.append("no system turn")
             return ""
         system, mark, block = self._clean(turns.pop(0)).partition(TOOL_BLOCK[:9])
-        self.measure = mark + block.rstrip() == tool_block(measure=True)
-        if mark and not self.measure and mark + block.rstrip() != TOOL_BLOCK:
+        offers = {tool_block(*offer): offer for offer in product((False, True), repeat=2)}
+        self.measure, self.sky = offers.get(mark + block.rstrip(), (False, False))
+        if mark and mark + block.rstrip() not in offers:
             self.faults.append("the system turn describes the tool in other words than the published ones")
         return system.strip()
 
@@ -253,6 +256,7 @@ class _Reading:
         self.images += pictures
         answer = text.replace(IMAGE, "").strip()
         measures = self.measure and call.name == MEASURE and not pictures
+        shows_sky = self.sky and call.name == SKY_CONTEXT
         return Zoom(
             id=next(self._ids),
             arguments=call.arguments,
@@ -261,7 +265,7 @@ class _Reading:
             medium=self.medium,
             observation=answer,
             ok=not answer.startswith("Error") if measures else pictures == 1,
-            tool=MEASURE if measures else TOOL_NAME,
+            tool=MEASURE if measures else SKY_CONTEXT if shows_sky else TOOL_NAME,
         )
 
     def _clean(self, message: _Message) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, cast, get_args
 from agent.errors import Refusal
 from agent.language import tr
 from agent.text import whole_number
-from agent.tool import MEASURE, TOOL_NAME
+from agent.tool import MEASURE, SKY_CONTEXT, TOOL_NAME, TOOLS
 
 Frame = Literal["observed", "rest"]
 Medium = Literal["vacuum", "air"]
@@ -46,7 +46,8 @@ class Zoom:
     wrong. ``frame``, ``z`` and ``medium`` define its wavelengths: in the rest frame a window lies at λ_observed =
     λ_rest (1 + z). ``picture`` is the SHA-256 of the picture's RGBA bytes, None if the tool answered with an error.
 
-    ``tool`` is the name of the tool: ``measure`` answers in words, so such a step has neither a window nor a picture.
+    ``tool`` is the name of the tool: ``measure`` answers in words, so such a step has neither a window nor a picture;
+    ``sky_context`` answers with a picture of no window, which cannot be drawn again from the spectrum.
     """
 
     id: str
@@ -65,6 +66,16 @@ class Zoom:
         return self.tool == MEASURE
 
     @property
+    def shows_sky(self) -> bool:
+        """Whether it is a call of ``sky_context``."""
+        return self.tool == SKY_CONTEXT
+
+    @property
+    def shows_spectrum(self) -> bool:
+        """Whether it is a call of the tool that draws the spectrum."""
+        return self.tool == TOOL_NAME
+
+    @property
     def drawn(self) -> bool:
         """Whether the tool answered with a picture."""
         return self.ok and not self.measures
@@ -72,7 +83,7 @@ class Zoom:
     @property
     def window(self) -> tuple[float, float] | None:
         """The requested window, in Å, in this step's own frame; None if it is not two finite numbers."""
-        if self.measures:
+        if not self.shows_spectrum:
             return None
         requested = self.arguments.get("wavelength_range")
         if not isinstance(requested, list | tuple) or len(requested) != 2:
@@ -140,7 +151,7 @@ def step_to_json(step: Step) -> dict[str, Any]:
                 "ok": step.ok,
                 "picture": step.picture,
             }
-            return zoom | {"tool": step.tool} if step.measures else zoom
+            return zoom | {"tool": step.tool} if step.tool != TOOL_NAME else zoom
         case Answer():
             answer = {"id": step.id, "kind": "answer", "verdict": step.verdict, "explanation": step.explanation}
             return answer if step.score is None else answer | {"score": step.score}
@@ -175,7 +186,7 @@ def step_from_json(data: object, number: int) -> Step:
         observation=text_of(data, "observation", where),
         ok=ok,
         picture=text_or_none(data, "picture", where),
-        tool=one_of({"tool": data.get("tool") or TOOL_NAME}, "tool", (TOOL_NAME, MEASURE), where),
+        tool=one_of({"tool": data.get("tool") or TOOL_NAME}, "tool", TOOLS, where),
     )
 
 

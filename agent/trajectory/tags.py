@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.tool import MEASURE_SCHEMA, TOOL_NAME, TOOL_SCHEMA
+from agent.tool import TOOL_NAME, tool_schemas
 from agent.trajectory.repair import repair
 from agent.trajectory.steps import Answer, Step, Think, Verdict, Zoom
 
@@ -53,11 +53,12 @@ _LABEL = re.compile(r"""label["']?\s*:\s*["']([^"'\n{}]*)["']""")
 _FUNCTION, _FUNCTION_END, _PARAMETER, _PARAMETER_END = "<function=", "</function>", "<parameter=", "</parameter>"
 _TYPES = {
     key: of.get("type")
-    for schema in (TOOL_SCHEMA, MEASURE_SCHEMA)
+    for schema in tool_schemas(measure=True, sky=True)
     for key, of in schema["function"]["parameters"]["properties"].items()
 }
 _REQUIRED = {
-    schema["function"]["name"]: schema["function"]["parameters"]["required"] for schema in (TOOL_SCHEMA, MEASURE_SCHEMA)
+    schema["function"]["name"]: schema["function"]["parameters"]["required"]
+    for schema in tool_schemas(measure=True, sky=True)
 }
 _DEEPEST = 20
 """Objects and lists within each other that a call may have; what nests deeper is no call of this tool, and

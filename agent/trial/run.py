@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from agent.conversation import Policy, PolicyError, Stop
+from agent.conversation import Policy, PolicyError, Stop, sky_source
 from agent.language import deferred, tr
 from agent.loop import MAX_TURNS, Answered, Ended, Text, Thought, inspect
 from agent.spectrum import Spectrum
@@ -103,6 +103,9 @@ def trial(
         if not isinstance(zoom, Zoom) or number >= len(written):
             continue
         tested = trajectory.zooms.index(zoom)
+        if zoom.shows_sky:
+            case.skip(zoom, None, deferred("its answer does not depend on the spectrum"))
+            continue
         if not zoom.drawn or number + 1 >= case.max_turns:
             case.skip(zoom, None, deferred("the call got no picture"))
             continue
@@ -151,6 +154,9 @@ class _Case:
         self.placebos = placebos
         self.stop = stop
         self.max_turns = _max_turns(trajectory)
+        source = sky_source(policy)
+        # An edited spectrum is another one, of the same object.
+        self.sky = None if source is None else source(spectrum.sha256)
         self.skipped: list[Skipped] = []
 
     def skip(self, zoom: Zoom, edit: Edit | None, reason: str) -> None:
@@ -266,7 +272,7 @@ class _Case:
         text, explanation = "", ""
         verdict: Verdict | None = None
         score: float | None = None
-        for event in inspect(spectrum, self.task, self.policy, self.max_turns, self.stop, begin=begin):
+        for event in inspect(spectrum, self.task, self.policy, self.max_turns, self.stop, begin=begin, sky=self.sky):
             match event:
                 case Text():
                     text += event.text

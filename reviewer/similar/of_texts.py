@@ -117,7 +117,7 @@ def _ends_of_descriptions(trajectory: Trajectory) -> dict[str, int]:
     """Return where the first two sentences of each thought that follows a zoom end, by step."""
     ends = {}
     for before, step in pairwise(trajectory.steps):
-        if isinstance(before, Zoom) and before.drawn and isinstance(step, Think):
+        if isinstance(before, Zoom) and before.drawn and before.shows_spectrum and isinstance(step, Think):
             breaks = [match.end() for match in _SENTENCE.finditer(step.text)]
             ends[step.id] = breaks[1] if len(breaks) > 1 else len(step.text)
     return ends
@@ -136,6 +136,7 @@ def _calls(trajectory: Trajectory) -> Iterator[str]:
         yield "zoom: failed"
     if failed > 1:
         yield "zoom: failed often"
+    zooms = tuple(zoom for zoom in zooms if not zoom.shows_sky)
     if any(not zoom.label.strip() for zoom in zooms):
         yield "zoom: no label"
     windows = [zoom.window for zoom in zooms]

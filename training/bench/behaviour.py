@@ -107,6 +107,8 @@ def error_kind(zoom: Zoom) -> str:
         return "another tool, or arguments that are no object"
     if zoom.measures:
         return "nothing known to measure"
+    if zoom.shows_sky:
+        return "no catalogue records of the object, or a call with other arguments than a label"
     if zoom.window is None:
         return "the window is not two numbers"
     if zoom.window[0] >= zoom.window[1]:

@@ -274,7 +274,7 @@ def _words(step: Step, outcome: Outcome) -> str:
         case Zoom():
             label = f": {_text(step.label)}" if step.label else ""
             observation = f'<p class="result{"" if step.ok else " error"}">{_text(step.observation)}</p>'
-            called = "Tool:" if step.measures else "Look at"
+            called = "Look at" if step.shows_spectrum else "Tool:"
             return f'<p class="call">{called} {_text(window_text(step))}{label}</p>{observation}'
 
 

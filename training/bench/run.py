@@ -258,12 +258,15 @@ def stage(runs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def added(policy: Mapping[str, Any]) -> str:
-    """Return what a policy has beside the published tool: examples in the prompt, the ``measure`` tool; "" for neither.
+    """Return what a policy has beside the published tool: examples in the prompt, ``measure``, ``sky_context``; "" for
+    none of them.
 
     :param policy: the settings of its drafter
     """
     examples = f"with {policy['examples']} examples" if policy.get("examples") else ""
-    return ", ".join(filter(None, (examples, "with measure" if policy.get(MEASURE) else "")))
+    return ", ".join(
+        filter(None, (examples, "with measure" if policy.get(MEASURE) else "", "with sky" if policy.get("sky") else ""))
+    )
 
 
 def row_name(name: str, stage: str, with_tool: bool, samples: int = 1, more: str = "") -> str:

@@ -159,7 +159,7 @@ def _inspection_options(
     from agent.cli.stages import MACHINE_SETTINGS, baseline
     from training.bench.run import InspectionOptions
 
-    for option in ("measure", "examples") if arguments.no_tool else ():
+    for option in ("measure", "sky", "examples") if arguments.no_tool else ():
         if getattr(arguments, option):
             raise CannotRun(tr("--{option} needs the tool, which --no-tool takes away", option=option))
     given = Path(arguments.model).name if arguments.model else ""

@@ -15,7 +15,7 @@ from typing import Any
 
 from agent.language import tr
 from agent.plot import RENDERER
-from agent.tool import MEASURE_SCHEMA, TOOL_SCHEMA
+from agent.tool import MEASURE_SCHEMA, SKY_SCHEMA, TOOL_SCHEMA
 from training.data.records import DataError
 from training.data.rows import Row, rows
 
@@ -59,8 +59,8 @@ class ToolSchemas:
 
 
 def stated_in(system: str) -> object | None:
-    """Return the tool schema in a system turn; None without one; ours if it allows the same calls. The ``measure``
-    tool, which may be offered too, is left out.
+    """Return the tool schema in a system turn; None without one; ours if it allows the same calls.
+    ``measure`` and ``sky_context``, which may be offered too, are left out.
 
     :raises ValueError: the tool block does not have exactly one tool
     """
@@ -68,7 +68,10 @@ def stated_in(system: str) -> object | None:
     if block is None:
         return None
     try:
-        schema = json.loads(block[1].strip().removesuffix(f"\n{json.dumps(MEASURE_SCHEMA)}"), strict=False)
+        tools = block[1].strip()
+        for further in (SKY_SCHEMA, MEASURE_SCHEMA):
+            tools = tools.removesuffix(f"\n{json.dumps(further)}")
+        schema = json.loads(tools, strict=False)
     except (ValueError, RecursionError) as error:
         raise ValueError(
             tr("found {block!r:.60} between <tools> and </tools>, expected one tool", block=block[1].strip())

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from threading import Event
 from typing import Any
 
-from agent.conversation import Conversation, Piece
+from agent.conversation import Conversation, Piece, SkySource
 from agent.language import deferred
 from agent.policies import Sampling
 from agent.policies.local.chat_template import form_in
@@ -38,7 +38,8 @@ class Local:
 
     :param model: a folder, or the name of a repository on the Hugging Face Hub, which is then downloaded
     :param adapter: a PEFT adapter, given in the same way
-    :param measure: offer the ``measure`` tool, for a model that was trained with it
+    :param measure: offer the ``measure`` tool, for a model that was trained with it; ``sky``: offer ``sky_context``,
+        with these records
     """
 
     def __init__(
@@ -49,8 +50,10 @@ class Local:
         dtype: str = "auto",
         sampling: Sampling | None = None,
         measure: bool = False,
+        sky: SkySource | None = None,
     ) -> None:
         self.measure = measure
+        self.sky = sky
         self.weights = Weights(model, adapter, device, dtype)
         self.sampling = sampling or Sampling()
 
@@ -59,7 +62,7 @@ class Local:
         """The model, its sampling and the library versions; also the device once it is loaded."""
         form = form_in(self.weights.adapter) or form_in(self.weights.model) or SPEC_O3
         settings: dict[str, Any] = {
-            **tool_settings(form, self.measure),
+            **tool_settings(form, self.measure, self.sky),
             "server": "transformers, in process",
             "dtype": self.weights.dtype,
             **self.sampling.settings(),

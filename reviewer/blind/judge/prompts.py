@@ -18,7 +18,7 @@ from typing import Any
 
 from PIL import Image
 
-from agent.tool import MEASURE
+from agent.tool import MEASURE, SKY_CONTEXT
 from agent.trajectory.messages import data_url
 from reviewer.blind.judge.measured import MeasuredValues
 from reviewer.blind.judge.settings import Place, Sees
@@ -208,7 +208,8 @@ def _step(step: SheetStep) -> str:
             return f"{step.id}, the answer: {step.verdict or 'neither YES nor NO'}. {_escaped(step.text)}\n"
     called = f", called “{_escaped(step.text)}”" if step.text else ""
     result = f" The tool {'answered' if step.ok else 'refused'}: {_escaped(step.observation)}"
-    what = "a measurement" if step.tool == MEASURE else f"a zoom into {_window(step)}"
+    others = {MEASURE: "a measurement", SKY_CONTEXT: "what catalogues measured of the object"}
+    what = others.get(step.tool) or f"a zoom into {_window(step)}"
     return f"{step.id}, {what}{called}.{result if step.observation else ''}\n"
 
 

@@ -110,6 +110,8 @@ def _step(step: Think | Zoom | Answer) -> str:
         return f"Answer: {step.verdict or 'no verdict'}. {step.explanation}"
     if step.measures:
         return f"Measurement: {step.label}. {step.observation}"
+    if step.shows_sky:
+        return f"Catalogues: {step.label}. {step.observation}" if step.label else f"Catalogues: {step.observation}"
     window, label = step.arguments.get("wavelength_range"), step.arguments.get("label")
     shown = " – ".join(map(str, window)) + " Å" if isinstance(window, list | tuple) else "the full spectrum"
     return f"Zoom: {shown}, {step.frame}" + (f", “{label}”" if label else "")

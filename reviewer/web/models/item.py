@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from agent.spectrum.record import Frame, Medium
-from agent.tool import MEASURE
+from agent.tool import TOOL_NAME
 from agent.trajectory.steps import Verdict
 from agent.trial.report import Edit
 from reviewer.rules.workflow import Round, State, Verb
@@ -34,13 +34,13 @@ class ZoomDrawn(Answer):
     observation: str
     ok: bool
     picture: str | None = Field(description="SHA-256 of the pixels, which names the picture; null: none was drawn")
-    tool: Literal["measure"] | None = optional("absent: the tool that shows a window")
+    tool: Literal["measure", "sky_context"] | None = optional("absent: the tool that shows a window")
 
     @field_validator("tool", mode="before")
     @classmethod
     def _as_stored(cls, tool: str | None) -> str | None:
         """A step goes back as it was stored, or it would count as edited."""
-        return tool if tool == MEASURE else None
+        return None if tool == TOOL_NAME else tool
 
 
 class ZoomStep(ZoomDrawn):
