@@ -145,6 +145,16 @@ def _checked(sent: Zoom, old: Zoom | None, base: Trajectory, gallery: Gallery) -
     # JSON from a browser has 6500 for 6500.0; keeping the old step keeps the version's hash.
     if old is not None and (old.tool, dict(old.arguments)) == (sent.tool, dict(sent.arguments)):
         return old
+    if sent.shows_sky:
+        if old is not None and old.shows_sky and old.drawn and sent.arguments.keys() <= {"label"}:
+            # The answer does not depend on the label.
+            return replace(old, arguments=dict(sent.arguments))
+        raise TrajectoryError(
+            tr(
+                "{step}: a call of sky_context cannot be added here; keep it with at most another label, or remove it",
+                step=sent.id,
+            )
+        )
     if base.spectrum_sha256 is None:
         raise TrajectoryError(tr("This item came without its spectrum, so its windows cannot be changed."))
     return zoom_step(gallery, base.spectrum_sha256, base, sent.id, sent.arguments, sent.measures)

@@ -29,17 +29,42 @@ from agent.json_lines import (
 from agent.language import joined, tr
 from agent.trajectory import Trajectory
 
+PICTURES = "pictures"
+"""Key of a row with the paths of pictures that cannot be drawn again, by the SHA-256 of their RGBA bytes."""
 
-def result_of(outcome: Outcome) -> dict[str, Any]:
-    """Return the row of the results for an inspection that has a trace."""
+
+def result_of(outcome: Outcome, pictures: str = PICTURES) -> dict[str, Any]:
+    """Return the row of the results for an inspection that has a trace.
+
+    :param pictures: the folder of its pictures, beside the results
+    """
     assert outcome.trajectory is not None
+    paths = {sha256: f"{pictures}/{sha256}.png" for sha256 in outcome.pictures}
     return (
         outcome.trajectory.to_json()
         | _head(outcome)
         | {"ended": outcome.reason}
         | _tail(outcome)
         | {"usage": asdict(outcome.usage)}
+        | ({PICTURES: paths} if paths else {})
     )
+
+
+def save_pictures(folder: Path, pictures: Mapping[str, bytes]) -> None:
+    """Write pictures into their folder, each whole or not at all. :raises JournalError: they cannot be written"""
+    try:
+        for sha256, png in pictures.items():
+            folder.mkdir(exist_ok=True)
+            part = folder / f"{sha256}.{os.getpid()}.part"
+            part.write_bytes(png)
+            part.replace(folder / f"{sha256}.png")
+    except OSError as error:
+        raise JournalError(f"{folder}: {error.strerror}") from error
+
+
+def pictures_of(results: Path) -> Path:
+    """Return the folder of the pictures of a results file."""
+    return results.with_name(f"{results.name}.{PICTURES}")
 
 
 def failure_of(outcome: Outcome) -> dict[str, Any]:
@@ -111,7 +136,8 @@ class Journal:
     ``results.jsonl`` has one line per sample: the trajectory's JSON form with ``source`` (``file``, relative to this
     folder, and ``target``), ``sample``, ``ended``, ``detail``, ``usage``, ``seconds`` and ``tries``.
     ``results.jsonl.run.json`` has the settings; a run with other settings is refused.
-    ``results.jsonl.failed.jsonl`` lists failed jobs, which the next run retries.
+    ``results.jsonl.failed.jsonl`` lists failed jobs, which the next run retries. ``results.jsonl.pictures`` has the
+    pictures that cannot be drawn again, which ``pictures`` of a line names.
 
     A sample counts as done once its line is with the operating system. fsync follows after half a second or 64
     lines: a power cut loses at most those, and they are inspected again. A partial last line is removed on opening.
@@ -182,7 +208,9 @@ class Journal:
         elif outcome.is_inspected and outcome.trajectory is not None:
             if self.is_done(job.key, job.sample):
                 raise ValueError(tr("{key}: sample {sample} is in the results already", key=job.key, sample=job.sample))
-            start = self._append(json_line(result_of(outcome) | dict(more or {})).encode())
+            folder = pictures_of(self.path)
+            save_pictures(folder, outcome.pictures)
+            start = self._append(json_line(result_of(outcome, folder.name) | dict(more or {})).encode())
             self._places.setdefault(job.key, {})[job.sample] = start
             self._failed.pop((job.key, job.sample), None)
 

@@ -12,7 +12,7 @@ import pickle
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from agent.batch.catalogue import local_file
-from agent.batch.journal import MAX_MESSAGES, RunSummary, failure_of, result_of
+from agent.batch.journal import MAX_MESSAGES, PICTURES, RunSummary, failure_of, result_of, save_pictures
 from agent.batch.keys import Keys, hashes_of
 from agent.batch.plan import SurveyPlan
 from agent.batch.ray_cluster import RECEIVER, Cluster, Problems, error_text
@@ -77,6 +77,7 @@ class _Sample:
     detail: str
     line: bytes
     usage: Usage
+    pictures: Mapping[str, bytes]
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,7 @@ class RayRun:
                 summary.failures = [*summary.failures, f"{key}: {sample.detail}"][-MAX_MESSAGES:]
                 self._in_a_row += sample.reason == "policy failed"
             elif sample.line:
+                save_pictures(results.folder / "traces" / PICTURES, sample.pictures)
                 results.add(key, sample.number, sample.line)
                 new += 1
                 summary.inspected += 1
@@ -334,7 +336,8 @@ class _Worker:
                 line = json_line(result_of(outcome)).encode()
             else:
                 line = json_line(failure_of(outcome)).encode() if outcome.has_failed else b""
-            samples.append(_Sample(outcome.job.sample, outcome.reason, outcome.detail, line, outcome.usage))
+            facts = outcome.job.sample, outcome.reason, outcome.detail, line, outcome.usage, outcome.pictures
+            samples.append(_Sample(*facts))
         row, inspected = b"", [outcome for outcome in outcomes if outcome.is_inspected and outcome.trajectory]
         if isinstance(spectrum.reading, Spectrum) and inspected:
             row = self._work.make_row(spectrum.reading, inspected)

@@ -62,12 +62,17 @@ def window_text(zoom: Zoom) -> str:
     return f"{window}, {frame}, {zoom.medium}"
 
 
-def pictures(trajectory: Trajectory, spectrum: Spectrum) -> dict[str, Image.Image]:
+def pictures(trajectory: Trajectory, spectrum: Spectrum, folder: Path | None = None) -> dict[str, Image.Image]:
     """Draw the pictures again, by the SHA-256 of their RGBA bytes.
 
     A picture that comes out differently, as with another release of the renderer, is left out.
+
+    :param folder: of pictures that cannot be drawn again (``agent.batch.journal``)
     """
     drawn = [tool.overview(spectrum)]
+    if folder is not None:
+        stored = (folder / f"{zoom.picture}.png" for zoom in trajectory.zooms if zoom.picture and zoom.shows_sky)
+        drawn += [Image.open(path).convert("RGBA") for path in stored if path.is_file()]
     zooms = (zoom for zoom in trajectory.zooms if zoom.picture and zoom.shows_spectrum)
     zoomed = (tool.call(spectrum, dict(zoom.arguments)).image for zoom in zooms)
     drawn += [image for image in zoomed if image is not None]

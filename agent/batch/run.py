@@ -9,7 +9,7 @@ import multiprocessing
 import random
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
@@ -25,13 +25,14 @@ from typing import Any, Literal, Protocol, TypeVar, cast
 from agent.batch.sources import Reading, Source, SpectrumFile
 from agent.conversation import Policy, PolicyError, Stop, Usage
 from agent.language import ENGLISH, deferred, speaking, tr
-from agent.loop import MAX_TURNS, Ended, Reason, Text, inspect
+from agent.loop import MAX_TURNS, Ended, Reason, Text, ToolResult, inspect
 from agent.processes import end_with_parent, spawn_pool, uninterrupted
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers.pixels import NoDataError
 from agent.spectrum.record import Medium
 from agent.tasks import Task
 from agent.trajectory import Trajectory
+from agent.trajectory.messages import png_of
 
 THREADS = 64
 """Conversations at a time for a server; vLLM batches what it can and queues the rest."""
@@ -74,7 +75,8 @@ class Outcome:
     ``reason`` is the loop's, or "not read", "no data" or "low S/N" if there is no spectrum to inspect; ``detail`` is
     a sentence with more. ``spectrum`` and ``trajectory`` are None if the job ended before. ``seconds`` is the time of
     the last of ``tries``. ``texts`` is the raw text of the policy, one per turn. ``retry`` False: another try
-    would fail in the same way.
+    would fail in the same way. ``pictures`` are PNG bytes by the SHA-256 of the RGBA bytes, of the pictures that cannot
+    be drawn again from the spectrum.
     """
 
     job: Job
@@ -87,6 +89,7 @@ class Outcome:
     tries: int = 1
     texts: tuple[str, ...] = ()
     retry: bool = True
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def is_inspected(self) -> bool:
@@ -291,10 +294,13 @@ def _in_threads(jobs: Iterable[Job], plan: Plan, threads: int, stop: Stop) -> Ge
 def _inspect_once(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop: Stop, tries: int) -> Outcome:
     since = monotonic()
     texts: dict[int, str] = {}
+    pictures: dict[str, bytes] = {}
     try:
         for event in inspect(spectrum, plan.task, policy, plan.max_turns, stop, plan.with_tool):
             if isinstance(event, Text):
                 texts[event.turn] = texts.get(event.turn, "") + event.text
+            elif isinstance(event, ToolResult) and event.picture is not None and event.zoom.shows_sky:
+                pictures[str(event.zoom.picture)] = png_of(event.picture)
             ended = event
     except Exception as error:
         # A bug in one inspection must not end ten thousand others; the type's name shows that it is no server error.
@@ -312,6 +318,7 @@ def _inspect_once(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop
         tries,
         tuple(texts.values()),
         ended.retry,
+        pictures,
     )
 
 

@@ -7,6 +7,7 @@ by one process. A run resumes by the keys in the indexes.
 ``traces/*.jsonl``  one line per sample, the same as in a results file (``agent.batch.journal``)
 ``traces/*.index``  per line 32 bytes: the key's two halves (``agent.batch.keys``), and the bytes where the line begins
                     and ends
+``traces/pictures`` the pictures of traces that cannot be drawn again
 ``rows/*.jsonl``    one line per spectrum: its row of the table, made when it was inspected
 ``targets.jsonl``   the spectra of each file that holds several, so that it is opened once only
 ``failed.jsonl``    inspections that gave no trace; the next run tries them again

@@ -102,6 +102,7 @@ def delete_results(*results: Path) -> None:
             continue
         for ending in ("", ".failed.jsonl", ".trials.jsonl"):
             path.with_name(path.name + ending).unlink(missing_ok=True)
+        shutil.rmtree(path.with_name(f"{path.name}.pictures"), ignore_errors=True)
         settings.unlink()
 
 

@@ -12,13 +12,14 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from agent.measure.values import Measured
+from agent.measure.values import Measured, Undefined
 from agent.plot import DPI
 from agent.sky.facts import GAIA, SKY_QUANTITIES, SkyFacts, facts_of
 from agent.sky.maps import bundled
@@ -57,6 +58,8 @@ NO_ANSWER = "Error: the query of the star catalogue failed for this object. That
 _SLOT = re.compile(r"\{(\w+):(\d)\}")
 _LARGEST = 999_999.0
 
+SIZE = (900, 450)
+_TITLES = 24  # rows at the top that no object reaches
 LIMITS = (-1.0, 6.0), (18.0, -7.0)
 """BP−RP and M_G of the axes."""
 _YEARS = 20.0  # of the arrows of motion
@@ -167,12 +170,26 @@ def _picture(facts: SkyFacts) -> Image.Image:
     from agent.plot.reference import default_style
 
     with default_style():
-        figure = Figure(figsize=(900 / DPI, 450 / DPI), dpi=DPI, facecolor="white")
+        figure = Figure(figsize=(SIZE[0] / DPI, SIZE[1] / DPI), dpi=DPI, facecolor="white")
         canvas = FigureCanvasAgg(figure)
         _plane(figure.add_axes((0.065, 0.11, 0.42, 0.82)), facts)
         _finder(figure.add_axes((0.57, 0.11, 0.41, 0.82)), facts)
         canvas.draw()
         return Image.fromarray(np.array(canvas.buffer_rgba()), "RGBA")
+
+
+def has_own_titles(picture: Image.Image) -> bool:
+    """Return whether it has the size and the titles of a picture of this tool: nothing else is written in one."""
+    if picture.size != SIZE:
+        return False
+    titles = (0, 0, SIZE[0], _TITLES)
+    return picture.convert("RGBA").crop(titles).tobytes() == _empty().crop(titles).tobytes()
+
+
+@cache
+def _empty() -> Image.Image:
+    unknown = Undefined("")
+    return _picture(SkyFacts(None, None, None, None, {}, dict.fromkeys(SKY_QUANTITIES, unknown)))
 
 
 def _plane(axes: Axes, facts: SkyFacts) -> None:

@@ -17,6 +17,7 @@ from PIL import Image
 from agent import tool
 from agent.errors import Refusal
 from agent.language import tr
+from agent.sky import context
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from reviewer.blind.titles import has_neutral_title, replace_title
@@ -52,17 +53,18 @@ class NeutralPicture:
     @property
     def may_reveal(self) -> bool:
         """Whether something other than the neutral title, or no title, stands above the axes."""
-        return not has_neutral_title(self.image)
+        return not (has_neutral_title(self.image) or context.has_own_titles(self.image))
 
 
 @dataclass(frozen=True)
 class PictureOf:
-    """One picture of a trace: its name (SHA-256 of the pixels that the model saw), the arguments of the tool for it,
-    and the number of its step, from 1; 0 for the first picture, which no step has.
+    """One picture of a trace: its name (SHA-256 of the pixels that the model saw), the arguments of the tool for it
+    (None: it shows the sky, and cannot be drawn again), and the number of its step, from 1; 0 for the first picture,
+    which no step has.
     """
 
     name: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Any] | None
     step: int
 
 
@@ -71,7 +73,7 @@ def list_pictures(trajectory: Trajectory) -> tuple[PictureOf, ...]:
     pictures = [] if trajectory.overview is None else [PictureOf(trajectory.overview, {}, 0)]
     numbers = {step.id: number for number, step in enumerate(trajectory.steps, start=1)}
     pictures += [
-        PictureOf(zoom.picture, zoom.arguments, numbers[zoom.id])
+        PictureOf(zoom.picture, zoom.arguments if zoom.shows_spectrum else None, numbers[zoom.id])
         for zoom in trajectory.zooms
         if zoom.picture is not None
     ]
@@ -86,7 +88,7 @@ def neutral_picture(
     :param redshift: of the trajectory: the spectrum is drawn in the rest frame that follows from it
     :raises PictureUnavailable: it is not kept, and there is no spectrum from which it can be drawn
     """
-    if spectrum_sha256 is not None and spectra.exists(spectrum_sha256):
+    if picture.arguments is not None and spectrum_sha256 is not None and spectra.exists(spectrum_sha256):
         spectrum = replace(spectra.get(spectrum_sha256), redshift=redshift)
         drawn = tool.call(spectrum, dict(picture.arguments)).image
         if drawn is not None:
@@ -158,8 +160,10 @@ def _kept_only(
     return neutral, len(pictures)
 
 
-def _can_draw(spectrum: Spectrum, arguments: Mapping[str, Any]) -> bool:
+def _can_draw(spectrum: Spectrum, arguments: Mapping[str, Any] | None) -> bool:
     """Return whether the tool answers with a picture."""
+    if arguments is None:
+        return False
     window = arguments.get("wavelength_range")
     wavelength = tool.tool_wavelength(spectrum)
     finite = np.isfinite(spectrum.flux) & np.isfinite(wavelength)

@@ -187,7 +187,9 @@ class DraftWriter:
             self.tally.left_out += 1
         elif self.store is not None:
             # One at a time: a failure later does not lose this draft.
-            (added,) = self.store.items.add_all([Draft(trajectory, spectrum, batch=self.batch)])
+            (added,) = self.store.items.add_all(
+                [Draft(trajectory, spectrum, batch=self.batch, pictures=outcome.pictures)]
+            )
             self.tally.new += added.new
 
     def _journals(self) -> Iterator[Journal]:

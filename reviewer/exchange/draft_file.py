@@ -142,6 +142,15 @@ class DraftFile:
             raise _Bad("spectrum_data", tr("found {name}, expected a spectrum", name=type(data).__name__))
         spectrum = self._spectrum_named(trajectory) if data is None else Spectrum.from_json(data)
         pictures = self._named_pictures(row.get("pictures") or {})
+        of_sky = (zoom for zoom in trajectory.zooms if zoom.shows_sky and zoom.drawn)
+        if lost := [zoom.id for zoom in of_sky if zoom.picture not in pictures]:
+            raise _Bad(
+                "pictures",
+                tr(
+                    "the picture of step {step} is of the sky and is not in the file; import the pictures with it",
+                    step=lost[0],
+                ),
+            )
         if spectrum is None and not set(pictures).issuperset(filter(None, trajectory.pictures)):
             raise _Bad(
                 "spectrum", tr("found neither the spectrum nor every picture, expected one (a folder of spectra?)")

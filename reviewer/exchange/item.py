@@ -76,7 +76,7 @@ def pictures(approved: ApprovedItem) -> tuple[Picture, ...]:
     reason_unfit = [*_unconfirmed(approved), *trajectory.problems()] or _form_problems(trajectory)
     if reason_unfit:
         raise NotTrainable(joined(reason_unfit))
-    calls = [{}, *(zoom.arguments for zoom in trajectory.zooms if zoom.drawn)]
+    calls = [{}, *(zoom.arguments if zoom.shows_spectrum else None for zoom in trajectory.zooms if zoom.drawn)]
     drawn = zip(calls, trajectory.pictures, strict=True)
     return tuple(_picture(approved, arguments, sha256) for arguments, sha256 in drawn)
 
@@ -98,11 +98,13 @@ def _form_problems(trajectory: Trajectory) -> list[str]:
     return [] if well_formed else [deferred("its form is not the published one")]
 
 
-def _picture(approved: ApprovedItem, arguments: Mapping[str, Any], sha256: str | None) -> Picture:
+def _picture(approved: ApprovedItem, arguments: Mapping[str, Any] | None, sha256: str | None) -> Picture:
     if sha256 is None:
         raise NotTrainable(deferred("the first picture is not known"))
     if sha256 in approved.stored:
         return Picture(sha256, approved.stored[sha256], drawn=False)
+    if arguments is None:
+        raise NotTrainable(deferred("picture {sha256:.12}… is of the sky and is not stored", sha256=sha256))
     if approved.spectrum is None:
         raise NotTrainable(
             deferred("picture {sha256:.12}… is not stored and there is no spectrum to draw it from", sha256=sha256)

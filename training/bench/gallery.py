@@ -12,6 +12,7 @@ from string import Template
 
 from PIL import Image
 
+from agent.batch.journal import pictures_of
 from agent.batch.report import pictures, window_text
 from agent.json_lines import write_atomic
 from agent.spectrum import Spectrum
@@ -20,6 +21,7 @@ from agent.trajectory import Trajectory
 from agent.trajectory.messages import data_url
 from agent.trajectory.steps import Answer, Step, Think, Verdict, Zoom
 from agent.trust.reliability import Bin
+from training.bench.answers import FILE as ANSWERS
 from training.bench.answers import Run
 from training.bench.calibration import MEASURES
 from training.bench.outcomes import Outcome
@@ -126,7 +128,7 @@ def write(run: Run, row: Row, spectrum_of: SpectrumOf, most: int = PER_KIND) -> 
     cards = []
     for place, outcome in shown.items():
         trajectory, texts = traces.get(place, (None, ()))
-        cards.append(_card(outcome, trajectory, texts, spectrum_of))
+        cards.append(_card(outcome, trajectory, texts, spectrum_of, pictures_of(run.folder / ANSWERS)))
     write_atomic(run.folder / FILE, page(row, list(shown.values()), cards))
     return len(cards)
 
@@ -213,7 +215,9 @@ def _reliability_svg(bins: Sequence[Bin], label: str) -> str:
     return text.replace("<svg", f'<svg class="reliability" role="img" aria-label="{label}"', 1)
 
 
-def _card(outcome: Outcome, trajectory: Trajectory | None, texts: Sequence[str], spectrum_of: SpectrumOf) -> str:
+def _card(
+    outcome: Outcome, trajectory: Trajectory | None, texts: Sequence[str], spectrum_of: SpectrumOf, folder: Path
+) -> str:
     went_wrong = kinds(outcome)
     tags = "".join(f'<span class="tag">{_text(kind)}</span>' for kind in went_wrong)
     parts = [
@@ -225,7 +229,7 @@ def _card(outcome: Outcome, trajectory: Trajectory | None, texts: Sequence[str],
         parts.append('<p class="result">There is no trace: the policy failed.</p>')
     else:
         spectrum = spectrum_of(outcome)
-        images = {} if spectrum is None else pictures(trajectory, spectrum)
+        images = {} if spectrum is None else pictures(trajectory, spectrum, folder)
         parts += _trace(outcome, trajectory, images)
         parts += _more(outcome, trajectory, texts)
     return "\n".join([*parts, "</article>"])

@@ -92,7 +92,8 @@ class Drawn:
 
     def __call__(self) -> Sequence[Image.Image]:
         """:raises DataError: a picture comes out with other pixels, or a file cannot be read"""
-        calls: list[Mapping[str, Any]] = [{}, *(z.arguments for z in self.trajectory.zooms if z.drawn)]
+        zooms = [zoom for zoom in self.trajectory.zooms if zoom.drawn]
+        calls: list[Mapping[str, Any] | None] = [{}, *(z.arguments if z.shows_spectrum else None for z in zooms)]
         hashes = self.trajectory.pictures
         stored = {
             sha256: PictureFiles(self.key, [self.stored[sha256]], [sha256])()[0]
@@ -106,7 +107,15 @@ class Drawn:
             for arguments, sha256 in zip(calls, hashes, strict=True)
         ]
 
-    def _draw(self, spectrum: Spectrum, arguments: Mapping[str, Any], sha256: str | None) -> Image.Image:
+    def _draw(self, spectrum: Spectrum, arguments: Mapping[str, Any] | None, sha256: str | None) -> Image.Image:
+        if arguments is None:
+            raise DataError(
+                tr(
+                    "{key}: the picture {sha256:.12}… is of the sky and is not in the file, expected it under pictures",
+                    key=self.key,
+                    sha256=str(sha256),
+                )
+            )
         image = tool.call(spectrum, arguments).image
         if image is None:
             raise DataError(

@@ -159,7 +159,7 @@ def _with(
         if outcome.reason == "low S/N":
             return replace(file, skipped=(*file.skipped, detail))
         return replace(file, problems=(*file.problems, detail))
-    new = Draft(outcome.trajectory, outcome.spectrum, wish.batch)
+    new = Draft(outcome.trajectory, outcome.spectrum, wish.batch, pictures=outcome.pictures)
     here = recognition.find(new)
     if here.same is not None:
         return replace(file, known=(*file.known, here.same))

@@ -386,7 +386,9 @@ def _draft(sample: Sample, run: Run) -> Draft:
         raise TrajectoryError(tr("{named} is still running; stop it, or wait until it has finished.", named=named))
     if not sample.trajectory.steps:
         raise TrajectoryError(tr("{named} ended before its first step; there is nothing to review.", named=named))
-    return Draft(sample.trajectory, run.settings.spectrum, batch="live")
+    seen = (zoom.picture for zoom in sample.trajectory.zooms if zoom.shows_sky and zoom.picture)
+    pictures = {sha256: _picture(run, sha256) for sha256 in seen}
+    return Draft(sample.trajectory, run.settings.spectrum, batch="live", pictures=pictures)
 
 
 def _download(content: bytes, media_type: str, run: Run, sample: Sample, what: str) -> Response:
