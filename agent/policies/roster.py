@@ -289,7 +289,7 @@ class Roster:
         if further and not self.takes_tools(key):
             raise PolicyError(
                 deferred(
-                    "{title} cannot be offered the tool {tool}: a published checkpoint was not trained with it. "
+                    "{title} cannot be offered the {tool} tool: a published checkpoint was not trained with it. "
                     "Models with tool calls of their own can, and Spec-o3 models of your own if --model or "
                     "servers.toml gives a name without “spec-o3”",
                     title=entry.title,

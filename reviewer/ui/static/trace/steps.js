@@ -34,11 +34,12 @@ export function insertAfter(steps, id, step) {
   return [...steps.slice(0, to), step, ...steps.slice(to)]
 }
 
-/** Whether a tool call is one of the tool that answers in words. @param {Step} step */
-export const isMeasurement = (step) => step.tool === 'measure'
+/** Whether a tool call is answered in numbers: of the spectrum, or of catalogues. @param {Step} step */
+export const isMeasurement = (step) => step.tool === 'measure' || step.tool === 'sky_context'
 
 /** What a measurement was asked for, in one line. @param {Step} step */
 export function measurementLine(step) {
+  if (step.tool === 'sky_context') return [t('catalogues'), step.arguments?.label].filter(Boolean).join(' · ')
   const { feature, element, wavelength, label } = step.arguments ?? {}
   const named = [feature ?? label, element, wavelength].filter(Boolean).join(' ')
   return `${t('measured')} · ${named}`
