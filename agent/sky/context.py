@@ -24,6 +24,7 @@ from agent.plot import DPI
 from agent.sky.facts import GAIA, SKY_QUANTITIES, SkyFacts, facts_of
 from agent.sky.maps import bundled
 from agent.sky.matching import Target, offsets
+from agent.sky.plane import REDDENING, loci
 from agent.sky.records import RADIUS, Sky, SkyRecord, Source
 from agent.spectrum import Spectrum
 from agent.tool import SKY_CONTEXT, SKY_SCHEMA, Observation, frame_of
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 MISSING = -9999.0
 NEIGHBOURS = 3
-REDDENING = (0.134, 0.274)
-"""E(BP−RP) and A_G for E(B−V) = 0.1 (Casagrande & VandenBerg 2018 MNRAS 479, L102)."""
 TEXT = """\
 Star catalogues at the position of the object. Errors are 1 sigma; -9999: not given, or not computable.
 Match: nearest source at {separation:2} arcsec after proper motion; sources within 10 arcsec: {sources:0}.
@@ -57,12 +56,16 @@ NOT_QUERIED = "Error: the star catalogue was not queried for this object. That s
 NO_ANSWER = "Error: the query of the star catalogue failed for this object. That says nothing about the object."
 _SLOT = re.compile(r"\{(\w+):(\d)\}")
 _LARGEST = 999_999.0
+MAX_TEXT = 1_500
+"""Characters. ``agent.tool.MAX_TEXT`` is for answers that quote a model; the words here are fixed, and never cut."""
 
 SIZE = (900, 450)
-_TITLES = 24  # rows at the top that no object reaches
-LIMITS = (-1.0, 6.0), (18.0, -7.0)
+_TITLES = 22  # rows at the top that no object reaches
+LIMITS = (-1.0, 7.0), (18.0, -7.0)
 """BP−RP and M_G of the axes."""
+_NAMES = {"red_clump": (2.1, 0.7)}  # where the name would cover another one
 _YEARS = 20.0  # of the arrows of motion
+_ARROWS: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.006, "minlength": 0}
 _OBJECT, _OTHERS, _FAINT = "#c1121f", "#333333", "#8a8a8a"
 
 
@@ -70,15 +73,18 @@ def call(sky: Sky, spectrum: Spectrum, arguments: object) -> Observation:
     """Answer one call of ``sky_context`` as the model wrote it; nothing is raised.
 
     ``arguments`` is the parsed JSON of the call, of any type. ``ok`` is False, and there is no picture, where Gaia was
-    not queried or failed, or the arguments are more than a label. The text needs no cut: its words are fixed.
+    not queried or failed, or the arguments are more than a label.
     """
     if (problem := _problem(sky, arguments)) is not None:
         return Observation(problem, None, False, None, *frame_of(spectrum))
-    visible = for_agent(sky)
-    facts = facts_of(visible, spectrum)
+    facts = facts_of(for_agent(sky), spectrum)
+    return Observation(text_of(facts), _picture(facts), True, None, *frame_of(spectrum))
+
+
+def text_of(facts: SkyFacts) -> str:
+    """Return the text of an answer: ``TEXT`` with its numbers, at most ``MAX_TEXT`` characters."""
     values = _values(facts)
-    text = _SLOT.sub(lambda slot: _number(values.get(slot[1]), int(slot[2])), TEXT)
-    return Observation(text, _picture(facts), True, None, *frame_of(spectrum))
+    return _SLOT.sub(lambda slot: _number(values.get(slot[1]), int(slot[2])), TEXT)
 
 
 def for_agent(sky: Sky) -> Sky:
@@ -196,33 +202,51 @@ def _plane(axes: Axes, facts: SkyFacts) -> None:
     axes.set(xlim=LIMITS[0], ylim=LIMITS[1], xlabel="BP-RP (mag)", ylabel="M_G (mag)")
     axes.grid(color="#dddddd", linewidth=0.5)
     axes.set_title("Colour-magnitude diagram, object in red", fontsize=10)
-    axes.annotate(
-        "", (4.8 + REDDENING[0] * 3, -6 + REDDENING[1] * 3), (4.8, -6), arrowprops={"arrowstyle": "->", "color": _FAINT}
-    )
-    axes.text(4.7, -5.6, "E(B-V) 0.3", ha="right", va="center", fontsize=8, color=_FAINT)
+    for locus in loci():
+        colours, magnitudes = np.array(locus.bp_rp), np.array(locus.absolute_magnitude)
+        name = colours[2 * len(colours) // 3], magnitudes[2 * len(colours) // 3]
+        if locus.kind == "region":
+            axes.fill(colours, magnitudes, facecolor="#e8eef6", edgecolor="#b9c8dc", linewidth=0.8, zorder=1)
+            name = colours.mean(), magnitudes.mean()
+        else:
+            axes.plot(colours, magnitudes, color="#9fb3cc", linewidth=5, alpha=0.6, zorder=1.2)
+        name = _NAMES.get(locus.key, name)
+        axes.text(*name, locus.key.replace("_", " "), fontsize=7, color="#5b6470", ha="center", va="center", zorder=2)
+    tip = 5.8 + REDDENING[0] * 3, -6 + REDDENING[1] * 3
+    axes.annotate("", tip, (5.8, -6), arrowprops={"arrowstyle": "->", "color": _FAINT})
+    axes.text(5.7, -5.6, "E(B-V) 0.3", ha="right", va="center", fontsize=8, color=_FAINT)
+    _object(axes, facts)
+
+
+def _object(axes: Axes, facts: SkyFacts) -> None:
+    """Draw where the object is; a dotted line where only one of the two numbers is known, an arrow for a limit, and a
+    triangle at the edge for what is beyond it.
+    """
     colour, magnitude, limit = (
         value if isinstance(value, Measured) else None
         for value in (facts.quantities[name] for name in ("bp_rp", "absolute_magnitude", "absolute_magnitude_limit"))
     )
     height = magnitude or limit
-    if colour is None and height is None:
+    if height is None:
+        if colour is not None:
+            axes.axvline(colour.value, color=_OBJECT, linestyle=":", linewidth=1.5)
         return
-    if colour is None or height is None:
-        # Only one of the two is known: a line.
-        line = axes.axvline if colour is not None else axes.axhline
-        line((colour or height).value, color=_OBJECT, linestyle=":", linewidth=1.5)  # type: ignore[union-attr]
-        return
-    x, y = (min(max(v.value, min(ends)), max(ends)) for v, ends in zip((colour, height), LIMITS, strict=True))
+    x, y = (
+        min(max(value, min(ends)), max(ends))
+        for value, ends in zip((colour.value if colour else 3.0, height.value), LIMITS, strict=True)
+    )
     if magnitude is None:
         # As luminous as this, or more.
         axes.plot([x - 0.25, x + 0.25], [y, y], color=_OBJECT, linewidth=2)
-        arrow = {"arrowstyle": "<|-", "color": _OBJECT, "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
-        axes.annotate("", (x, y), (0, 32), textcoords="offset points", arrowprops=arrow)
-    else:
-        axes.errorbar(x, y, magnitude.error, colour.error, fmt="none", color=_OBJECT, capsize=2)
-    across = {-1.0: "<", 0.0: "o" if magnitude is not None else "", 1.0: ">"}[float(np.sign(colour.value - x))]
+        axes.quiver(x, y, 0, -2.4, color=_OBJECT, **_ARROWS)
+    if colour is None:
+        axes.axhline(y, color=_OBJECT, linestyle=":", linewidth=1.5)
+    elif magnitude is not None:
+        axes.errorbar(x, y, magnitude.error, colour.error, fmt="none", color=_OBJECT, capsize=2, zorder=4)
+    at = "" if magnitude is None or colour is None else "o"
+    across = {-1.0: "<", 0.0: at, 1.0: ">"}[float(np.sign(colour.value - x)) if colour else 0.0]
     marker = {-1.0: "^", 0.0: across, 1.0: "v"}[float(np.sign(height.value - y))]
-    axes.plot(x, y, marker, color=_OBJECT, markersize=7 if marker == "o" else 12, clip_on=False)
+    axes.plot(x, y, marker, color=_OBJECT, markersize=7 if marker == "o" else 12, clip_on=False, zorder=5)
 
 
 def _finder(axes: Axes, facts: SkyFacts) -> None:
@@ -239,7 +263,7 @@ def _finder(axes: Axes, facts: SkyFacts) -> None:
     places = _places(facts.gaia, facts.source)
     colours = [_OBJECT if source is facts.source else _OTHERS for source in sources]
     motions = np.array([[s.values.get(name, 0.0) * _YEARS / 1000 for name in ("pm_ra", "pm_dec")] for s in sources])
-    axes.quiver(*places.T, *motions.T, color=colours, angles="xy", scale_units="xy", scale=1, width=0.006, minlength=0)
+    axes.quiver(*places.T, *motions.T, color=colours, **_ARROWS)
     sizes = [(4 + 1.6 * min(max(21 - s.values.get("G", 21.0), 0.0), 12.0)) ** 2 for s in sources]
     axes.scatter(places[:, 0], places[:, 1], sizes, colours, edgecolors="white", zorder=3)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from agent.language import tr
 
-VERSION = 3
+VERSION = 4
 """Of the list and its measurements: files of another version are measured again."""
 
 

@@ -136,7 +136,7 @@ def _calls(trajectory: Trajectory) -> Iterator[str]:
         yield "zoom: failed"
     if failed > 1:
         yield "zoom: failed often"
-    zooms = tuple(zoom for zoom in zooms if not zoom.shows_sky)
+    zooms = tuple(zoom for zoom in zooms if zoom.shows_spectrum)
     if any(not zoom.label.strip() for zoom in zooms):
         yield "zoom: no label"
     windows = [zoom.window for zoom in zooms]
