@@ -34,7 +34,7 @@ class EngineOptions:
         "where to run: local, on this machine, or ray, with Ray on this machine or a cluster", default="local"
     )
     address: str | None = option(ADDRESS, metavar="ADDRESS")
-    workers: int | None = option("with --engine ray: number of workers (default: one per core)", read=at_least_one)
+    workers: int | None = option("with --engine ray: workers (default: one per core)", read=at_least_one)
 
 
 @dataclass(kw_only=True)

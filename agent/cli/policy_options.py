@@ -127,7 +127,7 @@ class PolicyOptions(ServersFile):
     )
     trajectory: Path | None = option("replay: JSON file of the trace")
     measure: bool | None = option("also offer the tool that measures lines and bands")
-    sky: Path | None = option("also offer the tool that shows what catalogues measured, from this table of records")
+    sky: Path | None = option("also offer sky_context, with this table of records")
     examples: Path | None = option("show approved traces of an export first", metavar="PATH")
     examples_number: int | None = option(deferred("number (default {n})", n=EXAMPLES), read=at_least_one)
     examples_budget: int | None = option(

@@ -178,11 +178,12 @@ def _policy_for(choice: PolicyChoice) -> Callable[[int], Policy]:
 
 def _of_policy(cases: Iterator[Case], drafter: Drafter, task: Task | None, counts: Counter[str]) -> Iterator[Case]:
     """Yield the traces of the policy, and of the task: another policy would not continue them as they were begun."""
+    has_sky = drafter.settings.get("sky") is True
     for case in cases:
         made_by = case.trajectory.drafter
         if task is not None and case.trajectory.task != task.key:
             counts[deferred("of another task")] += 1
-        elif (made_by.kind, made_by.name) != (drafter.kind, drafter.name):
+        elif (made_by.kind, made_by.name, case.trajectory.sky) != (drafter.kind, drafter.name, has_sky):
             counts[deferred("of another policy")] += 1
         else:
             yield case

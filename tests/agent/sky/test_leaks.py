@@ -27,7 +27,7 @@ from agent.sky.matching import Target, record_of
 from agent.sky.records import Sky, Source
 from agent.tasks import load
 from tests.support.model_server import answer
-from tests.support.sky_records import DWARF, FAR, POSITION, Catalogues, Scripted, calling_sky, gaia, silent
+from tests.agent.sky.sky_records import DWARF, FAR, POSITION, Catalogues, Scripted, calling_sky, gaia, silent
 
 ITEM = simulate("cv", "LAMOST", 30, 3)
 TASK = load()["cv"]
