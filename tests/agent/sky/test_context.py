@@ -49,10 +49,10 @@ from reviewer.exchange.item import pictures as pictures_of_item
 from reviewer.pictures import revise
 from reviewer.similar.of_texts import facts_of_texts
 from reviewer.store import Draft
+from tests.agent.sky.sky_records import DWARF, FAR, Catalogues, Scripted, calling_sky, gaia
 from tests.support.cli import parsed
 from tests.support.drawn_traces import a_store, approve
 from tests.support.model_server import BadServer, answer, look
-from tests.agent.sky.sky_records import DWARF, FAR, Catalogues, Scripted, calling_sky, gaia
 from training.bench.run import added
 from training.data.export_folder import stated_in
 from training.data.pictures import DataError, Drawn
