@@ -77,7 +77,7 @@ class _Sample:
     detail: str
     line: bytes
     usage: Usage
-    pictures: Mapping[str, bytes]
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
