@@ -23,6 +23,7 @@ from agent.conversation import Stop
 from agent.json_lines import JournalError
 from agent.policies.baseline.rule import Baseline
 from agent.simulate import files
+from agent.sky.table import write_table
 from agent.spectrum import SpectrumError, read
 from agent.tasks import load
 from tests.support.bench import Broken, Wayward, question, some_questions, way_of
@@ -161,7 +162,8 @@ def test_examples_and_measuring_are_rows_of_their_own_and_examples_of_the_test_s
     with BadServer(talking((answer("NO"),)), models=["m"]) as server:
         how = ["--task", "cv", "--per-task", 4, "--policy", "openai", "--server", server.url, "--model", "m"]
         assert bench(sky, *how) == 0
-        more = [*how, "--examples", examples, "--examples-number", 2, "--measure"]
+        write_table(here / "sky.parquet", [])
+        more = [*how, "--examples", examples, "--examples-number", 2, "--measure", "--sky", here / "sky.parquet"]
         assert bench(sky, *more, "--out", "more") == 0
         assert "measure was not given, is True" in refused(capsys, bench(sky, *more))
         assert "needs the tool, which --no-tool takes away" in refused(capsys, bench(sky, *more, "--no-tool"))
@@ -169,7 +171,7 @@ def test_examples_and_measuring_are_rows_of_their_own_and_examples_of_the_test_s
         own_lines(examples, *pair, (a_trace(shared), shared))
         told = refused(capsys, bench(sky, *more, "--out", "leak", "--data", sky))
         assert "are of the same object as an example" in told
-    assert json.loads(Path("more/scores.json").read_text())["name"] == "m (with 2 examples, with measure)"
+    assert json.loads(Path("more/scores.json").read_text())["name"] == "m (with 2 examples, with measure, with sky)"
     assert app.main(["bench", "table", "more", "run", "--json"]) == 0
     assert scores()["name"] == "m"
 
