@@ -36,7 +36,7 @@ MISSING = -9999.0
 NEIGHBOURS = 3
 TEXT = """\
 Star catalogues at the position of the object. Errors are 1 sigma; -9999: not given, or not computable.
-Match: nearest source at {separation:2} arcsec after proper motion; sources within 10 arcsec: {sources:0}.
+Match: a source at {separation:2} arcsec after proper motion; sources within 10 arcsec: {sources:0}.
 Fibre: diameter {fibre:1} arcsec; light of other sources in it, over the object's own: {blend:3} (a blend from 0.1 on).
 Three nearest other sources, arcsec and G: {apart1:1}, {g1:2}; {apart2:1}, {g2:2}; {apart3:1}, {g3:2}.
 Magnitudes (Vega): G {G:2} +- {G_error:3}; BP-RP {bp_rp:2} +- {bp_rp_error:2}; J-Ks {j_k:2} +- {j_k_error:2}; \
@@ -88,18 +88,20 @@ def text_of(facts: SkyFacts) -> str:
 
 
 def for_agent(sky: Sky) -> Sky:
-    """Return the records with what a policy may see: no names, light curves, identifiers and other quantities."""
+    """Return the records with what a policy may see: no names, light curves and other quantities; a source has its
+    place among the others as identifier.
+    """
     maps = bundled()
-
-    def visible(source: Source, catalogue: str) -> Source:
-        values = maps[catalogue].for_agent(source.values)
-        return Source("", source.ra, source.dec, source.separation, values)
-
-    return Sky.of(
-        replace(record, sources=tuple(visible(source, record.catalogue) for source in record.sources))
-        for record in sky
-        if record.catalogue in maps and any(column.agent for column in maps[record.catalogue].columns.values())
-    )
+    records = []
+    for record in sky:
+        catalogue = maps.get(record.catalogue)
+        if catalogue is not None and any(column.agent for column in catalogue.columns.values()):
+            sources = (
+                Source(str(number), source.ra, source.dec, source.separation, catalogue.for_agent(source.values))
+                for number, source in enumerate(record.sources)
+            )
+            records.append(replace(record, sources=tuple(sources)))
+    return Sky.of(records)
 
 
 def settings(source: object, prompt: str = "") -> dict[str, Any]:
@@ -181,7 +183,7 @@ def _picture(facts: SkyFacts) -> Image.Image:
         _plane(figure.add_axes((0.065, 0.11, 0.42, 0.82)), facts)
         _finder(figure.add_axes((0.57, 0.11, 0.41, 0.82)), facts)
         canvas.draw()
-        return Image.fromarray(np.array(canvas.buffer_rgba()), "RGBA")
+        return Image.fromarray(np.array(canvas.buffer_rgba()))
 
 
 def has_own_titles(picture: Image.Image) -> bool:

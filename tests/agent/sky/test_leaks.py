@@ -50,7 +50,7 @@ def test_of_every_column_of_every_map_only_whitelisted_quantities_reach_a_policy
     allowed = {name for name, column in catalogue.columns.items() if column.agent}
     assert (seen is None) == (not allowed)
     if seen is not None:
-        assert (seen.id, seen.texts, seen.curve) == ("", {}, None)
+        assert (seen.id, seen.texts, seen.curve) == ("0", {}, None)
         assert seen.values.keys() == allowed <= AGENT_QUANTITIES
     # A column that tells a class is not read at all.
     assert not {c.lower() for c in catalogue.class_bearing} & {c.lower() for c in catalogue.columns_read}
