@@ -217,7 +217,7 @@ def test_of_a_unit_that_is_delivered_twice_the_first_answers_count(tmp_path: Pat
 
     def delivered(answer: str, *reasons: on_ray.OutcomeReason) -> on_ray._Done:
         samples = [
-            on_ray._Sample(number, reason, "no answer", line(number, reason, answer), Usage())
+            on_ray._Sample(number, reason, "no answer", line(number, reason, answer), Usage(), {answer: b"PNG"})
             for number, reason in enumerate(reasons)
         ]
         return on_ray._Done("a.fits", "", tuple(samples), f'{{"answer": "{answer}"}}\n'.encode())
@@ -234,6 +234,7 @@ def test_of_a_unit_that_is_delivered_twice_the_first_answers_count(tmp_path: Pat
     assert [row["answer"] for row in rows(tmp_path / "one").values()] == ["first"]
     assert [path.read_text() for path in results.row_files()] == ['{"answer": "first"}\n']
     assert (run.summary.inspected, run.summary.spectra, run.summary.failed, results.failed) == (1, 1, 0, 0)
+    assert [path.name for path in (tmp_path / "one" / "traces" / "pictures").iterdir()] == ["first.png"]
 
     with Shards(tmp_path / "two", {}) as results:
         run = on_ray.RayRun(results, cast("on_ray.Work", None), Cluster(1, 1, 1), Stop(), lambda _: None)
