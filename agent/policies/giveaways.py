@@ -22,7 +22,10 @@ _GIVEAWAYS = re.compile(
     | \b already \s know
     | \b (?: I | we ) \s know \s the \s (?: answer | verdict | class | classification )
     | \b system \s (?: message | prompt | turn )
-    | \b catalog(?:ue)? \s (?: says | lists | gives | class | label | type )
+    | \b catalog(?:ue)? \s (?: class | label | type | (?: says | lists | gives )
+      # A number of sky_context is no class.
+      (?! \s (?: (?: an? | the | no | its ) \s )?
+          (?: parallax | M_G | absolute | magnitude | colou?r | BP | proper | reduced | RUWE | variability | -?\d ) ) )
     | \b (?: supposed | told | asked | instructed ) \s to \s (?: be | answer | conclude | say ) \b
     """,
     re.VERBOSE | re.IGNORECASE,

@@ -23,6 +23,7 @@ from agent.hints import hints, windows_after
 from agent.loop import run
 from agent.plot import pixels_sha256, png_bytes
 from agent.policies.examples import Examples
+from agent.policies.giveaways import mentions_label
 from agent.policies.local.model import Weights
 from agent.policies.native import Native
 from agent.policies.openai.endpoint import Endpoint
@@ -246,6 +247,17 @@ def test_a_reviewer_can_name_or_remove_a_call_but_not_make_up_its_answer(trace):
         with pytest.raises(TrajectoryError, match="cannot be added here"):
             revise(trace, [*steps[:at], steps[at] | change, *steps[at + 1 :]], gallery)
     assert revise(trace, [*steps[:at], *steps[at + 1 :]], gallery).zooms[1:] == trace.zooms[2:]
+
+
+def test_numbers_of_catalogues_are_no_giveaway_and_classes_are():
+    for text in (
+        "the catalogue gives M_G 5.1",
+        "The catalogue gives no parallax",
+        "the catalogue lists a proper motion",
+    ):
+        assert mentions_label(text) is None
+    for text in ("the catalogue gives a white dwarf", "the catalogue class G", "the catalogue says it is a CV"):
+        assert mentions_label(text)
 
 
 def test_a_trial_of_the_spectrum_keeps_the_records_of_the_object(trace):
