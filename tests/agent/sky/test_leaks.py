@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from astropy.table import Table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
@@ -24,7 +25,7 @@ from agent.simulate.sky import sky_of
 from agent.sky import context
 from agent.sky.facts import SKY_QUANTITIES
 from agent.sky.maps import AGENT_QUANTITIES, QUANTITIES, CatalogueMap, bundled
-from agent.sky.matching import Target, record_of
+from agent.sky.matching import Target, on_sky, record_of
 from agent.sky.records import Sky, Source
 from agent.tasks import load
 from tests.agent.sky.sky_records import DWARF, FAR, POSITION, Catalogues, Scripted, calling_sky, gaia, silent
@@ -93,6 +94,27 @@ def test_names_types_identifiers_and_light_curves_change_no_byte_of_what_a_polic
     told = str(native.messages(first)) + str(messages(first))
     for word in ("AM Her", "CV*", "M giant", ITEM.name, str(POSITION[0]), ITEM.catalogue_class or "cataclysmic"):
         assert word not in told.replace(TASK.prompt, "").replace(repr(TASK.prompt)[1:-1], "")
+
+
+def test_permuted_columns_that_tell_a_class_change_no_byte(tmp_path):
+    local = pytest.importorskip("agent.sky.local")
+    catalogue = bundled()["gaia_dr3"]
+    places = [on_sky(*POSITION, 0.3 * n, 0.2 * n) for n in range(4)]
+    columns = {"source_id": range(4), "ra": [ra for ra, _ in places], "dec": [dec for _, dec in places]}
+    columns |= {
+        column.column: [DWARF.get(name, 1.0), *[FAR.get(name, 1.0)] * 3] for name, column in catalogue.columns.items()
+    }
+    rng, seen = np.random.default_rng(2), set()
+    for number in range(3):
+        told = {name: rng.permutation(["CV", "M giant", "WD", "QSO"]) for name in catalogue.class_bearing}
+        path = tmp_path / f"{number}.csv"
+        Table(columns | told).write(path)
+        target = Target("", *POSITION, (2016.0, 2016.0))
+        ((sources,), _) = local.LocalFile(path).sources(catalogue, [target])
+        answer_of = context.call(Sky.of([record_of(catalogue, target, sources)]), ITEM, {})
+        seen.add((answer_of.ok, answer_of.text, answer_of.picture))
+    assert len(sources) == 4
+    assert [ok for ok, _, _ in seen] == [True]
 
 
 MAGNITUDE = st.floats(-2.0, 23.0)
