@@ -101,9 +101,9 @@ def test_permuted_columns_that_tell_a_class_change_no_byte(tmp_path):
     catalogue = bundled()["gaia_dr3"]
     places = [on_sky(*POSITION, 0.3 * n, 0.2 * n) for n in range(4)]
     columns = {"source_id": range(4), "ra": [ra for ra, _ in places], "dec": [dec for _, dec in places]}
-    columns |= {
-        column.column: [DWARF.get(name, 1.0), *[FAR.get(name, 1.0)] * 3] for name, column in catalogue.columns.items()
-    }
+    for name, column in catalogue.columns.items():
+        usual = catalogue.epoch if name == "epoch" else 1.0
+        columns[column.column] = [DWARF.get(name, usual), *[FAR.get(name, usual)] * 3]
     rng, seen = np.random.default_rng(2), set()
     for number in range(3):
         told = {name: rng.permutation(["CV", "M giant", "WD", "QSO"]) for name in catalogue.class_bearing}
