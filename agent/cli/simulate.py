@@ -56,7 +56,7 @@ class Options(JsonOutput):
     survey: str = option("LAMOST, SDSS, DESI; chosen at random for each spectrum", default="LAMOST", metavar="SURVEY")
     snr: Span = option("median S/N per pixel", default=(5.0, 40.0), metavar="LOW:HIGH", read=span)
     seed: int = option(SEED, default=0, read=not_negative)
-    sky: bool = option(
+    with_sky: bool = option(
         "also write sky.parquet: what catalogues would have at the position, as `spec-o3 sky fetch` does"
     )
     redshift: Span = option("redshift, known to the catalogue", default=(0.0, 0.0), metavar="LOW:HIGH", read=span)
@@ -75,7 +75,7 @@ def run(arguments: Options) -> int:
     try:
         if folder.exists() and any(folder.iterdir()):
             raise CannotRun(tr("{folder}: found files in it, expected a new or an empty folder", folder=folder))
-        for _ in progress(write(folder, orders, tasks, arguments.sky), len(orders), tr("simulating")):
+        for _ in progress(write(folder, orders, tasks, arguments.with_sky), len(orders), tr("simulating")):
             pass
     except OSError as error:
         raise CannotRun(f"{error.filename or folder}: {error.strerror}") from error
@@ -90,7 +90,7 @@ def run(arguments: Options) -> int:
             folder=folder,
             n=len(orders),
             per_kind=per_kind,
-            tables=", ".join([LABELS, SKY][: 1 + arguments.sky]),
+            tables=", ".join([LABELS, SKY][: 1 + arguments.with_sky]),
         ),
     )
     return DONE

@@ -120,7 +120,7 @@ def test_no_record_names_a_class():
 
 def test_the_command_and_the_demo_write_the_records_of_their_spectra(tmp_path: Path):
     folder = tmp_path / "sky"
-    assert app.main(["simulate", "--out", str(folder), "--kinds", "wd,gm", "--n", "2", "--sky", "--quiet"]) == 0
+    assert app.main(["simulate", "--out", str(folder), "--kinds", "wd,gm", "--n", "2", "--with-sky", "--quiet"]) == 0
     table = SkyTable(folder / "sky.parquet")
     for path in folder.glob("*.fits"):
         spectrum = read(path)
