@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,9 @@ from agent.spectrum import Spectrum
 from agent.tool import SKY_CONTEXT, SKY_SCHEMA, Observation, frame_of
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 MISSING = -9999.0
 NEIGHBOURS = 3
@@ -172,18 +174,39 @@ def _others(facts: SkyFacts) -> list[Source]:
 
 def _picture(facts: SkyFacts) -> Image.Image:
     """Draw the colour-magnitude plane and the finder; the axes are the same for every object."""
+    from agent.plot.reference import default_style
+
+    with default_style():  # by one thread at a time
+        canvas, (plane, finder), background = _background()
+        canvas.restore_region(background)
+        artists = [*_object(plane, facts), *_stars(finder, facts)]
+        for artist in artists:
+            artist.draw(canvas.get_renderer())
+        pixels = np.array(canvas.buffer_rgba())
+        for artist in artists:
+            artist.remove()
+    return Image.fromarray(pixels)
+
+
+@cache
+def _background() -> tuple[FigureCanvasAgg, tuple[Axes, Axes], Any]:
+    """Return both axes as they are without an object, and their pixels."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from agent.plot.reference import default_style
-
-    with default_style():
-        figure = Figure(figsize=(SIZE[0] / DPI, SIZE[1] / DPI), dpi=DPI, facecolor="white")
-        canvas = FigureCanvasAgg(figure)
-        _plane(figure.add_axes((0.065, 0.11, 0.42, 0.82)), facts)
-        _finder(figure.add_axes((0.57, 0.11, 0.41, 0.82)), facts)
-        canvas.draw()
-        return Image.fromarray(np.array(canvas.buffer_rgba()))
+    figure = Figure(figsize=(SIZE[0] / DPI, SIZE[1] / DPI), dpi=DPI, facecolor="white")
+    canvas = FigureCanvasAgg(figure)
+    plane, finder = figure.add_axes((0.065, 0.11, 0.42, 0.82)), figure.add_axes((0.57, 0.11, 0.41, 0.82))
+    plane.set(xlim=LIMITS[0], ylim=LIMITS[1], xlabel="BP-RP (mag)", ylabel="M_G (mag)")
+    plane.set_title("Colour-magnitude diagram, object in red", fontsize=10)
+    finder.set(xlim=(RADIUS, -RADIUS), ylim=(-RADIUS, RADIUS), xlabel="east (arcsec)", ylabel="north (arcsec)")
+    finder.set_aspect("equal")
+    finder.set_title(f"Stars around the fibre, motion in {_YEARS:.0f} years", fontsize=10)
+    for axes in (plane, finder):
+        axes.grid(color="#dddddd", linewidth=0.5)
+    _loci(plane)
+    canvas.draw()
+    return canvas, (plane, finder), canvas.copy_from_bbox(figure.bbox)
 
 
 def has_own_titles(picture: Image.Image) -> bool:
@@ -200,10 +223,7 @@ def _empty() -> Image.Image:
     return _picture(SkyFacts(None, None, None, None, {}, dict.fromkeys(SKY_QUANTITIES, unknown)))
 
 
-def _plane(axes: Axes, facts: SkyFacts) -> None:
-    axes.set(xlim=LIMITS[0], ylim=LIMITS[1], xlabel="BP-RP (mag)", ylabel="M_G (mag)")
-    axes.grid(color="#dddddd", linewidth=0.5)
-    axes.set_title("Colour-magnitude diagram, object in red", fontsize=10)
+def _loci(axes: Axes) -> None:
     for locus in loci():
         colours, magnitudes = np.array(locus.bp_rp), np.array(locus.absolute_magnitude)
         name = colours[2 * len(colours) // 3], magnitudes[2 * len(colours) // 3]
@@ -217,11 +237,10 @@ def _plane(axes: Axes, facts: SkyFacts) -> None:
     tip = 5.8 + REDDENING[0] * 3, -6 + REDDENING[1] * 3
     axes.annotate("", tip, (5.8, -6), arrowprops={"arrowstyle": "->", "color": _FAINT})
     axes.text(5.7, -5.6, "E(B-V) 0.3", ha="right", va="center", fontsize=8, color=_FAINT)
-    _object(axes, facts)
 
 
-def _object(axes: Axes, facts: SkyFacts) -> None:
-    """Draw where the object is; a dotted line where only one of the two numbers is known, an arrow for a limit, and a
+def _object(axes: Axes, facts: SkyFacts) -> Iterator[Artist]:
+    """Yield where the object is; a dotted line where only one of the two numbers is known, an arrow for a limit, and a
     triangle at the edge for what is beyond it.
     """
     colour, magnitude, limit = (
@@ -231,7 +250,7 @@ def _object(axes: Axes, facts: SkyFacts) -> None:
     height = magnitude or limit
     if height is None:
         if colour is not None:
-            axes.axvline(colour.value, color=_OBJECT, linestyle=":", linewidth=1.5)
+            yield axes.axvline(colour.value, color=_OBJECT, linestyle=":", linewidth=1.5)
         return
     x, y = (
         min(max(value, min(ends)), max(ends))
@@ -239,35 +258,35 @@ def _object(axes: Axes, facts: SkyFacts) -> None:
     )
     if magnitude is None:
         # As luminous as this, or more.
-        axes.plot([x - 0.25, x + 0.25], [y, y], color=_OBJECT, linewidth=2)
-        axes.quiver(x, y, 0, -2.4, color=_OBJECT, **_ARROWS)
+        yield from axes.plot([x - 0.25, x + 0.25], [y, y], color=_OBJECT, linewidth=2)
+        yield axes.quiver(x, y, 0, -2.4, color=_OBJECT, **_ARROWS)
     if colour is None:
-        axes.axhline(y, color=_OBJECT, linestyle=":", linewidth=1.5)
+        yield axes.axhline(y, color=_OBJECT, linestyle=":", linewidth=1.5)
     elif magnitude is not None:
-        axes.errorbar(x, y, magnitude.error, colour.error, fmt="none", color=_OBJECT, capsize=2, zorder=4)
+        yield from axes.errorbar(
+            x, y, magnitude.error, colour.error, fmt="none", color=_OBJECT, capsize=2
+        ).get_children()
     at = "" if magnitude is None or colour is None else "o"
     across = {-1.0: "<", 0.0: at, 1.0: ">"}[float(np.sign(colour.value - x)) if colour else 0.0]
     marker = {-1.0: "^", 0.0: across, 1.0: "v"}[float(np.sign(height.value - y))]
-    axes.plot(x, y, marker, color=_OBJECT, markersize=7 if marker == "o" else 12, clip_on=False, zorder=5)
+    yield from axes.plot(x, y, marker, color=_OBJECT, markersize=7 if marker == "o" else 12, clip_on=False)
 
 
-def _finder(axes: Axes, facts: SkyFacts) -> None:
+def _stars(axes: Axes, facts: SkyFacts) -> Iterator[Artist]:
+    """Yield the fibre, and the sources with their motion."""
     from matplotlib.patches import Circle
 
-    axes.set(xlim=(RADIUS, -RADIUS), ylim=(-RADIUS, RADIUS), xlabel="east (arcsec)", ylabel="north (arcsec)")
-    axes.set_aspect("equal")
-    axes.grid(color="#dddddd", linewidth=0.5)
-    axes.set_title(f"Stars around the fibre, motion in {_YEARS:.0f} years", fontsize=10)
     if facts.fibre is not None:
-        axes.add_patch(Circle((0, 0), facts.fibre / 2, fill=False, color="#1f5fa8", linewidth=1.5))
+        circle = Circle((0, 0), facts.fibre / 2, fill=False, color="#1f5fa8", linewidth=1.5)
+        yield axes.add_patch(circle)
     if facts.gaia is None or not (sources := facts.gaia.sources):
         return
     places = _places(facts.gaia, facts.source)
     colours = [_OBJECT if source is facts.source else _OTHERS for source in sources]
     motions = np.array([[s.values.get(name, 0.0) * _YEARS / 1000 for name in ("pm_ra", "pm_dec")] for s in sources])
-    axes.quiver(*places.T, *motions.T, color=colours, **_ARROWS)
+    yield axes.quiver(*places.T, *motions.T, color=colours, **_ARROWS)
     sizes = [(4 + 1.6 * min(max(21 - s.values.get("G", 21.0), 0.0), 12.0)) ** 2 for s in sources]
-    axes.scatter(places[:, 0], places[:, 1], sizes, colours, edgecolors="white", zorder=3)
+    yield axes.scatter(places[:, 0], places[:, 1], sizes, colours, edgecolors="white")
 
 
 def _places(record: SkyRecord, source: Source | None) -> NDArray[np.float64]:

@@ -102,6 +102,8 @@ def test_each_case_of_the_plane_is_a_picture_of_its_own():
     seen = [context.call(Sky.of([gaia((0.3, 0.2, case))]), ITEM, {}) for case in cases]
     assert len({s.picture for s in seen}) == len(seen)
     assert all(context.has_own_titles(s.image) for s in seen)
+    # Nothing of one object is left in the picture of the next.
+    assert context.call(Sky.of([gaia((0.3, 0.2, cases[0]))]), ITEM, {}).picture == seen[0].picture
 
 
 def test_a_trace_is_whole_everywhere(trace):
