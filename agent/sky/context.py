@@ -22,7 +22,7 @@ from PIL import Image
 from agent.measure.values import Measured, Undefined
 from agent.plot import DPI
 from agent.sky.facts import GAIA, SKY_QUANTITIES, SkyFacts, facts_of
-from agent.sky.maps import bundled
+from agent.sky.maps import CatalogueMap, bundled
 from agent.sky.matching import Target, offsets
 from agent.sky.plane import REDDENING, loci
 from agent.sky.records import RADIUS, Sky, SkyRecord, Source
@@ -93,11 +93,9 @@ def for_agent(sky: Sky) -> Sky:
     """Return the records with what a policy may see: no names, light curves and other quantities; a source has its
     place among the others as identifier.
     """
-    maps = bundled()
-    records = []
+    records, maps = [], _served()
     for record in sky:
-        catalogue = maps.get(record.catalogue)
-        if catalogue is not None and any(column.agent for column in catalogue.columns.values()):
+        if (catalogue := maps.get(record.catalogue)) is not None:
             sources = (
                 Source(str(number), source.ra, source.dec, source.separation, catalogue.for_agent(source.values))
                 for number, source in enumerate(record.sources)
@@ -106,14 +104,18 @@ def for_agent(sky: Sky) -> Sky:
     return Sky.of(records)
 
 
+def _served() -> dict[str, CatalogueMap]:
+    """Return the maps with a quantity that a policy may see, by key."""
+    return {key: each for key, each in bundled().items() if any(column.agent for column in each.columns.values())}
+
+
 def settings(source: object, prompt: str = "") -> dict[str, Any]:
     """Return what a trace records of a policy that is offered the tool: the catalogues, and a hash of its words.
 
     :param source: of the records; ``catalogues`` names those of a table
     :param prompt: what else its model is told of the tool
     """
-    known = bundled()
-    served = [key for key in getattr(source, "catalogues", ()) if key in known and known[key].role != "names"]
+    served = [key for key in getattr(source, "catalogues", ()) if key in _served()]
     words = f"{json.dumps(SKY_SCHEMA)}\n{TEXT}\n{prompt}"
     digest = hashlib.sha256(words.encode()).hexdigest()
     return {"sky": True, "sky_catalogues": " + ".join(served), "sky_sha256": digest}

@@ -24,6 +24,7 @@ from agent.simulate import CLASSES, KINDS, simulate
 from agent.simulate.sky import sky_of
 from agent.sky import context
 from agent.sky.facts import SKY_QUANTITIES
+from agent.sky.local import LocalFile
 from agent.sky.maps import AGENT_QUANTITIES, QUANTITIES, CatalogueMap, bundled
 from agent.sky.matching import Target, on_sky, record_of
 from agent.sky.records import Sky, Source
@@ -97,7 +98,6 @@ def test_names_types_identifiers_and_light_curves_change_no_byte_of_what_a_polic
 
 
 def test_permuted_columns_that_tell_a_class_change_no_byte(tmp_path):
-    local = pytest.importorskip("agent.sky.local")
     catalogue = bundled()["gaia_dr3"]
     places = [on_sky(*POSITION, 0.3 * n, 0.2 * n) for n in range(4)]
     columns = {"source_id": range(4), "ra": [ra for ra, _ in places], "dec": [dec for _, dec in places]}
@@ -110,7 +110,7 @@ def test_permuted_columns_that_tell_a_class_change_no_byte(tmp_path):
         path = tmp_path / f"{number}.csv"
         Table(columns | told).write(path)
         target = Target("", *POSITION, (2016.0, 2016.0))
-        ((sources,), _) = local.LocalFile(path).sources(catalogue, [target])
+        ((sources,), _) = LocalFile(path).sources(catalogue, [target])
         answer_of = context.call(Sky.of([record_of(catalogue, target, sources)]), ITEM, {})
         seen.add((answer_of.ok, answer_of.text, answer_of.picture))
     assert len(sources) == 4
