@@ -38,8 +38,12 @@ AB_MINUS_VEGA: Mapping[str, float] = {
 """Magnitude of an object in AB minus that in the system of its catalogue; 0 for the others, which are AB."""
 AB_ZERO = 3631e-23 * 2.99792458e18 * 1e17
 """F_λ λ² of AB magnitude 0 (Oke & Gunn 1983 ApJ 266, 713), in 1e-17 erg/s/cm²/Å times Å²."""
-COVERED = 0.97
-"""Least share of a band's response within the spectrum."""
+COVERED = 0.9
+"""Least share of a band's response within the spectrum: LAMOST has 96 % of G and 91 % of RP."""
+BEYOND = 0.5
+"""1σ of the flux beyond the ends of the spectrum, as a share of the mean in the band, as which it is counted. Of
+simulated spectra of 16 kinds cut to LAMOST's range, 65 % are within the error that follows (rms 0.03 mag in G, 0.05 in
+RP); carbon and S stars are up to 0.17 mag off in RP."""
 MISSING = 0.1
 """Largest share of a band's response on pixels that have no data or are flagged."""
 _UNIT = "1e-17 erg/s/cm2/Angstrom"
@@ -100,8 +104,9 @@ def synthetic(
 ) -> dict[str, Measured | Undefined]:
     """Return the magnitudes of a spectrum as it was observed, each in the system of its catalogue.
 
-    Errors are those of the pixels, taken as independent; that of the flux calibration is not part of them. See
-    ``is_absolute``. Pixels without data or with a flag are bridged by straight lines.
+    Errors are those of the pixels, taken as independent, and of what the spectrum does not cover of a band; that of the
+    flux calibration is not part of them. See ``is_absolute``. Pixels without data or with a flag are bridged by
+    straight lines.
     """
     wavelength, why_not = _observed(spectrum)
     factor = _factor(spectrum.flux_unit)
@@ -151,7 +156,8 @@ def _magnitude(
     error = math.sqrt((weights**2 / spectrum.ivar[inside][usable]).sum()) * factor
     if flux <= 0:
         return Undefined(deferred("the mean flux in the band is not above zero"))
-    return measured(-2.5 * math.log10(flux) - shape.offset, 2.5 / math.log(10) * error / flux, "mag")
+    relative = math.hypot(error / flux, BEYOND * (1 - covered))
+    return measured(-2.5 * math.log10(flux) - shape.offset, 2.5 / math.log(10) * relative, "mag")
 
 
 def _weights(shape: Band, pixels: FloatArray) -> FloatArray:

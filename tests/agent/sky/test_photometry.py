@@ -8,7 +8,7 @@ import pytest
 from agent.lines import vacuum_to_air
 from agent.measure import Measured, Undefined
 from agent.sky.maps import MAGNITUDES
-from agent.sky.photometry import AB_MINUS_VEGA, AB_ZERO, flux_of, is_absolute, pivot, synthetic
+from agent.sky.photometry import AB_MINUS_VEGA, AB_ZERO, BEYOND, flux_of, is_absolute, pivot, synthetic
 from agent.sky.plane import line, loci, magnitude_on, main_sequence
 from agent.spectrum import Spectrum, read
 
@@ -68,7 +68,7 @@ def test_medium_frame_and_unit_are_those_of_the_spectrum():
 def test_a_magnitude_without_enough_of_its_band_is_undefined_with_the_reason():
     optical = source(np.arange(3800.0, 9200.0, 1.0))
     magnitudes = synthetic(optical)
-    assert {name for name, value in magnitudes.items() if isinstance(value, Measured)} == {"g", "r", "i"}
+    assert {name for name, value in magnitudes.items() if isinstance(value, Measured)} == {"G", "BP", "RP", "g", "r", "i"}
     assert "covers 0%" in magnitudes["J"].reason
     masked = Spectrum(
         optical.wavelength,
@@ -125,3 +125,12 @@ def test_hubble_standards_have_their_published_magnitudes(shared):
     # 60,920 K, 20,540 K (Bohlin et al. 2020 AJ 160, 21) and, of helium, 13,575 K (Bohlin & Koester 2008 AJ 135, 1092).
     for star, colour in ((hot, -0.53), (warm, -0.29), (helium, -0.11)):
         assert star["BP"].value - star["RP"].value == pytest.approx(colour, abs=0.02)
+
+
+def test_a_band_that_the_spectrum_nearly_covers_has_a_magnitude_with_a_larger_error():
+    whole, lamost = source(np.arange(3200.0, 10600.0, 2.0)), source(np.arange(3700.0, 9100.0, 2.0))
+    for name, missing in (("G", 0.04), ("RP", 0.09)):
+        magnitude, shorter = synthetic(whole, [name])[name], synthetic(lamost, [name])[name]
+        assert shorter.value == pytest.approx(magnitude.value, abs=2e-3)
+        assert shorter.error == pytest.approx(BEYOND * missing * 1.086, rel=0.2)
+        assert magnitude.error < 0.002
