@@ -17,7 +17,7 @@ from agent.language import deferred, tr
 from agent.spectrum import Spectrum, account
 from agent.text import whole_number
 from reviewer.rules.people import Person
-from reviewer.rules.workflow import round_of
+from reviewer.rules.workflow import CLOSED, round_of
 from reviewer.store import NotAllowed, NotFound, QueueFilter, QueueRow, Store
 from reviewer.web.context import ContextDep, PersonDep
 from reviewer.web.models.queue import Drafter
@@ -30,6 +30,8 @@ RULE = "verdict_first"
 HIDDEN = deferred("Hidden until you have given your verdict.")
 FIRST = deferred("Give your own verdict first: in this batch you judge before you see the answer.")
 
+DECIDED = tuple(state for state in CLOSED if state != "withdrawn")
+"""States in which the item has its final answer."""
 _SIMULATED = "simulated "
 _ALIAS = re.compile(r"item-([1-9][0-9]{0,17})")
 _NEUTRAL_META = ("medium_assumed", "arms_missing", *account.COUNTS)
@@ -97,6 +99,15 @@ class VerdictFirst:
         if not self.batches or not revealing:
             return query
         return replace(query, without_batches=tuple(sorted(self.batches)))
+
+
+def shows_names(store: Store, person: Person, rows: Iterable[QueueRow]) -> bool:
+    """Return whether a person may see names and types of the object of these items of one spectrum: after their own
+    verdict on one of them, or once one is decided."""
+    return any(
+        row.state in DECIDED or any(each.person == person.initials for each in store.marks.verdicts(row.item_id))
+        for row in rows
+    )
 
 
 def neutral_name(item_id: int) -> str:
