@@ -1,4 +1,4 @@
-"""The sky panel: what the stored records of catalogues say of the object of a spectrum. No catalogue is queried here."""
+"""The sky panel: what the stored records of catalogues say of the object of a spectrum. Nothing is queried here."""
 
 from __future__ import annotations
 
@@ -294,7 +294,10 @@ def _finder(spectrum: Spectrum, facts: SkyFacts) -> answers.Finder | None:
     catalogue = bundled()[record.catalogue]
     mjd = observed_at(spectrum.ids, spectrum.meta)
     observed = record.epochs[1] if mjd is None else julian_year(mjd)
-    motions = np.array([(s.values.get("pm_ra", 0.0), s.values.get("pm_dec", 0.0)) for s in record.sources]) / 1000
+    motions = (
+        np.array([(s.values.get("pm_ra", 0.0), s.values.get("pm_dec", 0.0)) for s in record.sources]).reshape(-1, 2)
+        / 1000
+    )
     years = observed - np.array([s.values.get("epoch", catalogue.epoch) for s in record.sources])
     place = _offsets(record) + motions * years[:, None]
     light = _light(record, facts.fibre)
