@@ -35,25 +35,21 @@ def run_import(arguments: ImportOptions) -> int:
     _check(table)
     with opened(database_of(arguments), must_exist=True) as store, ProgressBar(len(table), tr("records")) as bar:
         done = store.sky.add(table.rows(), arguments.file.name, bar.at)
-    added = sum(done.added.values())
-    lines = [trn("{n} record added", "{n} records added", added)]
-    lines += [
-        tr("{catalogue}: {status}: {n}", catalogue=catalogue, status=tr(status), n=n)
-        for (catalogue, status), n in sorted(done.added.items())
-    ]
-    if done.known:
-        lines.append(trn("{n} was in the database already", "{n} were in the database already", done.known))
-    if done.without_spectrum:
-        number = len(done.without_spectrum)
-        lines.append(
-            trn("left out: {n} spectrum not in the database", "left out: {n} spectra not in the database", number)
-        )
-        lines += done.without_spectrum[:SHOWN]
-        lines += [tr("and {n} more", n=number - SHOWN)] if number > SHOWN else []
     records: dict[str, dict[str, int]] = {}
     for (catalogue, status), n in sorted(done.added.items()):
         records.setdefault(catalogue, {})[status] = n
-    result = {"added": added, "records": records, "known": done.known, "without_spectrum": [*done.without_spectrum]}
+    added, others = sum(done.added.values()), done.without_spectrum
+    failed = sum(n for (_, status), n in done.added.items() if status == "failed")
+    lines = [
+        trn("{n} record added", "{n} records added", added),
+        *(f"{catalogue}: {sum(of.values())}" for catalogue, of in records.items()),
+        trn("{n} of them says that its catalogue failed", "{n} of them say that their catalogues failed", failed),
+        trn("{n} was in the database already", "{n} were in the database already", done.known),
+        trn("left out: {n} spectrum not in the database", "left out: {n} spectra not in the database", len(others)),
+        *others[:SHOWN],
+        *([tr("and {n} more", n=len(others) - SHOWN)] if len(others) > SHOWN else ()),
+    ]
+    result = {"added": added, "records": records, "known": done.known, "without_spectrum": [*others]}
     print_result(arguments, result, "\n".join(lines))
     return DONE
 
@@ -64,7 +60,7 @@ def _check(table: SkyTable) -> None:
 
     with ProgressBar(len(table), tr("checking")) as bar:
         for number, (sha256, _) in enumerate(table.rows(), start=1):
-            if not _SHA256.fullmatch(sha256):
+            if not _SHA256.fullmatch(f"{sha256}"):
                 raise SkyError(
                     tr(
                         "{path}, row {number}: spectrum: found {found!r:.80}, expected a SHA-256 of 64 hexadecimal "

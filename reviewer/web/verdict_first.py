@@ -33,6 +33,7 @@ FIRST = deferred("Give your own verdict first: in this batch you judge before yo
 DECIDED = tuple(state for state in CLOSED if state != "withdrawn")
 """States in which the item has its final answer."""
 _SIMULATED = "simulated "
+_SKY_TOOL = "sky_context"
 _ALIAS = re.compile(r"item-([1-9][0-9]{0,17})")
 _NEUTRAL_META = ("medium_assumed", "arms_missing", *account.COUNTS)
 """Names of columns and HDUs may tell the class, so of how the file was read only these."""
@@ -177,7 +178,8 @@ def neutral_row(row: Row) -> Row:
 
 
 def neutral_trajectory(body: Mapping[str, Any], item_id: int) -> dict[str, Any]:
-    """Return a trajectory with its tool calls only, without their labels."""
+    """Return a trajectory with its tool calls only, without their labels; none of ``sky_context``, whose picture shows
+    more than the spectrum."""
     sha256 = body["spectrum"]["sha256"]
     return {
         **{key: body[key] for key in _SENT_OF_TRAJECTORY if key in body},
@@ -186,7 +188,9 @@ def neutral_trajectory(body: Mapping[str, Any], item_id: int) -> dict[str, Any]:
         "label": None,
         "simulated": False,
         "faults": [],
-        "steps": [_neutral_zoom(step) for step in body["steps"] if step["kind"] == "zoom"],
+        "steps": [
+            _neutral_zoom(step) for step in body["steps"] if step["kind"] == "zoom" and step.get("tool") != _SKY_TOOL
+        ],
     }
 
 

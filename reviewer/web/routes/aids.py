@@ -395,7 +395,7 @@ def sky(
     only after your own verdict."""
     response.headers.update(NOT_STORED)
     if item_of_alias(sha256) is not None:
-        return empty_panel(tr(HIDDEN))
+        return empty_panel(HIDDEN)
     hashes = [*visible.spectra(same_file(spectrum)).values()]
     rows = context.store.queue.rows_of_spectrum(*hashes)
     return panel_of(context, spectrum, hashes, shows_names(context.store, person, rows))
