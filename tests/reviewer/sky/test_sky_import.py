@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ import pytest
 import app
 from agent.sky import table as sky_table
 from agent.sky.table import write_table
+from reviewer.drafting import demo_trust
+from reviewer.drafting.demo import demo_sky
 from reviewer.store import Store
 from tests.support.sky_records import STAR, failed, gaia, named, source, starry
 
@@ -175,3 +178,13 @@ def test_a_table_of_several_groups_is_checked_to_its_end(run, database, table, m
     write_table(table, rows)
     assert pq.ParquetFile(table).num_row_groups == 3
     assert json.loads(run(table, "--json")[1])["added"] == 8
+
+
+def test_the_demo_has_records_of_its_spectra(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo_trust, "demo_sky", lambda: islice(demo_sky(), 3))
+    with Store.open(database) as store:
+        demo_trust.load_demo(store)
+        known = [store.sky.of(store.items.get(item).row.spectrum_sha256 or "") for item in (1, 2, 3)]
+        assert all(record.simulated for sky in known for record in sky)
+        assert any(known)
+        assert [entry.subject for entry in store.log.entries(what="sky records added")] == ["demo"]
