@@ -54,16 +54,17 @@ class SkyRecords:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def texts(self, *spectra: str) -> dict[str, str]:
-        """Return the JSON of the present records of spectra of one object by their hashes, one per catalogue."""
+    def any(self) -> bool:
+        """Return whether there is any record."""
         with self._database.read() as db:
-            return dict(db.execute(_PRESENT, (json.dumps(spectra),)).fetchall())
+            return db.execute("SELECT 1 FROM sky_records LIMIT 1").fetchone() is not None
 
     def of(self, *spectra: str) -> Sky:
-        """Return the present records of a spectrum; none if there are none. Of several spectra: of one object."""
-        texts = self.texts(*spectra)
+        """Return the present records of a spectrum, or of several of one object, one per catalogue; maybe none."""
+        with self._database.read() as db:
+            rows = db.execute(_PRESENT, (json.dumps(spectra),)).fetchall()
         with self._database.decoding():
-            return sky_of_texts(texts)
+            return Sky.of(record_from(body, tr("record {sha256:.12}…", sha256=sha256)) for sha256, body in rows)
 
     def add(
         self,
@@ -110,11 +111,6 @@ class SkyRecords:
             details = {"count": added.total(), "records": counts}
             self._database.log(db, None, "sky records added", source, details, facts)
         return added
-
-
-def sky_of_texts(texts: Mapping[str, str]) -> Sky:
-    """Return the records of texts by their hashes. :raises SkyError: a text is no record"""
-    return Sky.of(record_from(text, tr("record {sha256:.12}…", sha256=sha256)) for sha256, text in texts.items())
 
 
 def _last(db: Transaction) -> int:

@@ -23,7 +23,6 @@ from agent.spectrum import Spectrum
 from agent.spectrum.objects import observed_at
 from agent.spectrum.record import medium_may_be_set
 from agent.spectrum.table import flux_unit
-from reviewer.store.sky import sky_of_texts
 from reviewer.web.context import Context
 from reviewer.web.models import sky as answers
 from reviewer.web.payload import digits
@@ -60,6 +59,12 @@ def same_file(spectrum: Spectrum) -> tuple[str, ...]:
     return tuple(replace(spectrum, medium=medium).sha256 for medium in media)
 
 
+def prepare() -> None:
+    """Import what the panel needs, which takes a second and 90 MB."""
+    photometry.pivot("G")
+    light_in_fibre(np.zeros(1), None)
+
+
 def empty_panel(note: str, **more: Any) -> answers.SkyPanel:
     """Return a panel that says nothing but why."""
     empty: dict[str, Any] = dict.fromkeys(("catalogues", "numbers", "loci", "bands", "curves", "names"), ())
@@ -73,16 +78,14 @@ def panel_of(context: Context, spectrum: Spectrum, hashes: Sequence[str], with_n
     :param hashes: under which the records of its object may be stored
     :param with_names: show catalogues of names, and those that this program does not know
     """
-    texts = context.store.sky.texts(*hashes)
-    with context.store.database.decoding():
-        sky = sky_of_texts(texts)
+    sky = context.store.sky.of(*hashes)
     if not sky:
         return empty_panel(_NOTHING)
     records = [record for record in sky if not _tells(record)]
     names = [record for record in sky if _tells(record)]
     if not records and not with_names:
         return empty_panel(_WAITING, names_hidden=True)
-    facts: SkyFacts = context.aids.get(("sky", spectrum.sha256, *texts), lambda: facts_of(sky, spectrum))
+    facts = facts_of(sky, spectrum)
     matches = matches_of(records, facts)
     bands, scale, sed_note = _bands(context, spectrum, matches)
     return empty_panel(
