@@ -15,6 +15,7 @@ from agent.language import deferred, joined, tr, trn
 from agent.lines import Medium
 from agent.measure.values import Measured, Undefined
 from agent.sky import photometry, plane
+from agent.sky.curves import Period, period_of
 from agent.sky.facts import UNITS, SkyFacts, SkyQuantity, facts_of
 from agent.sky.maps import MAGNITUDES, CatalogueMap, bundled
 from agent.sky.matching import NO_FIBRE, FloatArray, julian_year, light_in_fibre, match_radius, matched, offsets
@@ -23,6 +24,7 @@ from agent.spectrum import Spectrum
 from agent.spectrum.objects import observed_at
 from agent.spectrum.record import medium_may_be_set
 from agent.spectrum.table import flux_unit
+from reviewer.store import NotFound
 from reviewer.web.context import Context
 from reviewer.web.models import sky as answers
 from reviewer.web.payload import digits
@@ -175,6 +177,20 @@ def curves_of(matches: Sequence[_Match]) -> dict[str, tuple[LightCurve, str]]:
     each = [(title, curve, band) for title, curve in curves for band in dict.fromkeys(curve.band)]
     bands = [band for *_, band in each]
     return {band if bands.count(band) == 1 else f"{band} ({title})": (curve, band) for title, curve, band in each}
+
+
+def period_of_band(context: Context, spectrum: Spectrum, hashes: Sequence[str], band: str) -> answers.Period:
+    """Return the period of a light curve of the panel. :raises NotFound: it has none of that band"""
+    sky = context.store.sky.of(*hashes)
+    records = [record for record in sky if not _tells(record)]
+    known = curves_of(matches_of(records, facts_of(sky, spectrum)))
+    if band not in known:
+        raise NotFound(tr("There is no light curve of the band {band!r:.40}.", band=band))
+    curve, own = known[band]
+    period: Period | Undefined = context.aids.get(("period", str(hash(curve)), own), partial(period_of, curve, own))
+    if isinstance(period, Undefined):
+        return answers.Period(period=None, false_alarm=None, reason=period.reason)
+    return answers.Period(period=digits(period.days, 9), false_alarm=digits(period.false_alarm, 3), reason="")
 
 
 def _curve(name: str, curve: LightCurve, band: str) -> answers.Curve:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from agent.measure.values import Measured
 from agent.sky.facts import SKY_QUANTITIES
 from agent.sky.photometry import synthetic
+from agent.sky.records import LightCurve
+from reviewer.web.verdict_first import HIDDEN
+from tests.reviewer.web.conftest import client_of
 from tests.support.campaign import Desk
 from tests.support.sky_records import FAST, STAR, curve, failed, gaia, named, source, starry
 
@@ -179,6 +184,31 @@ def test_light_curves_are_of_the_object_by_band(add, panel) -> None:
     add(spectrum, gaia(spectrum, star, replace(source(3.0, 0.0, "other"), curve=curve("i"))))
     curves = panel(spectrum.sha256)["curves"]
     assert [(shown["band"], shown["mjd"]) for shown in curves] == [("g", [58000.0, 58002.0]), ("r", [58001.0])]
+
+
+def test_the_period_of_a_light_curve(add, store) -> None:
+    spectrum = starry()
+    n = np.arange(300)
+    mjd = 58000 + np.random.default_rng(1).uniform(0, 50, n.size)
+    own = 15 + 0.3 * np.sin(2 * np.pi * mjd / 0.32)
+    bands = tuple(np.where(n % 2, "g", "r").tolist())
+    curve_of_star = LightCurve(tuple(mjd.tolist()), tuple(own.tolist()), (0.01,) * n.size, bands)
+    add(spectrum, gaia(spectrum, replace(source(**STAR), curve=curve_of_star)))
+    client = client_of(store, "RE")
+
+    def period(name: str, band: str, status: int = 200) -> dict[str, Any]:
+        answer = client.get(f"/api/v1/spectrum/{name}/sky/period", params={"band": band})
+        assert answer.status_code == status
+        return answer.json()
+
+    found = period(spectrum.sha256, "g")
+    assert found["period"] == pytest.approx(0.32, rel=1e-3)
+    assert (found["false_alarm"] < 1e-6, found["reason"]) == (True, "")
+    assert period(spectrum.sha256, "z", 404)["kind"] == "not_found"
+    assert period("item-1", "g") == {"period": None, "false_alarm": None, "reason": HIDDEN}
+    few = starry(1)
+    add(few, gaia(few, replace(source(**STAR), curve=curve("g", "g"))))
+    assert period(few.sha256, "g")["reason"].startswith("2 points of band g")
 
 
 def test_a_spectrum_whose_medium_a_person_stated_keeps_its_records(add, panel, store) -> None:
