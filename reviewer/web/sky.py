@@ -125,8 +125,8 @@ def _tells(record: SkyRecord) -> bool:
 def matches_of(records: Sequence[SkyRecord], facts: SkyFacts) -> list[_Match]:
     """Return the sources that are the object, of known catalogues."""
     known = [(bundled()[record.catalogue], record) for record in records]
-    found = [(catalogue, matched(record, facts.fibre, catalogue.position_error)) for catalogue, record in known]
-    return [(catalogue, source) for catalogue, source in found if source is not None]
+    own = [(catalogue, matched(record, facts.fibre, catalogue.position_error)) for catalogue, record in known]
+    return [(catalogue, source) for catalogue, source in own if source is not None]
 
 
 def _title(record: SkyRecord) -> str:

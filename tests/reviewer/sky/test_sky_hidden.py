@@ -11,10 +11,10 @@ from fastapi.testclient import TestClient
 
 from reviewer import server
 from reviewer.store import Store
+from tests.reviewer.sky.objects import STAR, failed, gaia, named, source, starry
 from tests.reviewer.web.conftest import client_of
 from tests.support.blind_campaign import opened
 from tests.support.campaign import TO_VOTE, Desk
-from tests.support.sky_records import STAR, failed, gaia, named, source, starry
 
 HIDDEN = "Hidden until you have given your verdict."
 TYPE = "a cataclysmic binary"
@@ -109,7 +109,7 @@ def payloads(client: TestClient, query: dict[str, str], store: Store) -> dict[st
     work = [each.token for each in store.blind.scoring.assignments("RE")] if store.blind.sessions.all("CO") else []
     values = {"item_id": "1", "sha256": "item-1", "name": "ab" * 32, "token": work[0] if work else "none"}
     values |= dict.fromkeys(("number", "view_id", "trace", "run", "row", "session", "export_id", "key"), "1")
-    values |= {"template_id": "calspec-vega", "kind": "png", "webhook_id": "1"}
+    values |= {"template_id": "calspec-vega", "kind": "csv", "webhook_id": "1"}
     read: dict[str, tuple[int, bytes, str]] = {}
     described = client.get("/api/v1/openapi.json").json()["paths"]
     for path in sorted(path for path, methods in described.items() if "get" in methods):

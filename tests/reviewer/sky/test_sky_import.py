@@ -22,7 +22,7 @@ from agent.sky.table import write_table
 from reviewer.drafting import demo_trust
 from reviewer.drafting.demo import demo_sky
 from reviewer.store import Store
-from tests.support.sky_records import STAR, failed, gaia, named, source, starry
+from tests.reviewer.sky.objects import STAR, failed, gaia, named, source, starry
 
 Run = Callable[..., tuple[int, str, str]]
 

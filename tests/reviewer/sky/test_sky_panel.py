@@ -14,9 +14,9 @@ from agent.sky.facts import SKY_QUANTITIES
 from agent.sky.photometry import synthetic
 from agent.sky.records import LightCurve
 from reviewer.web.verdict_first import HIDDEN
+from tests.reviewer.sky.objects import FAST, STAR, curve, failed, gaia, named, source, starry
 from tests.reviewer.web.conftest import client_of
 from tests.support.campaign import Desk
-from tests.support.sky_records import FAST, STAR, curve, failed, gaia, named, source, starry
 
 
 def by_name(rows, key="name"):

@@ -14,8 +14,8 @@ from reviewer.backup.archive import write_archive
 from reviewer.backup.restore import restore
 from reviewer.store import Damaged, Store
 from reviewer.store import sky as store_sky
+from tests.reviewer.sky.objects import STAR, failed, gaia, named, source, starry
 from tests.support.kept_campaign import contents, unguarded
-from tests.support.sky_records import STAR, failed, gaia, named, source, starry
 
 
 @pytest.fixture
