@@ -18,7 +18,16 @@ from agent.sky import photometry, plane
 from agent.sky.curves import Period, period_of
 from agent.sky.facts import UNITS, SkyFacts, SkyQuantity, facts_of
 from agent.sky.maps import MAGNITUDES, CatalogueMap, bundled
-from agent.sky.matching import NO_FIBRE, FloatArray, julian_year, light_in_fibre, match_radius, matched, offsets
+from agent.sky.matching import (
+    NO_FIBRE,
+    Target,
+    julian_year,
+    light_in_fibre,
+    match_radius,
+    matched,
+    nearest_offsets,
+    offsets,
+)
 from agent.sky.records import LightCurve, SkyRecord, Source
 from agent.spectrum import Spectrum
 from agent.spectrum.objects import observed_at
@@ -288,8 +297,9 @@ def _finder(spectrum: Spectrum, facts: SkyFacts, record: SkyRecord) -> answers.F
     )
     place = offsets(record.ra, record.dec, ra, dec) + motion * years[:, None]
     own = [source is facts.source for source in sources]
-    if any(own):
-        place = place - _fibre_moved(place[own][0], motion[own][0], observed, record.epochs)
+    if facts.source is not None:
+        target = Target("", record.ra, record.dec, record.epochs)
+        place = place - place[own] + nearest_offsets(target, [facts.source], catalogue.epoch)
     # A source without a magnitude counts as the faintest.
     faintest = max((source.values["G"] for source in sources if "G" in source.values), default=0.0)
     light = 10 ** (-0.4 * np.array([source.values.get("G", faintest) for source in sources]))
@@ -309,14 +319,6 @@ def _finder(spectrum: Spectrum, facts: SkyFacts, record: SkyRecord) -> answers.F
         blend=None if facts.blend is None else digits(facts.blend.share, 3),
         text=" ".join(_sentences(record, facts, catalogue.title)),
     )
-
-
-def _fibre_moved(place: FloatArray, motion: FloatArray, observed: float, epochs: tuple[float, float]) -> FloatArray:
-    """Return how far (2,) the fibre has moved with the object, which was at ``place`` (2,) when it was observed."""
-    speed = float(motion @ motion)
-    since = float(place @ motion) / speed if speed > 0 else 0.0
-    moved: FloatArray = motion * (observed - np.clip(observed - since, *epochs))
-    return moved
 
 
 def _sentences(record: SkyRecord, facts: SkyFacts, title: str) -> Iterator[str]:

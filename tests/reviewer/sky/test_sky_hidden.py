@@ -39,7 +39,7 @@ def test_names_wait_for_ones_own_verdict(add, panel, store) -> None:
     assert simbad_link(store, item, "RE") == ""
     commit(store, item, "RE", "NO")
     after = panel(spectrum.sha256)
-    assert [(name["catalogue"], name["texts"]) for name in after["names"]] == [("simbad", {"otype": TYPE})]
+    assert [(name["catalogue"], name["texts"]) for name in after["names"]] == [("SIMBAD", {"otype": TYPE})]
     assert {answer["catalogue"]: answer["status"] for answer in after["catalogues"]} == {
         "gaia_dr3": "found",
         "simbad": "found",

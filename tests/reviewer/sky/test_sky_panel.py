@@ -97,6 +97,21 @@ def test_magnitudes_check_the_flux_calibration(add, panel) -> None:
     assert shown["sed_note"] == "Spectrum minus catalogues: median -0.30 mag over 3 bands."
 
 
+def test_bands_of_one_name_are_those_of_their_surveys(add, panel) -> None:
+    spectrum = starry()
+    surveys = {"sdss_dr16": "sdss2010", "ps1_dr1": "panstarrs"}
+    own = {key: synthetic(spectrum, ("g", "z"), survey=survey) for key, survey in surveys.items()}
+    records = [
+        replace(gaia(spectrum, source(**{name: value.value for name, value in own[key].items()})), catalogue=key)
+        for key in surveys
+    ]
+    add(spectrum, *records)
+    bands = panel(spectrum.sha256)["bands"]
+    assert [(band["name"], band["difference"]) for band in bands] == [("g", 0.0), ("z", 0.0)] * 2
+    wavelengths = {(band["name"], band["catalogue"][:2]): band["wavelength"] for band in bands}
+    assert wavelengths["g", "Pa"] - wavelengths["g", "SD"] > 50
+
+
 def test_another_unit_has_its_scale(add, panel) -> None:
     spectrum = starry()
     other = replace(spectrum, flux=spectrum.flux * 1e-17, ivar=spectrum.ivar * 1e34, flux_unit="erg/s/cm2/Angstrom")
