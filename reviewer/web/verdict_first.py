@@ -16,6 +16,7 @@ from fastapi import Depends, Request
 from agent.language import deferred, tr
 from agent.spectrum import Spectrum, account
 from agent.text import whole_number
+from agent.tool import SKY_CONTEXT
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import CLOSED, round_of
 from reviewer.store import NotAllowed, NotFound, QueueFilter, QueueRow, Store
@@ -33,7 +34,6 @@ FIRST = deferred("Give your own verdict first: in this batch you judge before yo
 DECIDED = tuple(state for state in CLOSED if state != "withdrawn")
 """States in which the item has its final answer."""
 _SIMULATED = "simulated "
-_SKY_TOOL = "sky_context"
 _ALIAS = re.compile(r"item-([1-9][0-9]{0,17})")
 _NEUTRAL_META = ("medium_assumed", "arms_missing", *account.COUNTS)
 """Names of columns and HDUs may tell the class, so of how the file was read only these."""
@@ -189,7 +189,7 @@ def neutral_trajectory(body: Mapping[str, Any], item_id: int) -> dict[str, Any]:
         "simulated": False,
         "faults": [],
         "steps": [
-            _neutral_zoom(step) for step in body["steps"] if step["kind"] == "zoom" and step.get("tool") != _SKY_TOOL
+            _neutral_zoom(step) for step in body["steps"] if step["kind"] == "zoom" and step.get("tool") != SKY_CONTEXT
         ],
     }
 

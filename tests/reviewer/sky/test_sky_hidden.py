@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 
 from reviewer import server
 from reviewer.store import Store
+from reviewer.web.verdict_first import neutral_trajectory
 from tests.reviewer.sky.objects import STAR, failed, gaia, named, source, starry
 from tests.reviewer.web.conftest import client_of
 from tests.support.blind_campaign import opened
@@ -139,6 +140,13 @@ def test_records_change_no_byte_of_what_a_hidden_item_sends(hidden, store: Store
         store.sky.add([(spectrum.sha256, record) for record in records])
     after = payloads(client, query, store)
     assert {path for path in before if before[path] != after[path]} == set()
+
+
+def test_a_step_of_the_sky_tool_is_not_among_the_windows_of_a_hidden_item() -> None:
+    zoom = {"id": "s1", "kind": "zoom", "arguments": {"wavelength_range": [6500, 6600]}, "picture": "a"}
+    sky = {"id": "s2", "kind": "zoom", "tool": "sky_context", "arguments": {}, "observation": "M_G 10", "picture": "b"}
+    sent = neutral_trajectory({"spectrum": {"sha256": "0" * 64}, "steps": [zoom, sky]}, 1)
+    assert [step["id"] for step in sent["steps"]] == ["s1"]
 
 
 def test_the_panel_of_a_hidden_spectrum_is_refused_under_its_hash(add, panel, store) -> None:
