@@ -32,7 +32,7 @@ from reviewer.similar.background import Similar
 from reviewer.similar.grouping import Grouping
 from reviewer.store import QueueFilter, Store
 from reviewer.store.sqlite.database import SUBMIT_SECONDS
-from reviewer.web import errors, openapi
+from reviewer.web import errors, openapi, sky
 from reviewer.web import live as live_desk
 from reviewer.web import log as log_lines
 from reviewer.web.access import Access
@@ -237,6 +237,8 @@ def serve(settings: ServerSettings) -> None:
                 flush=True,
             )
             log_lines.install()
+            if store.sky.any():
+                threading.Thread(target=sky.prepare, daemon=True).start()
             if settings.open_browser:
                 threading.Timer(1.0, webbrowser.open, [settings.url]).start()
             _run(app, settings)

@@ -7,7 +7,7 @@ records of a spectrum are read from one row group.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from agent.language import deferred, tr
 from agent.sky.maps import QUANTITIES
 from agent.sky.records import Sky, SkyError, SkyRecord, record_from, record_text
+from agent.text import one_line
 
 ROWS = 2_000
 """Per row group."""
@@ -78,7 +79,7 @@ class SkyTable:
         return Sky.of(record for _, record in self._between(start, end))
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return int(self._file.metadata.num_rows)
 
     def rows(self) -> Iterator[tuple[str, SkyRecord]]:
         """Yield every record with the SHA-256 of its spectrum. :raises SkyError: the table cannot be read"""
@@ -127,7 +128,7 @@ class SkyTable:
 
     @cached_property
     def _keys(self) -> NDArray[np.bytes_]:
-        keys = self._file.read(["spectrum"]).column(0).to_pylist()
+        keys = self._columns(lambda file: file.read(["spectrum"]), 1, len(self))["spectrum"]
         known = np.array([str(key).encode() for key in keys], dtype="S64")
         if (known[1:] < known[:-1]).any():
             raise SkyError(
@@ -145,7 +146,28 @@ class SkyTable:
     def _group(self) -> Any:
         @lru_cache(maxsize=4)
         def read(number: int) -> tuple[list[str], list[str]]:
-            columns: Mapping[str, list[str]] = self._file.read_row_group(number, ["spectrum", "record"]).to_pydict()
+            first, rows = int(self._starts[number]), self._file.metadata.row_group(number).num_rows
+            columns = self._columns(
+                lambda file: file.read_row_group(number, ["spectrum", "record"]), first + 1, first + rows
+            )
             return columns["spectrum"], columns["record"]
 
         return read
+
+    def _columns(self, read: Callable[[Any], Any], first: int, last: int) -> Mapping[str, list[str]]:
+        import pyarrow as pa
+
+        try:
+            columns: Mapping[str, list[str]] = read(self._file).to_pydict()
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise SkyError(
+                deferred(
+                    "{path}, rows {first} to {last}: they cannot be read ({error}); expected a table of `spec-o3 sky "
+                    "fetch`. The file is damaged: write or copy it again",
+                    path=self.path,
+                    first=first,
+                    last=last,
+                    error=one_line(str(error), 200),
+                )
+            ) from None
+        return columns

@@ -54,7 +54,14 @@ COMMANDS = (
     Command(
         "spectra", "Show where spectra are stored, move them to files, and check the files.", "reviewer.cli.spectra"
     ),
-    Command("sky", "Ask catalogues about the objects of spectra.", subcommands=(*SKY,)),
+    Command(
+        "sky",
+        "Ask catalogues about the objects of spectra.",
+        subcommands=(
+            *SKY,
+            Command("import", "Add the answers of catalogues to the spectra in the database.", "reviewer.cli.sky"),
+        ),
+    ),
     Command("log", "Show the audit log and verify it.", "reviewer.cli.log"),
     Command(
         "doctor",

@@ -16,7 +16,7 @@ from agent.policies.baseline.rule import Baseline
 from agent.tasks import load
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.tags import turn_text
-from reviewer.drafting.demo import BATCH, demo_items
+from reviewer.drafting.demo import BATCH, demo_items, demo_sky
 from reviewer.store import Draft, ScoreRow, Store, TrialRow
 
 FILE = Path(__file__).with_name("demo_trust.json")
@@ -42,7 +42,7 @@ class Repeats:
 
 
 def load_demo(store: Store) -> None:
-    """Add the demo to an empty database: items, P(YES) and trials.
+    """Add the demo to an empty database: items, P(YES), trials, and what catalogues know of the simulated objects.
 
     P(YES) and trials of a draft that had to be made again are left out: the shipped ones are of another spectrum.
     """
@@ -53,6 +53,7 @@ def load_demo(store: Store) -> None:
         for added, draft in zip(store.items.add_all(drafts), drafts, strict=True)
         if (score := shipped["scores"].get(draft.trajectory.content_hash())) is not None
     ]
+    store.sky.add(demo_sky(), BATCH)
     store.trust.record_scores(None, SCORED, shipped["model"], rows)
     store.trust.record_trials(
         None, [TrialRow(trial["content_hash"], trial["passed"], trial) for trial in shipped["trials"]]

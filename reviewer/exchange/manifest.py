@@ -54,7 +54,7 @@ class ManifestParts:
 
     @property
     def counts(self) -> dict[str, Any]:
-        sums = {name: self._sums[name] for name in ("pictures", "simulated", "by_one_person")}
+        sums = {name: self._sums[name] for name in ("pictures", "simulated", "by_one_person", "with_sky")}
         return {"items": self.items, **sums, **{k: dict(sorted(of.items())) for k, of in self._of.items()}}
 
     def add_files(self, hashes: Mapping[str, str]) -> None:
@@ -73,6 +73,8 @@ class ManifestParts:
         self._of["tasks"][provenance["task"]] += 1
         self._of["verdicts"][provenance["verdict"]] += 1
         drafter = provenance["drafter"]
+        # Its drafter was offered what catalogues know of the object; their records are no part of the export.
+        self._sums["with_sky"] += drafter["settings"].get("sky") is True
         self._of["drafters"][drafter["kind"]] += 1
         self._of["prompts"][str(drafter["settings"].get("prompt_source", "ours"))] += 1
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from agent.language import tr
-from agent.trajectory import Trajectory
+from agent.trajectory import Trajectory, Verdict
 from reviewer.rules.workflow import Decision, Fact, Rules, Standing, VersionMade, barred, standing
 from reviewer.store.errors import NotFound
 from reviewer.store.sqlite.database import Transaction, stamp
@@ -191,3 +191,37 @@ def version_by_id(db: Transaction, item_id: int, version_id: int) -> Version:
             tr("Item {item_id} has no version with the id {version_id}.", item_id=item_id, version_id=version_id)
         )
     return version_from(row)
+
+
+# ---- verdicts
+
+OPPOSITE: Mapping[Verdict, Verdict] = {"YES": "NO", "NO": "YES"}
+
+# The verdict of the last answer; nearly always that is the last step.
+_VERDICTS = """
+SELECT id, CASE json_extract(body, '$.steps[#-1].kind')
+    WHEN 'answer' THEN json_extract(body, '$.steps[#-1].verdict')
+    ELSE (
+        SELECT json_extract(value, '$.verdict') FROM json_each(body, '$.steps')
+        WHERE json_extract(value, '$.kind') = 'answer' ORDER BY key DESC LIMIT 1
+    ) END
+FROM versions WHERE id IN (SELECT value FROM json_each(?))
+"""
+_AT_A_TIME = 500
+
+
+class Verdicts:
+    """Verdicts of versions by their id, read from the stored JSON without building trajectories, and cached: a version
+    never changes."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Verdict | None] = {}
+
+    def of(self, db: Transaction, versions: Iterable[int]) -> Mapping[int, Verdict | None]:
+        """Return a mapping that has at least these versions; None: neither YES nor NO."""
+        missing = [version for version in versions if version not in self._known]
+        for start in range(0, len(missing), _AT_A_TIME):
+            some = json.dumps(missing[start : start + _AT_A_TIME])
+            for version, verdict in db.execute(_VERDICTS, (some,)):
+                self._known[version] = verdict if verdict in OPPOSITE else None
+        return self._known

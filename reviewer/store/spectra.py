@@ -229,6 +229,12 @@ class Spectra:
         with self._database.decoding():
             return _decode(self.whole(row))
 
+    def position(self, sha256: str) -> tuple[float, float] | None:
+        """Return right ascension and declination (degrees, ICRS); None if it is not stored or has none."""
+        with self._database.read() as db:
+            row = db.execute("SELECT ra, dec FROM spectra WHERE sha256 = ?", (sha256,)).fetchone()
+        return None if row is None or None in tuple(row) else (float(row["ra"]), float(row["dec"]))
+
     def sparklines(self, hashes: Sequence[str]) -> dict[str, str]:
         """Return the sparklines of those spectra that are stored and readable. Missing ones are drawn and kept."""
         with self._database.read() as db:

@@ -14,7 +14,7 @@ from reviewer.store.accounts import Accounts
 from reviewer.store.audit.log import AuditLog
 from reviewer.store.blind import BlindSessions
 from reviewer.store.errors import CannotWrite, Damaged, NotAnnotations, restore_instead
-from reviewer.store.history import History
+from reviewer.store.history import History, Verdicts
 from reviewer.store.imports import Imports
 from reviewer.store.inspections import Inspections
 from reviewer.store.items import Items
@@ -23,6 +23,7 @@ from reviewer.store.marks import Marks
 from reviewer.store.queue import Queue
 from reviewer.store.reviews import Reviews
 from reviewer.store.settings import Settings
+from reviewer.store.sky import SkyRecords
 from reviewer.store.spectra import Spectra
 from reviewer.store.sqlite.damage import is_damage
 from reviewer.store.sqlite.database import BUSY_SECONDS, Clock, Clocks, Database, connect, use_wal, utc_now
@@ -42,7 +43,6 @@ from reviewer.store.team.webhooks import Webhooks
 from reviewer.store.triage import Triage
 from reviewer.store.trust import Trust
 from reviewer.store.upkeep import Upkeep
-from reviewer.store.verdicts import Verdicts
 from reviewer.store.withdrawals import Withdrawals
 
 _REASONS = {
@@ -75,6 +75,7 @@ class Store:
         self.webhooks = Webhooks(self.database)
         self.spectra = Spectra(self.database)
         self.objects = Objects(self.database)
+        self.sky = SkyRecords(self.database)
         self.items = Items(self.database, history, self.spectra)
         self.imports = Imports(self.database, self.items)
         self.queue = Queue(self.database, history)

@@ -18,11 +18,10 @@ from reviewer.store.accounts import require_active
 from reviewer.store.blind.scoring import hidden_items
 from reviewer.store.credit import credited
 from reviewer.store.errors import KeyReused, NotAllowed, StoreError
-from reviewer.store.history import History
+from reviewer.store.history import History, Verdicts
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 from reviewer.store.trust_values import Showing
 from reviewer.store.values import QueueFilter
-from reviewer.store.verdicts import Verdicts
 from reviewer.store.waiting import WaitingLists
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from reviewer.store.accounts import require_coordinator
 from reviewer.store.audit.chain import canonical, sha256_of
 from reviewer.store.credit import credited
 from reviewer.store.errors import NotFound, StoreError
+from reviewer.store.history import OPPOSITE, Verdicts
 from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.triage import showing_from
 from reviewer.store.trust_values import (
@@ -29,7 +30,6 @@ from reviewer.store.trust_values import (
     TrialsAdded,
     Vote,
 )
-from reviewer.store.verdicts import OPPOSITE, Verdicts
 
 _CASES = """
 SELECT s.item, i.spectrum, i.drafter_kind, i.drafter_name, s.survey, s.snr, s.simulated, s.batch, s.state, i.label,

@@ -26,22 +26,36 @@ from reviewer.web.models import evidence
 from reviewer.web.models import item as answers
 from reviewer.web.models.queue import Drafter, ListedRow
 from reviewer.web.models.queue import QueueRow as ShownRow
-from reviewer.web.verdict_first import neutral_row, neutral_trajectory
+from reviewer.web.verdict_first import neutral_row, neutral_trajectory, shows_names
 
 
 def links(spectrum: Spectrum) -> list[dict[str, str]]:
-    """``[{"name", "url"}]``: SIMBAD and Gaia DR3 (VizieR I/355) around the position, the survey's page."""
+    """``[{"name", "url"}]``: Gaia DR3 (VizieR I/355) around the position, the survey's page. They tell no class; of
+    SIMBAD see ``simbad``."""
     addresses = []
     if spectrum.ra is not None and spectrum.dec is not None:
         place = f"{spectrum.ra:.6f} {spectrum.dec:+.6f}"
-        simbad = urlencode({"Coord": place, "Radius": 10, "Radius.unit": "arcsec"})
         gaia = urlencode({"-source": "I/355/gaiadr3", "-c": place, "-c.rs": 10, "-out.add": "_r"})
-        addresses.append({"name": "SIMBAD", "url": f"https://simbad.cds.unistra.fr/simbad/sim-coo?{simbad}"})
         addresses.append({"name": "Gaia", "url": f"https://vizier.cds.unistra.fr/viz-bin/VizieR-4?{gaia}"})
     page = _survey_page(spectrum)
     if page and not spectrum.meta.get("simulated"):
         addresses.append({"name": spectrum.survey, "url": page})
     return addresses
+
+
+def simbad(ra: float, dec: float) -> str:
+    """Return the address of SIMBAD around a position (degrees, ICRS), which tells names and types."""
+    query = urlencode({"Coord": f"{ra:.6f} {dec:+.6f}", "Radius": 10, "Radius.unit": "arcsec"})
+    return f"https://simbad.cds.unistra.fr/simbad/sim-coo?{query}"
+
+
+def _simbad_for(store: Store, item: Item, person: Person) -> str | None:
+    sha256 = item.row.spectrum_sha256
+    place = None if sha256 is None else store.spectra.position(sha256)
+    if sha256 is None or place is None:
+        return None
+    rows = [item.row, *store.queue.rows_of_spectrum(sha256)]
+    return simbad(*place) if shows_names(store, person, rows) else None
 
 
 def _survey_page(spectrum: Spectrum) -> str | None:
@@ -112,6 +126,7 @@ def item_for(store: Store, item: Item, person: Person, task: Task | None, waitin
         draft_cannot_tell=None if waiting else trajectory.cannot_tell or None,
         answer_confirmed=not waiting and bool(trajectory.cannot_tell) and store.marks.answer_confirmed(item.id),
         hidden=waiting,
+        simbad=None if waiting else _simbad_for(store, item, person),
         my_verdict=next(verdicts, None),
         originals=originals,
         edited_by=edited_by,

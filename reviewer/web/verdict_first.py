@@ -16,8 +16,9 @@ from fastapi import Depends, Request
 from agent.language import deferred, tr
 from agent.spectrum import Spectrum, account
 from agent.text import whole_number
+from agent.tool import SKY_CONTEXT
 from reviewer.rules.people import Person
-from reviewer.rules.workflow import round_of
+from reviewer.rules.workflow import CLOSED, round_of
 from reviewer.store import NotAllowed, NotFound, QueueFilter, QueueRow, Store
 from reviewer.web.context import ContextDep, PersonDep
 from reviewer.web.models.queue import Drafter
@@ -30,6 +31,8 @@ RULE = "verdict_first"
 HIDDEN = deferred("Hidden until you have given your verdict.")
 FIRST = deferred("Give your own verdict first: in this batch you judge before you see the answer.")
 
+DECIDED = tuple(state for state in CLOSED if state != "withdrawn")
+"""States in which the item has its final answer."""
 _SIMULATED = "simulated "
 _ALIAS = re.compile(r"item-([1-9][0-9]{0,17})")
 _NEUTRAL_META = ("medium_assumed", "arms_missing", *account.COUNTS)
@@ -99,6 +102,15 @@ class VerdictFirst:
         return replace(query, without_batches=tuple(sorted(self.batches)))
 
 
+def shows_names(store: Store, person: Person, rows: Iterable[QueueRow]) -> bool:
+    """Return whether a person may see names and types of the object of these items of one spectrum: after their own
+    verdict on one of them, or once one is decided."""
+    return any(
+        row.state in DECIDED or any(each.person == person.initials for each in store.marks.verdicts(row.item_id))
+        for row in rows
+    )
+
+
 def neutral_name(item_id: int) -> str:
     return tr("item {number}", number=item_id)
 
@@ -166,7 +178,8 @@ def neutral_row(row: Row) -> Row:
 
 
 def neutral_trajectory(body: Mapping[str, Any], item_id: int) -> dict[str, Any]:
-    """Return a trajectory with its tool calls only, without their labels."""
+    """Return a trajectory with its tool calls only, without their labels; none of ``sky_context``, whose picture shows
+    more than the spectrum."""
     sha256 = body["spectrum"]["sha256"]
     return {
         **{key: body[key] for key in _SENT_OF_TRAJECTORY if key in body},
@@ -175,7 +188,9 @@ def neutral_trajectory(body: Mapping[str, Any], item_id: int) -> dict[str, Any]:
         "label": None,
         "simulated": False,
         "faults": [],
-        "steps": [_neutral_zoom(step) for step in body["steps"] if step["kind"] == "zoom"],
+        "steps": [
+            _neutral_zoom(step) for step in body["steps"] if step["kind"] == "zoom" and step.get("tool") != SKY_CONTEXT
+        ],
     }
 
 

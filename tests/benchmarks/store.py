@@ -2,10 +2,12 @@
 
     python -m tests.benchmarks.store --items 100 10000 100000
     python -m tests.benchmarks.store --size FOLDER_OF_SURVEY_FILES
+    python -m tests.benchmarks.store --sky 1000000
 
 The first: median and 95th percentile of 200 calls (counts: 20; decisions: one per five items at most) on databases
 with invented trajectories in every round. The second: the file size with 1,000 trajectories, each on its own
-spectrum (flux of a survey file times random factors, rounded to float32).
+spectrum (flux of a survey file times random factors, rounded to float32). The third: records of catalogues, and the
+route of the sky panel on simulated spectra, once without and then with what the app has computed.
 """
 
 from __future__ import annotations
@@ -19,12 +21,20 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from fastapi.testclient import TestClient
 
+from agent.simulate import simulate
+from agent.simulate.sky import sky_of
+from agent.sky.records import SkyRecord, record_text
 from agent.spectrum import Spectrum, SpectrumError, read_all
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from reviewer import server
 from reviewer.rules.workflow import Verb
 from reviewer.store import Draft, QueueFilter, QueuePage, Store
+from reviewer.store.spectra import encode, insert_spectrum
 from reviewer.store.sqlite.database import Transaction
+from reviewer.web import sky
+from reviewer.web.auth import ALONE, COOKIE
 from tests.benchmarks.results import Results, Table, command_line, median_95_longest, times
 from tests.support.campaign import Desk
 
@@ -223,12 +233,74 @@ def measure_size(results: Results, folder: Path, items: int = 1000) -> None:
         )
 
 
+def sky_times(results: Results, records: int) -> None:
+    """Time the records and the panel of simulated spectra among so many records of other spectra."""
+    rng = random.Random(records)
+    spectra = [simulate(kind, survey, 20.0, 1) for kind in ("cv", "gm", "wd", "qso") for survey in ("SDSS", "DESI")]
+    with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "annotations.db") as store:
+        store.accounts.add_person("AB", "AB", ["reviewer"])
+        known = [(spectrum.sha256, record) for spectrum in spectra for record in sky_of(spectrum)]
+        for spectrum in spectra:
+            store.items.add(trajectory(rng, spectrum), store.spectra.add(spectrum))
+        others = fill_sky(store, [record for _, record in known], records, rng)
+        start = time.perf_counter()
+        store.sky.add(known, pause=0.0)
+        results.text(
+            f"{records:,} records of {len(others):,} spectra, and {len(known)} of {len(spectra)} others, added "
+            f"in {time.perf_counter() - start:.2f} s; the file has {store.path.stat().st_size / 1e9:.2f} GB."
+        )
+        numbers = {"median, ms": "{:.2f}", "95th percentile, ms": "{:.2f}", "longest, ms": "{:.2f}"}
+        table = results.table({"records": "{:,}", "what": "", **numbers})
+        app = server.build(store, local=True)
+        client = TestClient(app, base_url="http://127.0.0.1", cookies={COOKIE: f"{ALONE}AB"})
+
+        def panel(number: int) -> None:
+            answer = client.get(f"/api/v1/spectrum/{spectra[number % len(spectra)].sha256}/sky")
+            assert answer.status_code == 200, answer.text
+            assert answer.json()["catalogues"]
+
+        first = iter(range(len(spectra)))
+        sky.prepare()
+        calls: dict[str, tuple[Callable[[], object], int]] = {
+            "records of a spectrum": (lambda: store.sky.of(rng.choice(others)), CALLS),
+            "panel, first time": (lambda: panel(next(first)), len(spectra)),
+            "panel, again": (lambda: panel(rng.randrange(len(spectra))), CALLS),
+        }
+        for what, (call, times_of_it) in calls.items():
+            table.row(records, what, *median_95_longest(times(call, times_of_it)))
+        app.state.context.similar.close()
+
+
+def fill_sky(store: Store, like: list[SkyRecord], records: int, rng: random.Random) -> list[str]:
+    """Add records with the texts of these to spectra of two pixels, four to each; return the spectra."""
+    texts = [(record.catalogue, record.status, record_text(record)) for record in like]
+    row = encode(Spectrum(np.array([5000.0, 5001.0]), np.ones(2), np.ones(2))) | {"added_at": "2026"}
+    columns = [name for name in row if name not in ("pixels", "wavelength_type", "wavelength", "sparkline")]
+    spectra = [rng.randbytes(32).hex() for _ in range(records // 4)]
+    with store.database.write() as db:
+        insert_spectrum(db, row)
+        spectrum = f"INSERT INTO spectra ({', '.join(columns)}) VALUES ({', '.join(f':{name}' for name in columns)})"
+        db.conn.executemany(spectrum, ({**row, "sha256": sha256} for sha256 in spectra))
+        db.conn.executemany(
+            "INSERT INTO sky_records (spectrum, catalogue, sha256, status, body, at) VALUES (?, ?, ?, ?, ?, '2026')",
+            (
+                (sha256, f"{catalogue}_{n}", rng.randbytes(32).hex(), status, body)
+                for sha256 in spectra
+                for n, (catalogue, status, body) in enumerate(rng.choices(texts, k=4))
+            ),
+        )
+    return spectra
+
+
 def main() -> None:
     parser = command_line(__doc__)
     parser.add_argument("--items", type=int, nargs="+", help="sizes of the databases to time")
     parser.add_argument("--size", type=Path, metavar="FOLDER", help="survey files for the size of a database")
+    parser.add_argument("--sky", type=int, metavar="N", help="number of records of catalogues")
     arguments = parser.parse_args()
     results = Results()
+    if arguments.sky:
+        sky_times(results, arguments.sky)
     for items in arguments.items or ():
         answer_times(results, items)
     if arguments.size:

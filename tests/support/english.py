@@ -209,7 +209,7 @@ NO_MESSAGES: dict[str, set[str]] = {
     },
     # Notes of the schema, and pieces of SQL.
     "reviewer/store/sqlite/schema.py": {
-        *("log begun", "first schema", " are facts: append, never "),
+        *("log begun", "first schema", "sky records", " are facts: append, never "),
     },
     "reviewer/store/sqlite/figures.py": {"state, batch, decided_at, compared, disagreement"},
     "reviewer/store/sqlite/migrations.py": {"database upgraded"},
@@ -223,6 +223,7 @@ NO_MESSAGES: dict[str, set[str]] = {
     # Data of formats.
     "reviewer/blind/plan.py": {"spec-o3 blind session 1"},
     "reviewer/trust/certificates.py": {"(not installed)"},
+    "reviewer/web/sky.py": {"light curve"},
     "reviewer/web/routes/blind_setup.py": {"all items"},
     # Sent to the judge.
     "reviewer/blind/judge/model.py": {"it was cut at its limit of ", " tokens, and so "},

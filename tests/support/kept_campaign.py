@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from agent.conversation import Usage
+from agent.sky.records import SkyRecord, Source
 from agent.spectrum import Spectrum
 from agent.trajectory import Drafter
 from reviewer.blind.plan import Plan
@@ -60,6 +61,16 @@ def fill(store: Store) -> None:
     store.settings.set("CO", "nested", {"b": [1, 2.5, None, "ö"], "a": True})
     store.settings.record_export("CO", "first-round", {"items": [], "π": 3.14159})
     store.accounts.sign_in("CO", PASSWORD, "127.0.0.1")
+    # Last, so that ``to_schema_9`` can take its entry off the log.
+    records = (a_record("gaia_dr3"), a_record("simbad", "failed", "HTTP 500 “later”\u2028"))
+    store.sky.add([(store.items.get(3).row.spectrum_sha256 or "", record) for record in records])
+
+
+def a_record(catalogue: str, status: str = "found", detail: str = "", **values: float) -> SkyRecord:
+    """A record of one catalogue, with one source if it has any."""
+    sources = (Source("42 ☉", 10.0, -5.0, 0.1 + 0.2, {"G": 18.25, "BP": 18.5, "RP": 17.75} | values),)
+    found = sources if status == "found" else ()
+    return SkyRecord(catalogue, status, 10.0, -5.0, (1998.0, 2012.5), detail, sources=found)  # type: ignore[arg-type]
 
 
 def work_together(store: Store, first: int, second: int) -> None:
@@ -176,8 +187,11 @@ def plant_migration(patch: pytest.MonkeyPatch, run: Callable[[Transaction], None
 
 def to_schema_9(path: Path) -> None:
     """Turn a database of the present schema into one from before the first release."""
+    with unguarded(path) as db:
+        db.execute("DELETE FROM log WHERE what = 'sky records added' AND number = (SELECT max(number) FROM log)")
     with closing(sqlite3.connect(path)) as db:
         db.execute("DROP TABLE sparklines")
+        db.execute("DROP TABLE sky_records")
     set_migrations(path, *range(1, 10))
 
 

@@ -124,6 +124,7 @@ BOUND: Mapping[str, Bound] = {
     "inspections": Bound("id", _columns("id key item person z quality issues spectype comment at")),
     "showings": Bound("id", _columns("id key item person arm probability plan at"), long=frozenset({"plan"})),
     "trials": Bound("id", _columns("id key item version passed person at result"), long=frozenset({"result"})),
+    "sky_records": Bound("id", _columns("id spectrum catalogue sha256 status at body"), long=frozenset({"body"})),
     "comments": Bound("id", _columns("id key item version step thread kind round person source text at")),
     "bulk_actions": Bound("id", _columns("id key kind details items undoes person at")),
     "bulk_decisions": Bound("decision", _columns("decision bulk")),

@@ -16,7 +16,7 @@ _DAMAGE = (
 )
 
 LARGE_TABLES = (
-    *("versions", "pictures", "spectra"),
+    *("versions", "pictures", "spectra", "sky_records"),
     *("traces_text", "traces_text_data", "traces_text_idx", "traces_text_docsize"),
 )
 """Nearly all of the file. Reading all of them would make the start slow."""

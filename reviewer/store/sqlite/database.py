@@ -21,6 +21,7 @@ import sqlite_utils
 
 from agent.errors import Refusal
 from agent.language import deferred, tr
+from agent.sky.records import SkyError
 from agent.text import one_line
 from agent.trajectory import TrajectoryError
 from reviewer.store.audit.chain import Head, NewEntry, Range, append
@@ -215,7 +216,7 @@ _MESSAGES = {
 }
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
-_CANNOT_BE_READ = (ValueError, UnicodeDecodeError, JSONDecodeError, TrajectoryError, zlib.error)
+_CANNOT_BE_READ = (ValueError, UnicodeDecodeError, JSONDecodeError, TrajectoryError, SkyError, zlib.error)
 """What is raised for stored text or bytes that cannot be decoded: no UTF-8, no JSON, no time, no zlib. Only these very
 classes: others of ``ValueError`` are about values that people give."""
 _ANOTHER_TYPE = (TypeError, LookupError, AttributeError, AssertionError)

@@ -17,11 +17,12 @@ from reviewer.store.sqlite.figures import figure_triggers, tally_triggers
 # Identifies our files in SQLite's header: "SpO3" in ASCII.
 APPLICATION_ID = 0x53704F33
 
-FACTS = (
+_FIRST_FACTS = (
     *("versions", "decisions", "marks", "verdicts", "settings", "work_times", "inspections", "showings", "trials"),
     *("comments", "bulk_actions", "assignments", "batch_changes", "bulk_decisions", "log", "exports"),
     *("blind_sessions", "blind_assignments", "blind_states", "blind_scores", "blind_preferences", "blind_judgements"),
 )
+FACTS = (*_FIRST_FACTS, "sky_records")
 """Tables whose rows are only added."""
 
 
@@ -37,7 +38,7 @@ class Migration:
 def first_schema(db: Transaction) -> None:
     """Create all tables, the rules of a new campaign, and the beginning of the audit log."""
     db.executescript(Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"))
-    db.executescript(tally_triggers() + figure_triggers() + "".join(map(_refuse_changes, FACTS)))
+    db.executescript(tally_triggers() + figure_triggers() + "".join(map(_refuse_changes, _FIRST_FACTS)))
     db.execute(
         "INSERT INTO settings (name, value, at) VALUES ('rules', ?, strftime('%Y-%m-%dT%H:%M:%f+00:00'))",
         ('{"approve_at": 2, "auditors": 2, "reject_at": 2, "solo": false, "votes": 2}',),
@@ -62,10 +63,30 @@ def add_sparklines(db: Transaction) -> None:
     )
 
 
+def add_sky_records(db: Transaction) -> None:
+    """Create the table of what catalogues answered. Its index serves both the records of a spectrum and the check that
+    one is new."""
+    db.executescript(
+        """CREATE TABLE sky_records (
+    id INTEGER PRIMARY KEY,
+    spectrum TEXT NOT NULL REFERENCES spectra (sha256),
+    catalogue TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('found', 'not found', 'not asked', 'failed')),
+    at TEXT NOT NULL,
+    body TEXT NOT NULL CHECK (json_valid(body)),
+    UNIQUE (spectrum, catalogue, sha256)
+);
+"""
+        + _refuse_changes("sky_records")
+    )
+
+
 # Before the first release there were migrations 1 to 9. Files of number 9 have this very schema and stay in use, so the
 # numbers do not begin again.
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(9, "first schema", first_schema),
     Migration(10, "sparklines", add_sparklines),
+    Migration(11, "sky records", add_sky_records),
 )
 """In order. One that a database has had is never edited: add the next."""

@@ -313,6 +313,9 @@ class Item(Answer):
     answer_confirmed: bool = Field(description="whether a person changed or confirmed such an answer")
     hidden: bool = Field(description="the person has to give their own verdict first")
     my_verdict: OwnVerdict | None
+    simbad: str | None = optional(
+        "address of SIMBAD at the position; only after your own verdict, or once it is decided"
+    )
     originals: list[TraceStep] = Field(description="the steps of the draft, once there is another version")
     edited_by: dict[str, str] = Field(description="who last changed a step, by step")
     version: CurrentVersion

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel
+from reviewer.web.models import Answer, Message
 
 Status = Literal["found", "not found", "not asked", "failed"]
 
 
-class CatalogueAnswer(BaseModel):
-    """What one catalogue answered. ``detail``: why it failed or was not queried. ``queried_at``: ISO 8601, or ""."""
+class CatalogueAnswer(Answer):
+    """What one catalogue answered. ``detail``: why it failed or was not queried. ``queried_at``: ISO 8601, or "".
+    Catalogues of names are left out as long as ``names_hidden``: membership may tell the class."""
 
     catalogue: str
     title: str
@@ -24,18 +25,18 @@ class CatalogueAnswer(BaseModel):
     simulated: bool
 
 
-class SkyNumber(BaseModel):
+class SkyNumber(Answer):
     """A quantity with its label, or the reason why there is none."""
 
     name: str
-    label: str
+    label: Message
     unit: str
     value: float | None
     error: float
-    reason: str
+    reason: Message
 
 
-class Locus(BaseModel):
+class Locus(Answer):
     """A drawn sequence or region of the colour-magnitude plane: a line, or the outline of a region."""
 
     name: str
@@ -45,7 +46,7 @@ class Locus(BaseModel):
     citation: str
 
 
-class PlanePoint(BaseModel):
+class PlanePoint(Answer):
     """Where the object lies: M_G with error, or, where the parallax is too uncertain, only the faintest possible M_G
     (``limit``: it is as bright as this or brighter). ``reddening``: the change of both for E(B−V) = 0.1."""
 
@@ -55,13 +56,13 @@ class PlanePoint(BaseModel):
     error: float
     limit: float | None
     reddening: tuple[float, float]
-    reason: str
+    reason: Message
 
 
-class Band(BaseModel):
+class Band(Answer):
     """A catalogue magnitude as flux (F_λ, 1e-17 erg/s/cm²/Å) at the band's pivot wavelength (Å, vacuum), and the
     synthetic magnitude of the spectrum. ``difference``: synthetic minus catalogue, mag; None where the spectrum does
-    not cover the band or has no absolute flux (``reason``)."""
+    not cover the band, or has a relative flux and covers no other one (``reason``)."""
 
     name: str
     catalogue: str
@@ -72,10 +73,10 @@ class Band(BaseModel):
     magnitude_error: float
     synthetic: float | None
     difference: float | None
-    reason: str
+    reason: Message
 
 
-class FieldStar(BaseModel):
+class FieldStar(Answer):
     """A source of Gaia: offsets to the east and north of the fibre (arcseconds) at the time of the observation, its
     motion (arcsec/yr), magnitude, and the share of the light in the fibre that is its own (0 to 1)."""
 
@@ -88,7 +89,7 @@ class FieldStar(BaseModel):
     matched: bool
 
 
-class Finder(BaseModel):
+class Finder(Answer):
     """The surroundings. ``fibre``: diameter in arcseconds, None: not known. ``blend``: light of other sources over that
     of the matched one; ``radius``: of the field, arcseconds. ``text``: which source it is, in one sentence."""
 
@@ -99,7 +100,7 @@ class Finder(BaseModel):
     text: str
 
 
-class Curve(BaseModel):
+class Curve(Answer):
     """A light curve of one band."""
 
     band: str
@@ -108,7 +109,7 @@ class Curve(BaseModel):
     error: list[float]
 
 
-class NameOf(BaseModel):
+class NameOf(Answer):
     """What a catalogue of names calls a source; only after one's own verdict."""
 
     catalogue: str
@@ -117,17 +118,18 @@ class NameOf(BaseModel):
     texts: dict[str, str]
 
 
-class SkyPanel(BaseModel):
+class SkyPanel(Answer):
     """Everything of the panel. ``names_hidden``: names and types exist, but wait for the person's own verdict.
-    ``sed_scale``: factor that brings the catalogue fluxes of ``bands`` to the unit of the spectrum; None where the
-    spectrum's flux is relative and was scaled to them by ``sed_scaled_to``."""
+    ``sed_scale``: factor that brings the catalogue fluxes of ``bands`` to the unit of the spectrum. Of a relative flux
+    it is the median over the bands that the spectrum covers (``sed_note``), and synthetic magnitudes are scaled by it;
+    None where it covers none: then no point can be drawn on the spectrum."""
 
     catalogues: list[CatalogueAnswer]
     numbers: list[SkyNumber]
     point: PlanePoint | None
     loci: list[Locus]
     bands: list[Band]
-    sed_scale: float
+    sed_scale: float | None
     sed_note: str
     finder: Finder | None
     curves: list[Curve]
@@ -137,9 +139,9 @@ class SkyPanel(BaseModel):
     note: str
 
 
-class Period(BaseModel):
+class Period(Answer):
     """The strongest period of a light curve (days), and its false-alarm probability by Baluev's bound."""
 
     period: float | None
     false_alarm: float | None
-    reason: str
+    reason: Message

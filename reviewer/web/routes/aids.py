@@ -27,8 +27,10 @@ from reviewer.store import NotFound, QueueRow
 from reviewer.web.context import FOREVER, NOT_STORED, Context, ContextDep, PersonDep
 from reviewer.web.live import LiveDep, QueriedSpectrumDep, SpectrumDep
 from reviewer.web.models import aids as answers
+from reviewer.web.models.sky import Period, SkyPanel
 from reviewer.web.payload import digits
-from reviewer.web.verdict_first import HIDDEN, VerdictFirst, VerdictFirstDep, item_of_alias
+from reviewer.web.sky import empty_panel, panel_of, period_of_band, same_file
+from reviewer.web.verdict_first import HIDDEN, VerdictFirst, VerdictFirstDep, item_of_alias, shows_names
 from reviewer.web.visibility import VisibleDep, VisibleItems, require_visible
 
 BEST = 10
@@ -380,6 +382,34 @@ def _curve(spectrum: Spectrum, this: Spectrum) -> answers.EpochCurve:
         wavelength=np.round(placed.wavelength, 3).tolist(),
         flux=[digits(value) if is_data else None for value, is_data in flux],
     )
+
+
+# ---- the sky
+
+
+@router.get("/spectrum/{sha256}/sky")
+def sky(
+    person: PersonDep, context: ContextDep, visible: VisibleDep, spectrum: SpectrumDep, sha256: str, response: Response
+) -> SkyPanel:
+    """What catalogues know of the object, from the records in the database. Nothing of a hidden item; names and types
+    only after your own verdict."""
+    response.headers.update(NOT_STORED)
+    if item_of_alias(sha256) is not None:
+        return empty_panel(HIDDEN)
+    hashes = [*visible.spectra(same_file(spectrum)).values()]
+    rows = context.store.queue.rows_of_spectrum(*hashes)
+    return panel_of(context, spectrum, hashes, shows_names(context.store, person, rows))
+
+
+@router.get("/spectrum/{sha256}/sky/period")
+def sky_period(
+    context: ContextDep, visible: VisibleDep, spectrum: SpectrumDep, sha256: str, band: str, response: Response
+) -> Period:
+    """The strongest period of a light curve of the sky panel, by its band. Nothing of a hidden item."""
+    response.headers.update(NOT_STORED)
+    if item_of_alias(sha256) is not None:
+        return Period(period=None, false_alarm=None, reason=HIDDEN)
+    return period_of_band(context, spectrum, [*visible.spectra(same_file(spectrum)).values()], band)
 
 
 # ---- loci

@@ -150,7 +150,7 @@ def find_the_object_in_other_archives(new: Newcomer) -> None:
     expect(new.page.locator(".so-review header.item .name")).to_have_text("spec-0332-52367-0639")
     header = new.page.locator(".so-review header.item")
     expect(new.sees(header.locator(".place"))).to_contain_text("12 16")
-    for archive in ("SIMBAD", "Gaia", "SDSS"):
+    for archive in ("Gaia", "SDSS"):
         expect(new.sees(header.get_by_role("link", name=archive))).to_have_attribute(
             "href", re.compile("=184.03|plate=332")
         )

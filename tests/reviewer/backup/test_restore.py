@@ -288,7 +288,7 @@ def test_of_the_backups_from_before_the_first_release_those_with_its_schema_are_
         assert contents(database) == before
     to_schema_9(backup)
     restore(backup, database)
-    assert differences(database, backup) == [*OF_A_RESTORE, "migrations", "sparklines"]
+    assert differences(database, backup) == [*OF_A_RESTORE, "migrations", "sky_records", "sparklines"]
 
 
 def test_a_file_that_is_no_backup_is_refused(database: Path, tmp_path: Path) -> None:
@@ -386,7 +386,8 @@ def test_the_log_is_printed_and_filtered(run: Run) -> None:
     status, out, _ = run("log", "--last", 3)
     assert status == 0
     assert len(out.splitlines()) == 4
-    assert "signed in CO" in out.splitlines()[2]
+    assert "signed in CO" in out.splitlines()[1]
+    assert 'sky records added  {"count": 2' in out.splitlines()[2]
     printed = in_json(run("log", "--json", "--person", "AU", "--what", "decided"))
     assert {(entry["person"], entry["what"]) for entry in printed["entries"]} == {("AU", "decided")}
     numbers = [entry["number"] for entry in printed["entries"]]
@@ -426,7 +427,7 @@ def test_the_doctor_checks_the_database(run: Run, database: Path) -> None:
     filled = in_json(run("backup", "--json"))
     after = findings()
     assert filled["path"] in after["last backup"]["found"]
-    assert after["audit log"]["found"].startswith("ends at 44:")
+    assert after["audit log"]["found"].startswith("ends at 45:")
     content = bytearray(database.read_bytes())
     content[4096 * 3 : 4096 * 6] = bytes(4096 * 3)
     database.write_bytes(content)

@@ -49,6 +49,7 @@ from reviewer.store.team.actions import Action, Assign, BulkAction, Reject, SetB
 from reviewer.store.team.imported import ImportedComment
 from tests.support.blind_campaign import drawn, opened, tokens, two_drafters
 from tests.support.campaign import TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, people
+from tests.support.kept_campaign import a_record
 from tests.support.store_parts import public_methods
 
 PASSWORD = "a long password"
@@ -251,6 +252,7 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
         "trials recorded",
     ),
     "triage.show": (show, "shown"),
+    "sky.add": (lambda s: s.sky.add([(s.items.get(1).row.spectrum_sha256, a_record("gaia_dr3"))]), "sky records added"),
     "tokens.make": (lambda s: s.tokens.make("RE", "a script", True, 30), "token made"),
     "tokens.revoke": (
         lambda s: s.tokens.revoke("CO", s.tokens.make("RE", "a script", True, 30)[0].id),

@@ -69,6 +69,7 @@ WITH_PARAMETERS = calls(
 GET place/{item_id} item/{item_id} item/{item_id}/history item/{item_id}/hints item/{item_id}/version/{number}
 item/{item_id}/others item/{item_id}/opening item/{item_id}/checks item/{item_id}/comments item/{item_id}/similar
 groups/{number} spectrum/{sha256} spectrum/{sha256}/lines spectrum/{sha256}/templates spectrum/{sha256}/loci
+spectrum/{sha256}/sky spectrum/{sha256}/sky/period
 templates/{template_id} sparklines measure atlas spectrum/{sha256}/model spectrum/{sha256}/exposures picture/{name}
 live/health live/library live/spectrum/{sha256} live/runs/{run} live/runs/{run}/events live/runs/{run}/picture/{sha256}
 live/runs/{run}/trace.json live/runs/{run}/strip.png live/runs/{run}/report.zip live/runs/{run}/trial/events

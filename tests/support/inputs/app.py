@@ -125,7 +125,7 @@ STRANGE = {
     ),
     "another list of releases": (
         "INSERT INTO migrations VALUES (-1, 'odd', '2026')",
-        r"found the migrations \[-1, 9, 10\]",
+        r"found the migrations \[-1, 9, 10, 11\]",
     ),
     "a name with an escape": ('CREATE TABLE "\x1b[2J\n" (a)', r"found the table '\\x1b\[2J\\n'"),
 }

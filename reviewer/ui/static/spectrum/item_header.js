@@ -44,7 +44,7 @@ export function drawHeader(root, { item, spectrum, buttons = [], onGuide, onMedi
         t('imported without its spectrum, with the pictures only (spec-o3 import --spectra FOLDER adds it along)'),
       ),
     place && h('span.place', place.text.replace('-', '−')),
-    (spectrum?.links ?? []).map((link) =>
+    [...(item.simbad ? [{ name: 'SIMBAD', url: item.simbad }] : []), ...(spectrum?.links ?? [])].map((link) =>
       h('a', { href: link.url, target: '_blank', rel: 'noopener noreferrer' }, link.name),
     ),
     h('span.spring'),
