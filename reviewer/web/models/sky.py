@@ -43,6 +43,7 @@ class Locus(BaseModel):
     bp_rp: list[float]
     absolute_magnitude: list[float]
     citation: str
+    name_at: tuple[float, float] | None  # the middle of its name; None: there is no space for it
 
 
 class PlanePoint(BaseModel):
