@@ -42,12 +42,14 @@ class PlaneLocus(Table):
 
     :param key: its table in ``plane.toml``; ``name`` is for people
     :param points: intrinsic BP−RP and M_G in mag
+    :param name_at: where the middle of its name stands in a plot; None: there is no space for it
     """
 
     key: str
     kind: Literal["line", "region"]
     citation: Text
     points: Annotated[tuple[tuple[Number, Number], ...], Field(min_length=3)]
+    name_at: tuple[Number, Number] | None = None
 
     @property
     def name(self) -> str:

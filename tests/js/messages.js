@@ -151,7 +151,7 @@ const rule = {
     function forProgram(node) {
       const { parent } = node
       if (/^(Import|Export)/.test(parent.type)) return true
-      if (parent.type === 'Property' && parent.key === node) return true
+      if (parent.type === 'Property' && (parent.key === node || keyOf(parent) === 'textposition')) return true
       for (let at = node; at; at = at.parent) {
         const above = at.parent
         if (!above) return false

@@ -31,9 +31,13 @@ test('a measurement has no window, and none that is wrong', () => {
   const steps = [{ id: 's1', kind: 'think', text: 'How strong?' }, zoom]
   assert.deepEqual([windowOf(zoom), windowsOf(steps)], [null, []])
   assert.deepEqual([zoom, named].map(stepText), ['measured · Hα', 'measured · Fe I 5270.4'])
+  const sky = { ...zoom, tool: 'sky_context', arguments: { label: 'luminosity' } }
+  assert.deepEqual([windowOf(sky), windowsOf([sky]), stepText(sky)], [null, [], 'catalogues · luminosity'])
   const refused = problems([
     { id: 's1', kind: 'think', text: 'How strong?' },
     { ...named, frame: 'rest' },
+    { id: 's3', kind: 'think', text: 'How luminous?' },
+    { ...zoom, tool: 'sky_context', ok: false },
   ])
   assert.deepEqual(refused, ['the last step is not an answer'])
 })

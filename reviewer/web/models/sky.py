@@ -44,6 +44,7 @@ class Locus(Answer):
     bp_rp: list[float]
     absolute_magnitude: list[float]
     citation: str
+    name_at: tuple[float, float] | None  # the middle of its name; None: there is no space for it
 
 
 class PlanePoint(Answer):

@@ -141,7 +141,7 @@ def test_the_evidence_of_a_file_on_the_bench_is_measured_too(desk: Page) -> None
     desk.keyboard.press("Shift+E")
     evidence = desk.locator(".so-live aside.evidence")
     expect(evidence.get_by_role("button", name="Hα")).to_be_visible()
-    expect(evidence.get_by_role("tab")).to_have_text(["Lines", "Loci", "Templates", "Guide"])
+    expect(evidence.get_by_role("tab")).to_have_text(["Lines", "Loci", "Templates", "Sky", "Guide"])
     desk.keyboard.press("t")
     expect(desk.locator(".so-live .so-legend li")).to_contain_text("template · ")
     desk.get_by_label("Question").select_option("gm")

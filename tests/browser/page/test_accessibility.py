@@ -85,7 +85,7 @@ def test_axe_finds_nothing_on_a_tab_and_every_target_has_24_pixels_or_space_arou
 
 OVER_THE_PAGE = {
     **dict.fromkeys(("x", "m", "h", "?"), ("Review", "dialog.panel")),
-    **dict.fromkeys(("g", "Shift+Q"), ("Review", ".so-review .evidence")),
+    **dict.fromkeys(("g", "Shift+Q", "Shift+S"), ("Review", ".so-review .evidence")),
     ".so-review .so-more": ("Review", ".so-review .so-menu:popover-open"),
     "button:text('Audit log')": ("Progress", "dialog.panel"),
     **{

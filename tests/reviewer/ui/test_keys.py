@@ -102,7 +102,19 @@ HARMLESS = {
     *("next", "next-undone", "queue", "smooth+", "smooth-", "error", "lines", "linelist", "unmeasured", "sky", "frame"),
     *("redshift", "name-line", "unit", "reset", "brush", "evidence", "template", "template-next"),
     *("normalised", "width"),
-    *("model", "exposures", "inspect", "history", "dark", "tour", "settings", "files", "more-like", "agent"),
+    *(
+        "model",
+        "exposures",
+        "catalogues",
+        "inspect",
+        "history",
+        "dark",
+        "tour",
+        "settings",
+        "files",
+        "more-like",
+        "agent",
+    ),
     # what is selected, before anything is done with it
     *("select", "select-range", "select-all"),
     # edits, which Ctrl Z takes back, and dialogs

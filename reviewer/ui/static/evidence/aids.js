@@ -5,9 +5,10 @@ import { Cache } from '../common/data.js'
 import { h } from '../common/dom.js'
 import { number, plusMinus, significant } from '../common/format.js'
 import { getJSON } from '../common/http.js'
-import { t } from '../common/language.js'
+import { t, withCommas } from '../common/language.js'
 import { copyText } from '../common/panels.js'
 import { axisFrame, shownFactor } from '../spectrum/frames.js'
+import { inMedium } from '../spectrum/math.js'
 import { curvesOf } from './epochs.js'
 
 /**
@@ -101,6 +102,14 @@ export class Aids extends EventTarget {
   similar = () =>
     getJSON(`/api/v1/item/${this.subject?.item}/similar${this.subject?.hidden ? '?verdict_first=true' : ''}`)
 
+  // Not kept: names and types come with the person's own verdict.
+  sky = () => getJSON(`/api/v1/spectrum/${this.subject?.sha256}/sky`)
+  /** @param {string} band of a light curve */
+  period = (band) => getKept(`/api/v1/spectrum/${this.subject?.sha256}/sky/period`, { band })
+
+  /** Draw the fluxes of catalogues on the spectrum, or no longer. @param {SkyPanel} panel */
+  drawSky = (panel) => this.#toggle('sed', async () => [fluxOverlay(panel, this.view().item.spectrum)])
+
   /** @param {string} what */
   #of(what) {
     const { sha256, task } = /** @type {Subject} */ (this.subject)
@@ -188,6 +197,19 @@ export const velocityText = ({ velocity, velocity_error: error }, unit = 'km/s')
 /** χ² per degree of freedom of a match. */
 export const chi2Text = ({ reduced_chi2: chi2 }) =>
   chi2 < 0.01 ? '< 0.01' : chi2 < 100 ? significant(chi2, 3) : number(chi2)
+
+/** @param {SkyPanel} panel @param {Spectrum} spectrum @returns {import('../spectrum/overlays.js').Overlay} */
+export function fluxOverlay({ bands, sed_scale: scale, sed_note: note }, spectrum) {
+  const labels = bands.map(({ name }) => name)
+  // Catalogues observed; data at rest have their wavelengths divided by 1 + z of the file.
+  const stretch = shownFactor(spectrum, spectrum.redshift ?? 0, 'observed')
+  return {
+    ...{ kind: /** @type {const} */ ('sed'), name: `${t('catalogue fluxes')} ${withCommas(labels)}`, title: note },
+    wavelength: bands.map(({ wavelength }) => inMedium(wavelength, 'vacuum', spectrum.medium) / stretch),
+    flux: bands.map(({ flux }) => flux * (scale ?? NaN)),
+    points: { labels, error: bands.map((band) => band.flux_error / band.flux) },
+  }
+}
 
 function templateOverlay(template, match) {
   const { name, medium, wavelength, flux, multiplier, z, source, citation, licence } = template

@@ -1,5 +1,5 @@
 // The drawer beside the steps: the lines of the class, plots of indices, the ranking of templates, the nearest approved
-// spectra, and panes of the desk: the guide, the person's inspection.
+// spectra, what catalogues know, and panes of the desk: the guide, the person's inspection.
 // It fetches only what is on the screen, after the item has been painted.
 
 import { lasting } from '../common/browser_storage.js'
@@ -16,6 +16,7 @@ const PANES = {
   loci: { title: t('Loci'), load: () => import('./loci.js') },
   templates: { title: t('Templates'), load: () => import('./templates.js') },
   similar: { title: t('Similar'), load: () => import('./similar.js') },
+  sky: { title: t('Sky'), load: () => import('./sky.js') },
 }
 
 /**
@@ -66,7 +67,7 @@ export class Evidence {
   static button = () =>
     h(
       'button.so-button.evidence-button',
-      { title: t('Lines, plots of indices, templates and similar spectra') },
+      { title: t('Lines, plots of indices, templates, similar spectra and catalogues') },
       t('Evidence'),
       ' ',
       cap(Keys.of('evidence')),
@@ -83,7 +84,7 @@ export class Evidence {
     if (this.isOpen && this.pane === name) return this.toggle()
     if (!this.isOpen) this.toggle()
     await this.choose(name)
-    const first = this.body.querySelector('input:checked') ?? this.body.querySelector('input, select')
+    const first = this.body.querySelector('input:checked') ?? this.body.querySelector('input:not(.sky-pane *), select')
     if (first instanceof HTMLElement) first.focus()
     else this.body.focus()
   }

@@ -3,11 +3,10 @@
 import { h } from '../common/dom.js'
 import { plusMinus } from '../common/format.js'
 import { t } from '../common/language.js'
-import { onTheme } from '../common/theme.js'
 import { quantile } from '../spectrum/math.js'
 import { about } from './aids.js'
+import { axis, bars, inTwoLines, plain, star, withPlots } from './plots.js'
 
-const HEIGHT = 250
 const LONGEST_TITLE = 32 // of an axis, in characters; a longer one has two lines
 const BULK = 0.04 // of the points at each end may lie outside the first view
 
@@ -36,34 +35,14 @@ const OTHER = ['#868e96', 'hourglass', '⧗']
 /** @param {import('./aids.js').Aids} aids */
 export async function draw(aids) {
   const { plots } = await aids.loci()
-  const { plotly } = aids.view()
-  const figures = plots.map((plot) => ({ plot, host: h('div.locus') }))
+  const figures = plots.map((plot) => ({ plot, host: h('div.locus'), figure: (colour) => figure(plot, colour) }))
   const element = h(
     'div.loci',
     plots.length === 0 && h('p.muted', t('There are no such plots for this class.')),
     figures.map(({ plot, host }) => h('figure', h('figcaption', plot.title, here(plot)), host, key(plot))),
     plots.length > 0 && about(t('What is plotted'), ABOUT),
   )
-  const paint = () => {
-    for (const { plot, host } of figures) {
-      const { traces, layout } = figure(plot, host)
-      plotly.react(host, traces, layout, { displayModeBar: false, responsive: false, doubleClick: 'autosize' })
-    }
-  }
-  const sizes = new ResizeObserver(paint)
-  const stop = onTheme(paint)
-  return {
-    element,
-    placed: () => {
-      paint()
-      sizes.observe(element)
-    },
-    leave: () => {
-      sizes.disconnect()
-      stop()
-      for (const { host } of figures) plotly.purge(host)
-    },
-  }
+  return withPlots(aids, element, figures)
 }
 
 /** Where this spectrum lies, in words, or why it lies nowhere. */
@@ -75,11 +54,8 @@ function here({ x, y, this: own, reason }) {
 
 const MARKERS = { type: 'scatter', mode: 'markers' }
 
-function figure({ x, y, points, this: own }, host) {
-  const style = getComputedStyle(host)
-  const colour = (/** @type {string} */ name) => style.getPropertyValue(`--so-${name}`).trim()
-  const classes = classesOf(points)
-  const traces = classes.map((name) => {
+function figure({ x, y, points, this: own }, colour) {
+  const traces = classesOf(points).map((name) => {
     const [paint, symbol] = SYMBOLS[name] ?? OTHER
     const members = points.filter((point) => point.class === name)
     return {
@@ -89,37 +65,25 @@ function figure({ x, y, points, this: own }, host) {
       marker: { size: 7, opacity: 0.8, color: paint, symbol },
     }
   })
-  const axis = ({ name, unit }, values, value) => ({
-    ...{ gridcolor: colour('grid'), zerolinecolor: colour('frame'), linecolor: colour('frame') },
-    ...{ tickfont: { size: 11 }, nticks: 6, automargin: true },
-    title: { text: inTwoLines(plain(unit ? `${name} (${unit})` : name)), standoff: 6, font: { size: 12 } },
-    range: bulk(values, value),
-  })
-  const values = (which) => points.map((point) => point[which])
+  const axisOf = ({ name, unit }, which) => {
+    const range = bulk(
+      points.map((point) => point[which]),
+      own?.[which],
+    )
+    return axis(colour, inTwoLines(plain(unit ? `${name} (${unit})` : name), LONGEST_TITLE), { range })
+  }
   return {
     traces: own ? [...traces, thisOne(own, colour)] : traces,
-    layout: {
-      ...{ width: host.clientWidth, height: HEIGHT, margin: { l: 46, r: 8, t: 6, b: 40 } },
-      ...{ showlegend: false, dragmode: 'zoom', paper_bgcolor: 'transparent', plot_bgcolor: 'transparent' },
-      font: { family: colour('font'), size: 12, color: colour('text') },
-      hoverlabel: { font: { size: 12 } },
-      xaxis: axis(x, values('x'), own?.x),
-      yaxis: axis(y, values('y'), own?.y),
-    },
+    layout: { xaxis: axisOf(x, 'x'), yaxis: axisOf(y, 'y') },
   }
 }
 
-function thisOne(own, colour) {
-  const color = colour('strong')
-  const bar = (error) => ({ type: 'data', array: [error], visible: error > 0, color, thickness: 1.5 })
-  return {
-    ...{ ...MARKERS, name: t('this one'), x: [own.x], y: [own.y] },
-    error_x: bar(own.x_error),
-    error_y: bar(own.y_error),
-    hovertemplate: `${t('this spectrum')}<extra></extra>`,
-    marker: { size: 13, symbol: 'star', color: colour('look'), line: { width: 1, color } },
-  }
-}
+const thisOne = (own, colour) => ({
+  ...{ ...star(colour), name: t('this one'), x: [own.x], y: [own.y] },
+  error_x: bars([own.x_error], colour('strong')),
+  error_y: bars([own.y_error], colour('strong')),
+  hovertemplate: `${t('this spectrum')}<extra></extra>`,
+})
 
 /** The classes of the points, hot ones first. @param {any[]} points @returns {string[]} */
 function classesOf(points) {
@@ -151,17 +115,6 @@ function bulk(values, own) {
   const margin = 0.12 * (high - low) || 1
   return [low - margin, high + margin]
 }
-
-/** A long title with a line break at the space nearest to its middle. @param {string} text */
-function inTwoLines(text) {
-  if (text.length <= LONGEST_TITLE) return text
-  const spaces = [...text.matchAll(/ /g)].map(({ index }) => index)
-  const [at] = spaces.sort((a, b) => Math.abs(a - text.length / 2) - Math.abs(b - text.length / 2))
-  return at ? `${text.slice(0, at)}<br>${text.slice(at + 1)}` : text
-}
-
-/** Text that plotly does not read as markup. @param {string} text */
-const plain = (text) => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
 const ABOUT = t(
   'Points: library spectra of known class, measured by the same program as this spectrum (star, with 1σ ' +

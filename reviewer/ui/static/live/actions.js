@@ -231,6 +231,7 @@ export function liveActions({ controls, adding, openSettings, toggleBench, keySh
     'sample-back': () => view.showNextSample(-1),
     vote: () => view.run?.consensus && view.showSample('vote'),
     evidence: () => view.spectrum.evidence.toggle(),
+    catalogues: () => view.spectrum.evidence.show('sky'),
     guide: () => view.spectrum.evidence.show('guide'),
     dark: toggleTheme,
     keys: () => panels.openPanel(t('Keys'), keySheet(), { wide: true }),

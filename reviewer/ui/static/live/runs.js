@@ -89,7 +89,8 @@ export function pendingSteps(trace, medium) {
 }
 
 function pendingZoom({ window, label, frame, z, tool }, medium) {
-  const pending = tool === 'measure' ? t('measuring …') : t('drawing the picture …')
+  const windowless = { measure: t('measuring …'), sky_context: t('reading the catalogues …') }[tool]
+  const pending = windowless ?? t('drawing the picture …')
   return { ...COMING_ZOOM, arguments: { wavelength_range: window, label }, frame, z, medium, tool, pending }
 }
 

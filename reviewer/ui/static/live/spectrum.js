@@ -35,7 +35,7 @@ export class LiveSpectrum {
     })
     this.aids = new Aids({ name: 'live', view: () => this.view, notices })
     this.evidence = new Evidence({
-      ...{ aids: this.aids, name: 'live', panes: ['lines', 'loci', 'templates'], button },
+      ...{ aids: this.aids, name: 'live', panes: ['lines', 'loci', 'templates', 'sky'], button },
       own: { guide: { title: t('Guide'), draw: guide } },
     })
     /** @type {ShownSpectrum | null} */

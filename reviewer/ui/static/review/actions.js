@@ -148,6 +148,7 @@ function ofKeys(parts) {
     guide: () => view.evidence.show('guide'),
     history: () => history().catch((error) => notices.error(error)),
     evidence: () => view.evidence.toggle(),
+    catalogues: () => view.evidence.show('sky'),
     comments: () => comments.write(),
     inspect: () => view.evidence.show('inspection'),
     dark: toggleTheme,

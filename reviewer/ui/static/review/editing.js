@@ -119,7 +119,8 @@ export class Editing {
     this.view.refresh({ hints: current.hints })
     for (const step of zooms) {
       const key = hintKey(item.id, step)
-      if (!this.#hints.has(key) && saved.get(step.id) !== key && step.picture) this.#measure(item.id, step, key)
+      if (!this.#hints.has(key) && saved.get(step.id) !== key && step.picture && !isMeasurement(step))
+        this.#measure(item.id, step, key)
     }
   }
 

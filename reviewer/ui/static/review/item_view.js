@@ -96,7 +96,7 @@ export class ItemView {
     this.aids = new Aids({ name: 'review', view: () => this.spectrum, notices })
     this.evidence = new Evidence({
       ...{ aids: this.aids, name: 'review', button: evidenceButton },
-      panes: ['lines', 'loci', 'templates', 'similar'],
+      panes: ['lines', 'loci', 'templates', 'similar', 'sky'],
       own: {
         guide: { title: t('Guide'), draw: () => this.#guide() },
         inspection: { title: t('Inspect'), draw: () => this.inspecting.draw() },

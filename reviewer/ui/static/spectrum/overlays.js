@@ -1,5 +1,5 @@
-// Curves drawn with the data: a library template, the pipeline's model, single exposures, other epochs. They are placed
-// on the data's own wavelengths, and divided by the data's pseudo-continuum in the normalised view.
+// What is drawn with the data: a library template, the pipeline's model, exposures, other epochs, fluxes of catalogues.
+// All are placed on the data's own wavelengths, and divided by the data's pseudo-continuum in the normalised view.
 
 import { fill, h } from '../common/dom.js'
 import { number } from '../common/format.js'
@@ -9,12 +9,13 @@ import { inMedium, interpolate, smooth } from './math.js'
 
 /**
  * @typedef {Object} Overlay
- * @property {'template' | 'model' | 'exposure' | 'epoch'} kind
+ * @property {'template' | 'model' | 'exposure' | 'epoch' | 'sed'} kind
  * @property {string} name
  * @property {ArrayLike<number>} wavelength Å: of a template at rest in `medium`, of others those of the data
  * @property {ArrayLike<number>} flux in the data's flux unit; NaN breaks the curve
  * @property {Medium} [medium] of a template
  * @property {number} [z] of a template: where it was fitted, against the data as they are stored
+ * @property {{labels: string[], error: number[]}} [points] of fluxes of catalogues: their names and relative errors
  * @property {string} [note] for the legend
  * @property {string} [title] tooltip of the legend
  */
@@ -33,10 +34,11 @@ export function placedOverlays(overlays, spectrum, continuum, smoothing) {
   let several = 0
   return overlays.map((overlay) => {
     const beneath = ['exposure', 'epoch'].includes(overlay.kind)
-    const colour = beneath ? `exposure-${several++ % EXPOSURE_COLOURS}` : overlay.kind
+    const colour = beneath ? `exposure-${several++ % EXPOSURE_COLOURS}` : overlay.points ? 'measure' : overlay.kind
     const before = known.get(overlay)
     if (before && before.continuum === continuum && before.smoothing === smoothing) return before.placed
-    const placed = { kind: overlay.kind, name: overlay.name, beneath, colour, ...place(overlay, spectrum, continuum) }
+    const { kind, name, points } = overlay
+    const placed = { kind, name, points, beneath, colour, ...place(overlay, spectrum, continuum) }
     if (beneath && smoothing)
       placed.flux = smooth(placed.flux, new Float64Array(placed.flux.length).fill(1), smoothing).flux
     known.set(overlay, { continuum, smoothing, placed })
@@ -57,7 +59,7 @@ function place({ kind, wavelength, flux, medium = 'vacuum', z = 0 }, spectrum, c
 }
 
 /** The names of the kinds in the legend. */
-const KINDS = { template: t('template'), model: t('pipeline model'), exposure: '', epoch: '' }
+const KINDS = { template: t('template'), model: t('pipeline model'), exposure: '', epoch: '', sed: '' }
 
 /**
  * Name the curves that are drawn, each next to its colour.

@@ -282,6 +282,14 @@ export class Panel {
       // The data have to be seen where a curve fits them.
       return { ...stroke(path, colours[colour], beneath ? 0.8 : 1.2), opacity: 0.8 }
     }
+    const symbols = ({ wavelength: at, flux, points: { labels: text, error: relative }, colour }) => {
+      const [color, y] = [colours[colour], Array.from(flux, (value) => value * scale)]
+      const error_y = { type: 'data', array: y.map((value, i) => value * relative[i]), color, thickness: 1.5 }
+      const marker = { size: 11, color, symbol: 'diamond', line: { width: 1.5, color: colours.paper } }
+      const textfont = { color, shadow: `0 0 2px ${colours.paper}, `.repeat(4) + `0 0 4px ${colours.paper}` }
+      const names = { mode: 'markers+text', text, textposition: 'top center', textfont }
+      return { ...shared, ...names, x: Array.from(at, (value) => value * factor), y, error_y, marker }
+    }
     const { line, band } = outline(wavelength, drawn.flux, drawn.sigma, { withBand: error })
     const under = raw ? outline(wavelength, raw, drawn.sigma).line : nothing
     return [
@@ -289,7 +297,7 @@ export class Panel {
       stroke(under, colours.raw, 1),
       ...overlays.filter(({ beneath }) => beneath).map(curve),
       stroke(line, colours.data, this.name === 'step' ? 1.3 : 1),
-      ...overlays.filter(({ beneath }) => !beneath).map(curve),
+      ...overlays.filter(({ beneath }) => !beneath).map((overlay) => (overlay.points ? symbols : curve)(overlay)),
       ...(unmeasured ? [stroke(outline(wavelength, unmeasured, unmeasured).line, colours.faint, 1)] : []),
     ]
   }

@@ -192,7 +192,8 @@ export function offScaleText({ spectrum, drawn, scale, factor, frame }, pixel) {
 export function readColours(root) {
   const style = getComputedStyle(root)
   const exposures = Array.from({ length: EXPOSURE_COLOURS }, (_, at) => `exposure-${at}`)
-  const names = ['data', 'raw', 'faint', 'error', 'template', 'model', ...exposures, 'grid', 'frame', 'text', 'font']
+  const data = ['data', 'raw', 'faint', 'error', 'template', 'model', 'measure']
+  const names = [...data, ...exposures, 'grid', 'frame', 'text', 'font', 'paper']
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--so-${name}`).trim()]))
 }
 

@@ -8,7 +8,7 @@ import { Keys } from '../common/keys.js'
 import { languageTag, t, tn, TRACE, word } from '../common/language.js'
 import { closeOnChoice, menuButton, sheetOf } from '../common/popover.js'
 import { MARKS } from './shown.js'
-import { diffWords } from './steps.js'
+import { diffWords, isMeasurement } from './steps.js'
 import { folded, marked, spanList, spansOf, staleIn, textOf } from './statements.js'
 import { trialBadge, trialDots } from './trial.js'
 import { drawZoom, hintList, leaveOnKey, openFields, showEdges, windowLine } from './zoom_card.js'
@@ -426,7 +426,7 @@ export class TraceView {
       markable && on.onNote && entry(t('note on this step'), Keys.of('mark-note'), () => on.onNote(step.id)),
       on.onComment && entry(t('comment on this step'), '', () => on.onComment(step.id)),
       editable && [
-        entry(t('edit'), 'Enter', () => this.edit(step.id)),
+        !isMeasurement(step) && entry(t('edit'), 'Enter', () => this.edit(step.id)),
         step.kind !== 'answer' && [
           entry(t('add a zoom after this step'), Keys.of('add-zoom'), () => on.onAdd(step.id, 'zoom')),
           entry(t('add a think after this step'), Keys.of('add-think'), () => on.onAdd(step.id, 'think')),

@@ -36,9 +36,12 @@ export function drawZoom(card, step, trace) {
   const body = card.querySelector('.body')
   if (!body) return
   if (isMeasurement(step)) {
-    // The tool answers in words, with the number that a hint would show.
+    // The tool answers in words, with the number that a hint would show; with a picture if it is about the sky.
     const answer = step.pending ? h('p.pending', step.pending) : h('p.measured', step.observation)
-    return void fill(body, answer, h('div.hints'), body.querySelector('.step-tools'))
+    const url = step.picture && state.pictureURL?.(step)
+    const image = url && h('img', { src: url, alt: t('What the agent saw') })
+    const button = image && h('button.picture', { onClick: () => on.onPicture(url) }, image)
+    return void fill(body, button, answer, h('div.hints'), body.querySelector('.step-tools'))
   }
   const window = windowOf(step)
   const failed = !step.picture && (step.pending ?? (step.observation || t('no picture')))
