@@ -13,6 +13,21 @@ Window = tuple[float, float]
 FeatureKind = Literal["line", "band", "slope", "index"]
 Role = Literal["primary", "secondary", "confuser"]
 Quantity = Literal["equivalent_width", "fwhm", "depth", "ratio", "slope", "roughness"]
+SkyQuantity = Literal[
+    "absolute_magnitude",
+    "absolute_magnitude_limit",
+    "bp_rp",
+    "reduced_proper_motion",
+    "parallax_over_error",
+    "proper_motion_over_error",
+    "tangential_velocity",
+    "variability",
+    "ruwe",
+    "j_k",
+    "w1_w2",
+    "g_w1",
+]
+"""What catalogues tell of an object; ``agent.sky.facts`` computes it."""
 AxisQuantity = Literal["width", "fwhm", "ratio", "emission_width", "emission_fwhm"]
 Sign = Literal["emission", "absorption", "either"]
 PromptSource = Literal["ours", "trained", "row"]
@@ -86,6 +101,27 @@ class Feature:
 
 
 @dataclass(frozen=True)
+class SkyFeature:
+    """What the catalogues should tell of an object of the class: the fields mean what those of ``Feature`` do.
+
+    :param quantity: in the unit that ``agent.sky.facts.UNITS`` states; magnitudes without extinction
+    :param requires: name of another sky feature of the task
+    """
+
+    name: str
+    role: Role
+    quantity: SkyQuantity
+    why: str
+    references: tuple[str, ...]
+    above: float | None = None
+    below: float | None = None
+    requires: str | None = None
+
+    is_present = Feature.is_present
+    wavelengths = ()
+
+
+@dataclass(frozen=True)
 class Confuser:
     """An object that resembles the class, how to tell it apart, and why that separates them (may be empty)."""
 
@@ -139,7 +175,7 @@ class Task:
     ``features`` are in order of diagnostic priority; ``references`` maps short keys to "author year journal";
     ``question`` is the line that names the class. ``own_prompt`` replaces the question and the guide, and
     ``prompt_source`` says where it comes from. ``planes_of`` has the keys of tasks whose planes are also shown for this
-    one. ``simulated`` is None if no spectra can be simulated for the task.
+    one. ``simulated`` is None if no spectra can be simulated for the task. ``sky`` is no part of the prompt.
     """
 
     key: str
@@ -155,6 +191,7 @@ class Task:
     planes: tuple[PlaneOfTask, ...] = ()
     planes_of: tuple[str, ...] = ()
     simulated: Simulated | None = None
+    sky: tuple[SkyFeature, ...] = ()
 
     @property
     def guide(self) -> str:

@@ -63,7 +63,7 @@ def test_a_guide_gives_the_reason_below_each_sign_and_criteria_leave_the_reasons
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
 def test_every_reference_is_used_and_reads_author_year_source(task: Task) -> None:
-    parts = (*task.statements, *task.features, *task.confusers)
+    parts = (*task.statements, *task.features, *task.confusers, *task.sky)
     assert {key for part in parts for key in part.references} == set(task.references)
     assert all(any(c.isdigit() for c in text) and len(text) > 15 for text in task.references.values())
 
