@@ -49,8 +49,17 @@ class Statement:
     why: str = ""
 
 
+class _Bounded:
+    above: float | None
+    below: float | None
+
+    def is_present(self, value: float) -> bool:
+        """Return whether a measured ``quantity`` lies within the bounds."""
+        return (self.above is None or value > self.above) and (self.below is None or value < self.below)
+
+
 @dataclass(frozen=True)
-class Feature:
+class Feature(_Bounded):
     """A feature to inspect in the rest frame, and how to measure it. All wavelengths are Å in ``medium``.
 
     :param window: the stretch to zoom into
@@ -95,13 +104,9 @@ class Feature:
             wavelengths=tuple(convert(w, self.medium, medium) for w in self.wavelengths),
         )
 
-    def is_present(self, value: float) -> bool:
-        """Return whether a measured ``quantity`` lies within the bounds."""
-        return (self.above is None or value > self.above) and (self.below is None or value < self.below)
-
 
 @dataclass(frozen=True)
-class SkyFeature:
+class SkyFeature(_Bounded):
     """What the catalogues should tell of an object of the class: the fields mean what those of ``Feature`` do.
 
     :param quantity: in the unit that ``agent.sky.facts.UNITS`` states; magnitudes without extinction
@@ -117,7 +122,6 @@ class SkyFeature:
     below: float | None = None
     requires: str | None = None
 
-    is_present = Feature.is_present
     wavelengths = ()
 
 

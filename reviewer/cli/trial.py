@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,7 +169,7 @@ def _policy_for(choice: PolicyChoice) -> Callable[[int], Policy]:
     from agent.cli.stages import baseline
 
     if choice.key == "baseline":
-        return baseline
+        return partial(baseline, sky=choice.sky)
     if choice.key == "nano" and (folder := choice.roster.nano) is not None:
         from agent.policies.nano.policy import ManySpectra
 

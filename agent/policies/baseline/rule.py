@@ -27,6 +27,7 @@ from agent.policies.baseline.sentences import (
     weighing,
     with_article,
 )
+from agent.sky.context import settings
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.tool import SKY_CONTEXT, TOOL_NAME
@@ -62,7 +63,7 @@ class Baseline:
 
     @property
     def drafter(self) -> Drafter:
-        of_sky = {} if self.sky is None else {"sky": True, "sky_scorecards_sha256": _sha256(SKY_FILE)}
+        of_sky = {} if self.sky is None else {**settings(self.sky), "sky_scorecards_sha256": _sha256(SKY_FILE)}
         return Drafter("baseline", NAME, {"version": VERSION, "scorecards_sha256": _sha256(FILE), **of_sky})
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:

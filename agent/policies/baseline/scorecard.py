@@ -21,6 +21,7 @@ from agent.hints.evidence import at_rest, evidence
 from agent.language import deferred
 from agent.measure import COARSE, Measured, Undefined, rest, signal_to_noise
 from agent.measure.values import number
+from agent.sky.context import for_agent
 from agent.sky.facts import facts_of
 from agent.sky.records import Sky
 from agent.spectrum import Spectrum
@@ -193,7 +194,7 @@ def _measured(spectrum: Spectrum, task: Task) -> Assessment:
 
 
 def _of_sky(sky: Sky, spectrum: Spectrum, task: Task) -> tuple[SkyFinding, ...]:
-    quantities = facts_of(sky, spectrum).quantities
+    quantities = facts_of(for_agent(sky), spectrum).quantities
     measured = {f.name: quantities[f.quantity] for f in task.sky}
     card = scorecards(SKY_FILE).get(task.key, Scorecard(0.0, {}))
     return tuple(

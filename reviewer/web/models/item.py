@@ -248,7 +248,7 @@ class TrialOutcome(Answer):
     step: str
     edit: Edit
     subject: str
-    window: tuple[float, float]
+    window: tuple[float, float] | None = Field(description="null: records of catalogues were edited")
     frame: Frame
     medium: Medium
     energy: float
