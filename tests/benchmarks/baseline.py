@@ -46,15 +46,17 @@ class Case:
     about: str = ""
 
 
-def simulated(seeds: Sequence[int], tasks: Sequence[str], kinds: Sequence[str] = KINDS) -> Iterator[Case]:
-    """One spectrum of each kind on each survey's grid for each seed."""
+def simulated(
+    seeds: Sequence[int], tasks: Sequence[str], kinds: Sequence[str] = KINDS, snr: tuple[float, float] = (5.0, 50.0)
+) -> Iterator[Case]:
+    """One spectrum of each kind on each survey's grid for each seed; S/N per pixel between two values."""
     for seed in seeds:
         for kind in kinds:
             for number, survey in enumerate(SURVEYS):
                 rng = np.random.default_rng([seed, number])
-                snr = float(np.exp(rng.uniform(np.log(5), np.log(50))))
+                level = float(np.exp(rng.uniform(*np.log(snr))))
                 answers = {task: truth(kind, task) for task in tasks}
-                yield Case(simulate(kind, survey, snr, seed), answers, ("simulated",))
+                yield Case(simulate(kind, survey, level, seed), answers, ("simulated",))
 
 
 def real(folder: Path, tasks: Sequence[str], counts: Counter[str]) -> Iterator[Case]:

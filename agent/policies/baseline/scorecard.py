@@ -92,7 +92,10 @@ class Scorecard:
 
     def of(self, feature: Feature | SkyFeature) -> Points:
         """Return the points of a feature; those of its role if the card does not list it."""
-        return self.points.get(feature.name, PLAIN[feature.role])
+        plain = PLAIN[feature.role]
+        if feature.quantity == "absolute_magnitude_limit":  # a limit that excludes nothing says nothing
+            plain = replace(plain, absent=0.0)
+        return self.points.get(feature.name, plain)
 
 
 @dataclass(frozen=True)
