@@ -8,7 +8,7 @@ Ridge logistic regression per task: log odds = start + Σ c_i (present_i p_i + a
 present. Nothing that is absent speaks for a class (``_range``). All YES weigh a fifth of all NO, as in the published
 test set. Needs scipy (the ``test`` extra).
 
-What catalogues tell is fitted on simulated records, with the points of the spectrum held fixed, on S/N 3 to 50. No
+What catalogues tell is fitted on simulated records, with the points of the spectrum held fixed, on S/N 3 to 20. No
 entry gets more than ``MOST``, so that none alone outweighs a spectrum: simulated records have no wrong matches.
 """
 
@@ -49,7 +49,7 @@ MANIFOLD = ("wd", "cv", "a", "o", "b", "sd", "wr")
 
 MOST = 3.0
 """Most points of what catalogues tell."""
-LOW_SNR = (3.0, 50.0)
+LOW_SNR = (3.0, 20.0)
 
 Matrix = NDArray[np.float64]
 
