@@ -1,14 +1,19 @@
 """The baseline with and without catalogues, in pairs on the same simulated spectra; and its evidence on trial.
 
     python -m tests.benchmarks.baseline_sky                            figures on held-out seeds
+    python -m tests.benchmarks.baseline_sky --real FOLDER              and on real stars of FOLDER (MANIFEST.csv)
     python -m tests.benchmarks.baseline_sky --write docs/baseline.md   and puts them into this file
 
 Sets: every kind on every survey's grid, S/N 5 to 50 (as ``baseline.py``), and pairs of kinds at S/N 4 that a spectrum
 hardly tells apart. Records are those of ``agent.simulate.sky``; ``fit_baseline.py --sky`` uses other seeds.
+
+``real_gaia.csv`` has what Gaia DR3 (ESA/Gaia/DPAC, CC BY-SA 3.0 IGO) gives for stars within 20 pc whose spectra are in
+the collection; BP−RP, where it is missing, is that of the spectrum itself. Nothing was fitted on them.
 """
 
 from __future__ import annotations
 
+import csv
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,17 +22,23 @@ from pathlib import Path
 import numpy as np
 
 from agent.loop import run
+from agent.measure import Measured
 from agent.policies.baseline.rule import Baseline
 from agent.policies.baseline.scorecard import assess
 from agent.simulate import simulate
 from agent.simulate.instrument import SURVEYS
 from agent.simulate.sky import sky_of
+from agent.sky.photometry import synthetic
+from agent.sky.records import Sky, SkyRecord, Source
+from agent.spectrum import Spectrum
 from agent.tasks import Task, load
 from agent.trial.report import Share, Trial, summarise
 from agent.trial.run import trial
 from tests.benchmarks.baseline import HELD_OUT, Case, Outcome, outcomes, put, simulated
+from tests.benchmarks.real_spectra import real_spectra
 from tests.benchmarks.results import Results, command_line, markdown
 
+GAIA = Path(__file__).with_name("real_gaia.csv")
 SNR = 4.0
 PAIRS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "gm": (("gm",), ("dm",)),
@@ -63,6 +74,44 @@ def at_low_snr(seeds: Sequence[int], task: str) -> Iterator[Case]:
         for survey in SURVEYS:
             for kind in (*members, *others):
                 yield Case(simulate(kind, survey, SNR, seed), {task: "YES" if kind in members else "NO"}, ("pair",))
+
+
+def real_pairs(folder: Path, tasks: Mapping[str, Task]) -> Iterator[Pair]:
+    """Answer the questions on real stars with published records twice; ``kind`` is the label, then the object."""
+    with GAIA.open(newline="", encoding="utf-8") as opened:
+        rows = {row["path"]: row for row in csv.DictReader(opened)}
+    for real in real_spectra(folder, list(tasks)):
+        if real.path in rows:
+            sky = gaia_record(rows[real.path], real.spectrum)
+            case = Case(real.spectrum, real.answers, (real.half, real.tier), real.label)
+            both = (outcomes(iter([case]), tasks, of) for of in (None, lambda spectrum, sky=sky: sky))
+            for without, with_sky in zip(*both, strict=True):
+                yield Pair(rows[real.path]["source_id"], without, with_sky)
+
+
+def gaia_record(row: Mapping[str, str], spectrum: Spectrum) -> Sky:
+    """Return the record of a row of ``real_gaia.csv``."""
+    values = {name: float(text) for name, text in row.items() if text and name not in ("path", "source_id", "bp_rp")}
+    blue, red = (synthetic(spectrum)[name] for name in ("BP", "RP"))
+    colour = float(row["bp_rp"]) if row["bp_rp"] else None
+    if colour is None and isinstance(blue, Measured) and isinstance(red, Measured):
+        colour = blue.value - red.value
+    if colour is not None:
+        values |= {"BP": values["G"] + colour / 2, "RP": values["G"] - colour / 2}
+    source = Source(row["source_id"], 0.0, 0.0, 0.0, values)
+    return Sky.of([SkyRecord("gaia_dr3", "found", 0.0, 0.0, (2016.0, 2016.0), sources=(source,))])
+
+
+def add_real(report: Results, answered: Sequence[Pair]) -> None:
+    columns = {"task": "", "questions": "{}", "YES": "{}", "wrong without": "{}", "wrong with": "{}"}
+    table = report.table(columns | {"to a person without": "{}", "to a person with": "{}"})
+    for task in (*dict.fromkeys(p.without.task for p in answered), "all"):
+        own = [p for p in answered if task in (p.without.task, "all")]
+        sides = [[p.without for p in own], [p.with_sky for p in own]]
+        wrong, left = (
+            [sum(of(o) for o in side) for side in sides] for of in (lambda o: not o.is_right, lambda o: o.left)
+        )
+        table.row(task, len(own), sum(p.without.right == "YES" for p in own), *wrong, *left)
 
 
 def gain(answered: Sequence[Pair], value: Callable[[Outcome], bool], draws: int = 2000) -> tuple[float, ...]:
@@ -165,6 +214,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=4, help="held-out seeds: 60 spectra each")
     parser.add_argument("--low", type=int, default=30, help="held-out seeds at low S/N: 6 or 9 spectra each and task")
     parser.add_argument("--first", type=int, default=HELD_OUT, help="the first of them, for trying out elsewhere")
+    parser.add_argument("--real", type=Path, help="folder of labelled spectra with MANIFEST.csv")
     parser.add_argument("--write", type=Path, help="file whose text between the marks of figures is replaced")
     options = parser.parse_args()
     tasks, report = load(), Results()
@@ -179,6 +229,11 @@ def main() -> None:
     add_pairs(report, low, tasks)
     report.text("### Swapped parallax, where the verdict rests on catalogues")
     add_trials(report, list(sky_trials(low, tasks)))
+    if options.real:
+        real = list(real_pairs(options.real, tasks))
+        objects, spectra = len({p.kind for p in real}), len({p.without.who for p in real})
+        report.text(f"### Real stars with Gaia DR3: {spectra} spectra of {objects} M dwarfs and white dwarfs")
+        add_real(report, real)
     if options.write:
         put(options.write, markdown(report.blocks), *MARKS)
 

@@ -19,7 +19,7 @@ from agent.trajectory import Trajectory
 from agent.trajectory.steps import Think
 
 TASKS = load()
-DWARF = simulate("dm", "SDSS", 30.0, 4)
+DWARF = simulate("dm", "LAMOST", 30.0, 4)
 RECORDS = sky_of(DWARF)
 
 
