@@ -47,8 +47,6 @@ REAL_WEIGHT = 10.0
 MANIFOLD = ("wd", "cv", "a", "o", "b", "sd", "wr")
 """Kinds of several states, of which three times as many are simulated."""
 
-SKY_RIDGE = 1e-4
-"""The same for what catalogues tell, chosen on other seeds at S/N 4 (50,000 on), where it changed little."""
 MOST = 3.0
 """Most points of what catalogues tell."""
 LOW_SNR = (3.0, 20.0)
@@ -130,7 +128,6 @@ def fit(
     common: Matrix,
     bounds: Bounds,
     known: Matrix | float = 0.0,
-    ridge: float = RIDGE,
 ) -> Matrix:
     """Start, then present and absent points of each feature: (1 + 2 features,), rounded to a tenth.
 
@@ -148,8 +145,8 @@ def fit(
     def loss(points: Matrix) -> tuple[float, Matrix]:
         margin = sign * (known + design @ points)
         gradient = design.T @ (-sign * weight / (1 + np.exp(np.clip(margin, -50, 50))))
-        gradient[1:] += 2 * ridge * points[1:]
-        return float(weight @ np.logaddexp(0, -margin) + ridge * points[1:] @ points[1:]), gradient
+        gradient[1:] += 2 * RIDGE * points[1:]
+        return float(weight @ np.logaddexp(0, -margin) + RIDGE * points[1:] @ points[1:]), gradient
 
     solution = minimize(loss, np.zeros(design.shape[1]), jac=True, bounds=list(bounds), method="L-BFGS-B")
     rounded: Matrix = np.round(solution.x, 1) + 0.0
@@ -179,7 +176,7 @@ def sky_as_toml(examples: Sequence[Example], tasks: Mapping[str, Task], made_by:
         known = np.array([e.known[key] for e in examples])
         bounds = [(0.0, 0.0), *(_sky_range(f, present) for present in (True, False) for f in task.sky)]
         weight = np.array([e.weight for e in examples])
-        points = fit(np.array([e.findings[key] for e in examples]), yes, weight, bounds, known, SKY_RIDGE)[1:]
+        points = fit(np.array([e.findings[key] for e in examples]), yes, weight, bounds, known)[1:]
         pairs = zip(task.sky, points[: len(task.sky)], points[len(task.sky) :], strict=True)
         lines += ["", f"[{key}.points]", *(f'"{f.name}" = [{present}, {absent}]' for f, present, absent in pairs)]
     return "\n".join(lines) + "\n"
