@@ -23,14 +23,10 @@ from agent.tasks import Task
 from agent.tasks.values import SkyFeature
 from agent.trial.edits import NotEdited
 
-BEYOND = 4.0
-"""Magnitudes beyond the bound of the task at which a swap puts the object."""
-WITHOUT = 8.0
-"""Magnitudes that a swap moves the object by where the task has no bound."""
-SIGNIFICANCE = 20.0
-"""ϖ/σ after a swap where it was too small for a distance."""
-NEAR = 1.0
-"""Magnitudes: a number of a text that is as near to M_G is that."""
+BEYOND = 4.0  # mag beyond the bound of the task at which a swap puts the object
+WITHOUT = 8.0  # mag by which a swap moves the object where the task has no bound
+SIGNIFICANCE = 20.0  # ϖ/σ after a swap where it was too small for a distance
+NEAR = 1.0  # mag: a number of a text that is as near to M_G is that
 _STATED = re.compile(r"(?:M_?G|[Aa]bsolute (?:G )?magnitude)[^\d.;−–-]{0,30}([−–-]?\d+(?:\.\d+)?)")
 
 

@@ -178,7 +178,8 @@ def sky_as_toml(examples: Sequence[Example], tasks: Mapping[str, Task], made_by:
         weight = np.array([e.weight for e in examples])
         points = fit(np.array([e.findings[key] for e in examples]), yes, weight, bounds, known)[1:]
         pairs = zip(task.sky, points[: len(task.sky)], points[len(task.sky) :], strict=True)
-        lines += ["", f"[{key}.points]", *(f'"{f.name}" = [{present}, {absent}]' for f, present, absent in pairs)]
+        entries = ", ".join(f'"{f.name}" = [{present}, {absent}]' for f, present, absent in pairs)
+        lines.append(f"{key} = {{ {entries} }}")
     return "\n".join(lines) + "\n"
 
 

@@ -22,7 +22,7 @@ from agent.language import deferred
 from agent.measure import COARSE, Measured, Undefined, rest, signal_to_noise
 from agent.measure.values import number
 from agent.sky.context import for_agent
-from agent.sky.facts import facts_of
+from agent.sky.facts import SKY_QUANTITIES, facts_of
 from agent.sky.records import Sky
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
@@ -67,18 +67,9 @@ nothing must not be within reach of the bound.
 _NOTHING = {"ratio": 1.0}
 """What is measured where there is no feature, if it is not 0."""
 _SKY_TOLERANCE: Mapping[str, float] = {
-    "absolute_magnitude": 0.5,
-    "absolute_magnitude_limit": 0.5,
-    "bp_rp": 0.1,
-    "reduced_proper_motion": 0.5,
-    "parallax_over_error": 0.5,
-    "proper_motion_over_error": 0.5,
+    **dict.fromkeys(SKY_QUANTITIES, 0.5),
+    **{"bp_rp": 0.1, "j_k": 0.05, "w1_w2": 0.05, "g_w1": 0.1, "ruwe": 0.1, "variability": 0.01},
     "tangential_velocity": 10.0,
-    "variability": 0.01,
-    "ruwe": 0.1,
-    "j_k": 0.05,
-    "w1_w2": 0.05,
-    "g_w1": 0.1,
 }
 """The same of a quantity from catalogues: dust, binaries, variability between the epochs. An error of 0 is unknown."""
 
@@ -304,8 +295,7 @@ def scorecards(file: Path = FILE) -> Mapping[str, Scorecard]:
 
 
 def _scorecard(table: Mapping[str, object]) -> Scorecard:
-    points = table["points"]
-    start = table.get("start", 0.0)
-    assert isinstance(points, dict)
+    points, start = table.get("points", table), table.get("start", 0.0)
+    assert isinstance(points, Mapping)
     assert isinstance(start, float)
     return Scorecard(start, {name: Points(*pair) for name, pair in points.items()})
