@@ -33,7 +33,7 @@ const DEFINITIONS = {
       'policy that reads the records writes the new luminosity.',
   ),
   'sky placebo': t(
-    'In the records of catalogues the direction of the proper motion and the neighbours were turned about the object. ' +
+    'In the records of catalogues the direction of the proper motion and the neighbours were turned. ' +
       'The luminosity and the answer should stay as they were.',
   ),
 }
