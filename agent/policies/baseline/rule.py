@@ -73,8 +73,8 @@ class Baseline:
         calls = [parse(exchange.text).call for exchange in conversation.exchanges]
         zoomed = [call for call in calls if call is None or call.name != SKY_CONTEXT]
         done, seeks_sky = len(zoomed), sky is not None and len(zoomed) == len(calls)
-        room = max(0, conversation.turns_left - 1 - seeks_sky)
-        zooms = _after_calls(zoomed, assessed, plan_zooms(assessed))[: done + room]
+        further = max(0, conversation.turns_left - 1 - seeks_sky)
+        zooms = _after_calls(zoomed, assessed, plan_zooms(assessed))[: done + further]
         reason = cannot_tell(assessed, spectrum)
         yield "<think>"
         if not calls:
