@@ -68,7 +68,9 @@ _NOTHING = {"ratio": 1.0}
 """What is measured where there is no feature, if it is not 0."""
 _SKY_TOLERANCE: Mapping[str, float] = {
     **dict.fromkeys(SKY_QUANTITIES, 0.5),
-    **{"bp_rp": 0.1, "j_k": 0.05, "w1_w2": 0.05, "g_w1": 0.1, "ruwe": 0.1, "variability": 0.01},
+    **dict.fromkeys(("bp_rp", "g_w1", "ruwe"), 0.1),
+    **dict.fromkeys(("j_k", "w1_w2"), 0.05),
+    "variability": 0.01,
     "tangential_velocity": 10.0,
 }
 """The same of a quantity from catalogues: dust, binaries, variability between the epochs. An error of 0 is unknown."""
