@@ -144,7 +144,7 @@ def edited_again(
     zoom = next((zoom for zoom in trajectory.zooms if zoom.id == outcome.step), None)
     maker = Maker(spectrum, task, tried.seed, lines_named(trajectory, spectrum.medium))
     subject = None
-    if zoom is not None and outcome.edit not in ("swap", "sky placebo"):
+    if zoom is not None and outcome.edit not in ("swap", "sky_placebo"):
         subject = subject_of(zoom, thought_after(trajectory, zoom), maker.at_rest, task)
     if zoom is None or subject is None:
         raise TrialError(

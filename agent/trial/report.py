@@ -17,10 +17,10 @@ from agent.language import deferred, tr
 from agent.statistics import wilson
 from agent.trajectory.steps import Frame, Medium, Verdict
 
-Edit = Literal["remove", "flip", "shift", "inject", "placebo", "swap", "sky placebo"]
+Edit = Literal["remove", "flip", "shift", "inject", "placebo", "swap", "sky_placebo"]
 """The last two are of the records of catalogues (``agent.trial.sky``), the others of the spectrum."""
 EDITS: tuple[Edit, ...] = get_args(Edit)
-NO_REAL: tuple[Edit, ...] = ("placebo", "swap", "sky placebo")
+NO_REAL: tuple[Edit, ...] = ("placebo", "swap", "sky_placebo")
 """What is no edit of the spectrum that a text should follow."""
 SCHEMA = "spec-o3/trial/1"
 _BEGIN = f'{{"schema": "{SCHEMA}"'.encode()
@@ -141,7 +141,7 @@ class Trial:
     @property
     def sky_placebo(self) -> Share:
         """Placebo edits of records after which the stated luminosity or the verdict changed; it should be 0."""
-        return _share(self.outcomes, "sky placebo")
+        return _share(self.outcomes, "sky_placebo")
 
     @property
     def followed(self) -> Share:

@@ -294,17 +294,17 @@ class _Case:
             return []
         before = self._continued(self.spectrum, begin)
         edits: list[tuple[Edit, EditedSky]] = []
-        for number in range(self.placebos if "sky placebo" in self.edits else 0):
-            elsewhere = sky_placebo(sky, self.spectrum, real, self.maker.rng(zoom, "sky placebo", number))
+        for number in range(self.placebos if "sky_placebo" in self.edits else 0):
+            elsewhere = sky_placebo(sky, self.spectrum, real, self.maker.rng(zoom, "sky_placebo", number))
             if isinstance(elsewhere, NotEdited):
-                self.skip(zoom, "sky placebo", elsewhere.reason)
+                self.skip(zoom, "sky_placebo", elsewhere.reason)
                 break
-            edits.append(("sky placebo", elsewhere))
+            edits.append(("sky_placebo", elsewhere))
         outcomes, moved = [], 0.0
         for edit, edited in (*edits, ("swap", real)):
             after = self._continued(self.spectrum, begin, edited.sky)
             was, now = (states_magnitude(text.whole, edited.before) is True for text in (before, after))
-            if edit == "sky placebo":
+            if edit == "sky_placebo":
                 changed = magnitudes_stated(before.whole) != magnitudes_stated(after.whole)
                 followed = changed or before.verdict != after.verdict
                 if before.score is not None and after.score is not None:

@@ -192,7 +192,7 @@ def sky_trials(answered: Mapping[str, Sequence[Pair]], tasks: Mapping[str, Task]
                 sky = sky_of(pair.spectrum)
                 policy = Baseline(lambda sha256, sky=sky: sky)
                 trace = run(pair.spectrum, tasks[task], policy)
-                yield trial(trace, None, pair.spectrum, tasks[task], policy, edits=("swap", "sky placebo"))
+                yield trial(trace, None, pair.spectrum, tasks[task], policy, edits=("swap", "sky_placebo"))
 
 
 def add_trials(report: Results, trials: Sequence[Trial]) -> None:

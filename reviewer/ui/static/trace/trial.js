@@ -32,7 +32,7 @@ const DEFINITIONS = {
     'The parallax in the records of catalogues was exchanged, so that the object is much brighter or fainter. A ' +
       'policy that reads the records writes the new luminosity.',
   ),
-  'sky placebo': t(
+  sky_placebo: t(
     'In the records of catalogues the direction of the proper motion and the neighbours were turned. ' +
       'The luminosity and the answer should stay as they were.',
   ),
