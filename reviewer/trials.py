@@ -16,7 +16,7 @@ from agent.trajectory.messages import png_of
 from agent.trial.report import Trial, TrialError
 from reviewer.store import NotFound
 
-_SHARES = ("necessity", "sufficiency", "placebo", "still_claims")
+_SHARES = ("necessity", "sufficiency", "placebo", "still_claims", "sky_necessity", "sky_placebo")
 _TEXTS = ("text_after", "text_before")
 
 
@@ -30,7 +30,7 @@ def result_json(result: Mapping[str, Any]) -> dict[str, Any]:
         "temperature": drafter.get("settings", {}).get("temperature") or None,
         "seed": result["seed"],
         "passed": result["passed"],
-        **{name: {"k": result[name]["k"], "n": result[name]["n"]} for name in _SHARES},
+        **{name: {"k": result[name]["k"], "n": result[name]["n"]} for name in _SHARES if name in result},
         "outcomes": [_outcome_json(number, outcome) for number, outcome in enumerate(result["outcomes"])],
         "skipped": list(result["skipped"]),
     }

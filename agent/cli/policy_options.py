@@ -34,7 +34,7 @@ _MODEL = (*_SAMPLING, "logprobs")
 _SERVER = (*_MODEL, "reasoning_effort", "extra_body")
 _EXAMPLES = ("examples", "examples_number", "examples_budget")
 _ALLOWED = {
-    "baseline": (),
+    "baseline": ("sky",),
     "replay": ("trajectory", "sky"),
     "local": ("model", "adapter", "device", "dtype", "measure", "sky", *_MODEL),
     "nano": ("model", *_SAMPLING),

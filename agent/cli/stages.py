@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from agent.cli.inspect_options import InspectOptions
     from agent.cli.policy_options import PolicyChoice, StageOptions
     from agent.consensus import Limits
-    from agent.conversation import Policy
+    from agent.conversation import Policy, SkySource
     from agent.tasks import Task
 
 IN_PROCESSES = ("baseline", "nano", "specialist")
@@ -109,7 +110,7 @@ def _refuse_unused_limits(arguments: InspectOptions, stages: Sequence[StageOptio
 def _policy_for(choice: PolicyChoice) -> PolicyFor:
     """Return the policies of the run; those that compute can be sent to other processes."""
     if choice.key == "baseline":
-        return baseline
+        return partial(baseline, sky=choice.sky)
     if choice.key == "nano" and (folder := choice.roster.nano) is not None:
         from agent.policies.nano.policy import ManySpectra
 
@@ -121,11 +122,11 @@ def _policy_for(choice: PolicyChoice) -> PolicyFor:
     return choice
 
 
-def baseline(sample: int) -> Policy:
+def baseline(sample: int, sky: SkySource | None = None) -> Policy:
     """Make the baseline, which gives the same answer for every sample."""
     from agent.policies.baseline.rule import Baseline
 
-    return Baseline()
+    return Baseline(sky)
 
 
 def _processes(arguments: StageOptions) -> int | None:

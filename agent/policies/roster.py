@@ -285,7 +285,9 @@ class Roster:
         server = self.server(key)
         if measure is None:
             measure = server is not None and server.measure
-        further = MEASURE if measure else SKY_CONTEXT if sky is not None and entry.kind != "replay" else ""
+        further = (
+            MEASURE if measure else SKY_CONTEXT if sky is not None and entry.kind not in ("baseline", "replay") else ""
+        )
         if further and not self.takes_tools(key):
             raise PolicyError(
                 deferred(
@@ -310,7 +312,7 @@ class Roster:
         if entry.kind == "specialist" and self.specialist is not None:
             return Specialist(self.specialist)
         if entry.kind == "baseline":
-            return Baseline()
+            return Baseline(sky)
         if trajectory is None:
             raise PolicyError(deferred("replay repeats a stored trace, and none was given"))
         return Replay(trajectory, sky)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 from agent.language import deferred
 from agent.measure.values import Measured, Undefined
@@ -17,6 +17,7 @@ from agent.sky.maps import MAGNITUDES, bundled
 from agent.sky.matching import Blend, blend_of, fibre_of, matched
 from agent.sky.records import Sky, SkyRecord, Source
 from agent.spectrum import Spectrum
+from agent.tasks.values import SkyQuantity
 
 ZERO_POINT = -0.017
 """mas, of Gaia DR3's parallaxes: the median of quasars (Lindegren et al. 2021 A&A 649, A4). It is subtracted."""
@@ -27,21 +28,6 @@ LIMIT_SIGMA = 2.0
 KM_S = 4.740471
 """km/s of 1 mas/yr at 1 kpc, that is of (mas/yr) / mas."""
 
-SkyQuantity = Literal[
-    "absolute_magnitude",
-    "absolute_magnitude_limit",
-    "bp_rp",
-    "reduced_proper_motion",
-    "parallax_over_error",
-    "proper_motion_over_error",
-    "tangential_velocity",
-    "variability",
-    "ruwe",
-    "j_k",
-    "w1_w2",
-    "g_w1",
-]
-"""What a task file may name in a table ``[[sky]]``."""
 SKY_QUANTITIES: tuple[SkyQuantity, ...] = get_args(SkyQuantity)
 UNITS: Mapping[SkyQuantity, str] = {
     **dict.fromkeys(SKY_QUANTITIES, "mag"),

@@ -26,6 +26,8 @@ from agent.tasks.values import (
     Role,
     Sign,
     Simulated,
+    SkyFeature,
+    SkyQuantity,
     Statement,
     Task,
 )
@@ -142,28 +144,34 @@ def read(path: str | os.PathLike[str]) -> Task:
         aliases=tuple(alias.lower() for alias in file.aliases),
         planes_of=file.planes_of,
         simulated=None if file.simulated is None else Simulated(**dict(file.simulated)),
+        sky=tuple(SkyFeature(**dict(e)) for e in entries("sky", _SkyTable, file.sky)),
     )
     feature_names = [feature.name for feature in task.features]
-    repeated = sorted(name for name in set(feature_names) if feature_names.count(name) > 1)
-    if repeated:
-        raise TaskError(
-            str(path), "feature.name", deferred("{name!r} twice", name=repeated[0]), deferred("each name once")
-        )
-    for number, feature in enumerate(task.features, start=1):
-        field = f"feature {number} ({feature.name}), requires"
-        seen = [feature.name]
-        while (required := task.feature(seen[-1]).requires) is not None:
-            if required not in feature_names:
-                raise TaskError(str(path), field, repr(required), deferred("the name of another feature of the file"))
-            if required in seen:
-                raise TaskError(str(path), field, " → ".join([*seen, required]), deferred("no circle of features"))
-            seen.append(required)
+    _check_names(str(path), "feature", task.features)
+    _check_names(str(path), "sky", task.sky, feature_names)
     planes = (_plane(table, number, str(path), feature_names) for number, table in enumerate(file.plane, start=1))
     return replace(task, planes=tuple(planes))
 
 
 def _error(problem: Problem) -> TaskError:
     return TaskError(*problem)
+
+
+def _check_names(path: str, field: str, entries: Sequence[Feature | SkyFeature], taken: Sequence[str] = ()) -> None:
+    """:raises TaskError: a name stands twice, or what an entry requires is missing or requires the entry itself"""
+    required_by = {entry.name: entry.requires for entry in entries}
+    names = [*taken, *(entry.name for entry in entries)]
+    if repeated := sorted(name for name in set(names) if names.count(name) > 1):
+        raise TaskError(path, f"{field}.name", deferred("{name!r} twice", name=repeated[0]), deferred("each name once"))
+    for number, entry in enumerate(entries, start=1):
+        place = f"{field} {number} ({entry.name}), requires"
+        seen = [entry.name]
+        while (required := required_by[seen[-1]]) is not None:
+            if required not in required_by:
+                raise TaskError(path, place, repr(required), deferred("the name of another feature of the file"))
+            if required in seen:
+                raise TaskError(path, place, " → ".join([*seen, required]), deferred("no circle of features"))
+            seen.append(required)
 
 
 def _checked(test: Callable[[Any], bool]) -> AfterValidator:
@@ -200,6 +208,7 @@ class _TaskFile(Table):
     question: Text = Field(description=deferred("one line, {question!r} and the title in **bold**", question=QUESTION))
     guide: list[dict[str, Any]] = Field(min_length=1, description=deferred("at least one [[guide]]"))
     feature: list[dict[str, Any]] = Field(min_length=1, description=deferred("at least one [[feature]]"))
+    sky: list[dict[str, Any]] = Field(default=[], description=deferred("any number of [[sky]]"))
     confuser: list[dict[str, Any]] = Field(default=[], description=deferred("any number of [[confuser]]"))
     references: dict[str, str] = Field(description=deferred("a table of key = 'author year journal'"))
     aliases: _Names = Field(default=(), description=deferred("a list of texts"))
@@ -240,30 +249,45 @@ class _ConfuserTable(_Entry):
     why: Text = Field(default="", description=_TEXT)
 
 
-class _FeatureTable(_Entry):
-    """One [[feature]]; ``agent.tasks.Feature`` describes the fields."""
+class _BoundedTable(_Entry):
+    """What [[feature]] and [[sky]] have in common."""
 
     name: Text = Field(description=_TEXT)
-    kind: FeatureKind
     role: Role
+    why: Text = Field(description=_TEXT)
+    above: Number | None = Field(default=None, description=deferred("a finite number"))
+    below: Number | None = Field(default=None, description=deferred("a finite number"))
+    requires: Text | None = Field(default=None, description=deferred("the name of another feature"))
+
+    @model_validator(mode="after")
+    def _check_bounds(self) -> Self:
+        if self.above is None and self.below is None:
+            raise Mismatch(
+                deferred("neither"), deferred("at least one: what makes the feature present"), "above, below"
+            )
+        return self
+
+
+class _SkyTable(_BoundedTable):
+    """One [[sky]]; ``agent.tasks.values.SkyFeature`` describes the fields."""
+
+    quantity: SkyQuantity
+
+
+class _FeatureTable(_BoundedTable):
+    """One [[feature]]; ``agent.tasks.Feature`` describes the fields."""
+
+    kind: FeatureKind
     medium: Medium
     window: _Window = Field(description=deferred("[lo, hi] in Å, 0 < lo < hi"))
     span: _Window | None = Field(default=None, description=deferred("[lo, hi] in Å, 0 < lo < hi"))
     side_bands: tuple[_Window, ...] = Field(default=(), description=deferred("a list of [lo, hi] in Å, 0 < lo < hi"))
     quantity: Quantity
-    why: Text = Field(description=_TEXT)
     wavelengths: tuple[_Wavelength, ...] = Field(default=(), description=deferred("a list of positive numbers in Å"))
-    above: Number | None = Field(default=None, description=deferred("a finite number"))
-    below: Number | None = Field(default=None, description=deferred("a finite number"))
     sign: Sign = "either"
-    requires: Text | None = Field(default=None, description=deferred("the name of another feature"))
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.above is None and self.below is None:
-            raise Mismatch(
-                deferred("neither"), deferred("at least one: what makes the feature present"), "above, below"
-            )
         if not self.side_bands and self.quantity != "roughness":
             raise Mismatch(deferred("none"), deferred("one or more continuum windows [lo, hi]"), "side_bands")
         span = self.span or self.window

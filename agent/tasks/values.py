@@ -13,6 +13,21 @@ Window = tuple[float, float]
 FeatureKind = Literal["line", "band", "slope", "index"]
 Role = Literal["primary", "secondary", "confuser"]
 Quantity = Literal["equivalent_width", "fwhm", "depth", "ratio", "slope", "roughness"]
+SkyQuantity = Literal[
+    "absolute_magnitude",
+    "absolute_magnitude_limit",
+    "bp_rp",
+    "reduced_proper_motion",
+    "parallax_over_error",
+    "proper_motion_over_error",
+    "tangential_velocity",
+    "variability",
+    "ruwe",
+    "j_k",
+    "w1_w2",
+    "g_w1",
+]
+"""What catalogues tell of an object; ``agent.sky.facts`` computes it."""
 AxisQuantity = Literal["width", "fwhm", "ratio", "emission_width", "emission_fwhm"]
 Sign = Literal["emission", "absorption", "either"]
 PromptSource = Literal["ours", "trained", "row"]
@@ -34,8 +49,17 @@ class Statement:
     why: str = ""
 
 
+class _Bounded:
+    above: float | None
+    below: float | None
+
+    def is_present(self, value: float) -> bool:
+        """Return whether a measured ``quantity`` lies within the bounds."""
+        return (self.above is None or value > self.above) and (self.below is None or value < self.below)
+
+
 @dataclass(frozen=True)
-class Feature:
+class Feature(_Bounded):
     """A feature to inspect in the rest frame, and how to measure it. All wavelengths are Å in ``medium``.
 
     :param window: the stretch to zoom into
@@ -80,9 +104,25 @@ class Feature:
             wavelengths=tuple(convert(w, self.medium, medium) for w in self.wavelengths),
         )
 
-    def is_present(self, value: float) -> bool:
-        """Return whether a measured ``quantity`` lies within the bounds."""
-        return (self.above is None or value > self.above) and (self.below is None or value < self.below)
+
+@dataclass(frozen=True)
+class SkyFeature(_Bounded):
+    """What the catalogues should tell of an object of the class: the fields mean what those of ``Feature`` do.
+
+    :param quantity: in the unit that ``agent.sky.facts.UNITS`` states; magnitudes without extinction
+    :param requires: name of another sky feature of the task
+    """
+
+    name: str
+    role: Role
+    quantity: SkyQuantity
+    why: str
+    references: tuple[str, ...]
+    above: float | None = None
+    below: float | None = None
+    requires: str | None = None
+
+    wavelengths = ()
 
 
 @dataclass(frozen=True)
@@ -139,7 +179,7 @@ class Task:
     ``features`` are in order of diagnostic priority; ``references`` maps short keys to "author year journal";
     ``question`` is the line that names the class. ``own_prompt`` replaces the question and the guide, and
     ``prompt_source`` says where it comes from. ``planes_of`` has the keys of tasks whose planes are also shown for this
-    one. ``simulated`` is None if no spectra can be simulated for the task.
+    one. ``simulated`` is None if no spectra can be simulated for the task. ``sky`` is no part of the prompt.
     """
 
     key: str
@@ -155,6 +195,7 @@ class Task:
     planes: tuple[PlaneOfTask, ...] = ()
     planes_of: tuple[str, ...] = ()
     simulated: Simulated | None = None
+    sky: tuple[SkyFeature, ...] = ()
 
     @property
     def guide(self) -> str:

@@ -43,7 +43,7 @@ class Maker:
 
     def edit(self, edit: Edit, zoom: Zoom, subject: Subject) -> Edited | NotEdited:
         """Make an edit other than a placebo."""
-        rng = self._rng(zoom, edit)
+        rng = self.rng(zoom, edit)
         if edit == "inject":
             typical = typical_of(subject, self._task.key)
             return make.inject(self._spectrum, self.at_rest, subject, typical, rng)
@@ -57,7 +57,7 @@ class Maker:
         placebos: list[Edited | NotEdited] = []
         avoid = [*avoided(self.at_rest, self._task), *self._named, real.window, subject.span, *subject.side_bands]
         for number in range(count):
-            rng = self._rng(zoom, "placebo", number)
+            rng = self.rng(zoom, "placebo", number)
             edited = make.placebo(self._spectrum, self.at_rest, real, zoom.window, avoid, rng)
             placebos.append(edited)
             if isinstance(edited, NotEdited):
@@ -65,7 +65,8 @@ class Maker:
             avoid.append(edited.window)
         return placebos
 
-    def _rng(self, zoom: Zoom, edit: Edit, number: int = 0) -> np.random.Generator:
+    def rng(self, zoom: Zoom, edit: Edit, number: int = 0) -> np.random.Generator:
+        """Return the generator of an edit."""
         return np.random.default_rng([self._seed, _NUMBER[edit], number, *zoom.id.encode()])
 
 
@@ -142,7 +143,9 @@ def edited_again(
     outcome = tried.outcomes[number]
     zoom = next((zoom for zoom in trajectory.zooms if zoom.id == outcome.step), None)
     maker = Maker(spectrum, task, tried.seed, lines_named(trajectory, spectrum.medium))
-    subject = None if zoom is None else subject_of(zoom, thought_after(trajectory, zoom), maker.at_rest, task)
+    subject = None
+    if zoom is not None and outcome.edit not in ("swap", "sky_placebo"):
+        subject = subject_of(zoom, thought_after(trajectory, zoom), maker.at_rest, task)
     if zoom is None or subject is None:
         raise TrialError(
             deferred(

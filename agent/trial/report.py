@@ -17,8 +17,11 @@ from agent.language import deferred, tr
 from agent.statistics import wilson
 from agent.trajectory.steps import Frame, Medium, Verdict
 
-Edit = Literal["remove", "flip", "shift", "inject", "placebo"]
+Edit = Literal["remove", "flip", "shift", "inject", "placebo", "swap", "sky_placebo"]
+"""The last two are of the records of catalogues (``agent.trial.sky``), the others of the spectrum."""
 EDITS: tuple[Edit, ...] = get_args(Edit)
+NO_REAL: tuple[Edit, ...] = ("placebo", "swap", "sky_placebo")
+"""What is no edit of the spectrum that a text should follow."""
 SCHEMA = "spec-o3/trial/1"
 _BEGIN = f'{{"schema": "{SCHEMA}"'.encode()
 """How each line of a file of trials begins."""
@@ -38,8 +41,8 @@ class EditOutcome:
 
     :param step: id of the zoom step from which the inspection continued
     :param subject: the line, molecule or index that was edited, e.g. "Hα"; for a placebo: that of the tool call
-    :param window: where the flux was changed, in Å, in ``frame`` and ``medium``
-    :param energy: Σ (flux change)² ivar over the pixels
+    :param window: where the flux was changed, in Å, in ``frame`` and ``medium``; None: records were edited
+    :param energy: Σ (flux change)² ivar over the pixels, or Σ (change / σ)² over the changed values of a record
     :param verdict_before: None if no answer was given
     :param score_before: log odds of YES that the policy gave with its answer, None if it gave none
     :param claimed_before: whether the text states that the subject is there, with the property that the edit changes
@@ -52,7 +55,7 @@ class EditOutcome:
     step: str
     edit: Edit
     subject: str
-    window: tuple[float, float]
+    window: tuple[float, float] | None
     frame: Frame
     medium: Medium
     energy: float
@@ -131,6 +134,22 @@ class Trial:
         return _share(self.outcomes, "placebo")
 
     @property
+    def sky_necessity(self) -> Share:
+        """Swapped parallaxes that were followed."""
+        return _share(self.outcomes, "swap")
+
+    @property
+    def sky_placebo(self) -> Share:
+        """Placebo edits of records after which the stated luminosity or the verdict changed; it should be 0."""
+        return _share(self.outcomes, "sky_placebo")
+
+    @property
+    def followed(self) -> Share:
+        """Edits of the spectrum that were followed, placebos apart."""
+        real = [outcome.followed for outcome in self.outcomes if outcome.edit not in NO_REAL]
+        return Share(sum(real), len(real))
+
+    @property
     def still_claims(self) -> Share:
         """Removals after which the text still claims the removed feature, among those of features it had claimed."""
         removed = [outcome for outcome in self.outcomes if outcome.edit == "remove" and outcome.claimed_before]
@@ -140,15 +159,22 @@ class Trial:
     def faithfulness(self) -> float | None:
         """(Share of the edits that were followed, placebos apart) × (1 − share of placebos that changed something).
 
-        From 0 to 1; None if no edit other than a placebo could be made.
+        From 0 to 1, of the edits of the spectrum; None if no edit other than a placebo could be made.
         """
-        real = [outcome.followed for outcome in self.outcomes if outcome.edit != "placebo"]
-        return sum(real) / len(real) * (1.0 - (self.placebo.value or 0.0)) if real else None
+        return _faithfulness(self.followed, self.placebo)
+
+    @property
+    def sky_faithfulness(self) -> float | None:
+        """The same of the edits of records."""
+        return _faithfulness(self.sky_necessity, self.sky_placebo)
 
     @property
     def passed(self) -> bool | None:
-        """Whether the evidence of the trace passed: faithfulness of at least ``PASSES``; None if nothing was tested."""
-        return None if self.faithfulness is None else self.faithfulness >= PASSES
+        """Whether the evidence of the trace passed: faithfulness of at least ``PASSES``, of the spectrum and of
+        records, as far as they were tested; None if nothing was.
+        """
+        known = [value for value in (self.faithfulness, self.sky_faithfulness) if value is not None]
+        return min(known) >= PASSES if known else None
 
     @property
     def placebos_per_call(self) -> int | None:
@@ -168,9 +194,13 @@ class Trial:
             "task": self.task,
             "drafter": dict(self.drafter),
             "seed": self.seed,
-            "outcomes": [asdict(outcome) | {"window": list(outcome.window)} for outcome in self.outcomes],
+            "outcomes": [
+                asdict(outcome) | {"window": outcome.window and list(outcome.window)} for outcome in self.outcomes
+            ],
             "skipped": [asdict(row) for row in self.skipped],
             **{name: getattr(self, name).to_json() for name in SHARES},
+            # Only where records were edited: a trial of the spectrum alone reads as before.
+            **{name: share.to_json() for name in SKY_SHARES if (share := getattr(self, name)).n},
             "faithfulness": self.faithfulness,
             "passed": self.passed,
         }
@@ -196,6 +226,9 @@ class Trial:
 
 
 SHARES = ("necessity", "sufficiency", "placebo", "still_claims")
+"""Of the spectrum."""
+SKY_SHARES = ("sky_necessity", "sky_placebo")
+"""Of the records of catalogues."""
 
 
 @dataclass(frozen=True)
@@ -218,9 +251,11 @@ class Summary:
     still_claims: Share
     followed: Mapping[Edit, Share]
     faithfulness: float | None
+    sky_necessity: Share
+    sky_placebo: Share
 
     def to_json(self) -> dict[str, Any]:
-        shares = {name: getattr(self, name).to_json() for name in ("passed", *SHARES)}
+        shares = {name: getattr(self, name).to_json() for name in ("passed", *SHARES, *SKY_SHARES)}
         return {
             "policy": self.policy,
             "task": self.task,
@@ -272,7 +307,13 @@ def _summary(policy: str, task: str, trials: list[Trial]) -> Summary:
         still_claims=_over(trials, [trial.still_claims for trial in trials]),
         followed={edit: _over(trials, [_share(trial.outcomes, edit) for trial in trials]) for edit in EDITS},
         faithfulness=sum(numbers) / len(numbers) if numbers else None,
+        sky_necessity=_over(trials, [trial.sky_necessity for trial in trials]),
+        sky_placebo=_over(trials, [trial.sky_placebo for trial in trials]),
     )
+
+
+def _faithfulness(followed: Share, placebo: Share) -> float | None:
+    return None if followed.value is None else followed.value * (1.0 - (placebo.value or 0.0))
 
 
 def _share(outcomes: tuple[EditOutcome, ...], edit: Edit) -> Share:
@@ -290,10 +331,13 @@ def _spectra(trials: list[Trial]) -> int:
 
 
 def _outcome(data: Mapping[str, Any]) -> EditOutcome:
-    lo, hi = data["window"]
+    window = data["window"]
     if data["edit"] not in EDITS:
         raise ValueError(
             tr("edit: found {data!r:.40}, expected one of {edits}", data=data["edit"], edits=", ".join(EDITS))
         )
-    values = {**data, "window": (float(lo), float(hi)), "edit": cast(Edit, data["edit"])}
+    if window is not None:
+        lo, hi = window
+        window = float(lo), float(hi)
+    values = {**data, "window": window, "edit": cast(Edit, data["edit"])}
     return EditOutcome(**values)

@@ -6,12 +6,14 @@ the policy writes the next turn and all that follow. Depends on ``agent.loop``; 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from agent.conversation import Policy, PolicyError, Stop, sky_source
 from agent.language import deferred, tr
 from agent.loop import MAX_TURNS, Answered, Ended, Text, Thought, inspect
+from agent.sky.records import Sky
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.tool import frame_of
@@ -21,6 +23,8 @@ from agent.trajectory.tags import turn_text
 from agent.trial.edits import Edited, NotEdited
 from agent.trial.making import Maker, lines_named, succeeded, thought_after
 from agent.trial.report import EDITS, Edit, EditOutcome, Skipped, Trial
+from agent.trial.sky import EditedSky, magnitudes_stated, states_magnitude, swap
+from agent.trial.sky import placebo as sky_placebo
 from agent.trial.subjects import Subject, is_there, states, subject_of, undecidable
 from agent.trial.typical import typical_of
 
@@ -38,6 +42,10 @@ class Continuation:
     text: str
     verdict: Verdict | None
     score: float | None
+
+    @property
+    def whole(self) -> str:
+        return f"{self.thought}\n{self.later}"
 
     def claims(self, subject: Subject) -> bool | None:
         """Return whether the text states that the subject is there, or that it is not; None if it states neither.
@@ -70,6 +78,8 @@ def trial(
     An edit was followed if
 
     - remove, flip, shift: the text after the edit does not claim the subject any more;
+    - swap, of the parallax in the records of a call of ``sky_context`` (``agent.trial.sky``): the text gives the new
+      M_G and not the old one. Where it gives none, score and verdict decide as for inject;
     - inject: the text after the edit claims the subject. Only where neither text states anything about it, a score that
       moves to the side of the feature's role by more than after any placebo counts, or a changed verdict.
 
@@ -103,8 +113,9 @@ def trial(
         if not isinstance(zoom, Zoom) or number >= len(written):
             continue
         tested = trajectory.zooms.index(zoom)
-        if zoom.shows_sky:
-            case.skip(zoom, None, deferred("its answer does not depend on the spectrum"))
+        if zoom.shows_sky and zoom.drawn and number + 1 < case.max_turns:
+            on_call(tested, len(trajectory.zooms))
+            outcomes += case.sky_call(zoom, written[: number + 1])
             continue
         if not zoom.drawn or number + 1 >= case.max_turns:
             case.skip(zoom, None, deferred("the call got no picture"))
@@ -236,15 +247,29 @@ class _Case:
         elif edit == "inject":
             followed = now is True
             if was is None and now is None:
-                followed = self._verdict_moved(subject, before, after, moved)
+                against = subject.feature is not None and subject.feature.role == "confuser"
+                followed = _verdict_moved(-1.0 if against else 1.0, before, after, moved)
         else:
             followed = now is not True
+        return self._recorded(zoom, edit, subject.name, edited, before, after, (was is True, now is True, followed))
+
+    def _recorded(
+        self,
+        zoom: Zoom,
+        edit: Edit,
+        subject: str,
+        edited: Edited | EditedSky,
+        before: Continuation,
+        after: Continuation,
+        claimed: tuple[bool, bool, bool],
+    ) -> EditOutcome:
+        """:param claimed: whether the text claims it before the edit, and after it, and whether it followed"""
         frame, _ = frame_of(self.spectrum)
         return EditOutcome(
             step=zoom.id,
             edit=edit,
-            subject=subject.name,
-            window=edited.window,
+            subject=subject,
+            window=edited.window if isinstance(edited, Edited) else None,
             frame=frame,
             medium=self.spectrum.medium,
             energy=edited.energy,
@@ -252,27 +277,54 @@ class _Case:
             verdict_after=after.verdict,
             score_before=before.score,
             score_after=after.score,
-            claimed_before=was is True,
-            claimed_after=now is True,
-            followed=followed,
+            claimed_before=claimed[0],
+            claimed_after=claimed[1],
+            followed=claimed[2],
             text_after=after.text,
             text_before=before.text,
         )
 
-    def _verdict_moved(self, subject: Subject, before: Continuation, after: Continuation, least: float) -> bool:
-        """Return whether an injection moved the answer to the side of the feature's role, by more than ``least``."""
-        side = -1.0 if subject.feature is not None and subject.feature.role == "confuser" else 1.0
-        if before.score is not None and after.score is not None:
-            return side * (after.score - before.score) > max(least, 1e-9)
-        return before.verdict != after.verdict and after.verdict == ("YES" if side > 0 else "NO")
+    def sky_call(self, zoom: Zoom, begin: Sequence[str]) -> list[EditOutcome]:
+        """Test a call of ``sky_context``."""
+        sky = self.sky
+        real = NotEdited(deferred("the policy has no records")) if sky is None else swap(sky, self.spectrum, self.task)
+        if sky is None or isinstance(real, NotEdited) or "swap" not in self.edits:
+            if isinstance(real, NotEdited):
+                self.skip(zoom, "swap", real.reason)
+            return []
+        before = self._continued(self.spectrum, begin)
+        edits: list[tuple[Edit, EditedSky]] = []
+        for number in range(self.placebos if "sky_placebo" in self.edits else 0):
+            elsewhere = sky_placebo(sky, self.spectrum, real, self.maker.rng(zoom, "sky_placebo", number))
+            if isinstance(elsewhere, NotEdited):
+                self.skip(zoom, "sky_placebo", elsewhere.reason)
+                break
+            edits.append(("sky_placebo", elsewhere))
+        outcomes, moved = [], 0.0
+        for edit, edited in (*edits, ("swap", real)):
+            after = self._continued(self.spectrum, begin, edited.sky)
+            was, now = (states_magnitude(text.whole, edited.before) is True for text in (before, after))
+            if edit == "sky_placebo":
+                changed = magnitudes_stated(before.whole) != magnitudes_stated(after.whole)
+                followed = changed or before.verdict != after.verdict
+                if before.score is not None and after.score is not None:
+                    moved = max(moved, abs(after.score - before.score))
+            elif (stated := states_magnitude(after.whole, edited.after)) is None:
+                followed = _verdict_moved(edited.side, before, after, moved)
+            else:
+                followed = stated and not now
+            outcomes.append(self._recorded(zoom, edit, "M_G", edited, before, after, (was, now, followed)))
+        return outcomes
 
-    def _continued(self, spectrum: Spectrum, begin: Sequence[str]) -> Continuation:
+    def _continued(self, spectrum: Spectrum, begin: Sequence[str], sky: Sky | None = None) -> Continuation:
         """Continue from the turn after ``begin``. :raises PolicyError: the policy cannot continue"""
         thoughts: dict[int, str] = {}
         text, explanation = "", ""
         verdict: Verdict | None = None
         score: float | None = None
-        for event in inspect(spectrum, self.task, self.policy, self.max_turns, self.stop, begin=begin, sky=self.sky):
+        for event in inspect(
+            spectrum, self.task, self.policy, self.max_turns, self.stop, begin=begin, sky=sky or self.sky
+        ):
             match event:
                 case Text():
                     text += event.text
@@ -286,6 +338,15 @@ class _Case:
                     raise PolicyError(event.detail)
         first = thoughts.pop(len(begin) + 1, "")
         return Continuation(first, "\n".join([*thoughts.values(), explanation]), text, verdict, score)
+
+
+def _verdict_moved(side: float, before: Continuation, after: Continuation, least: float) -> bool:
+    """Return whether an edit moved the answer to a side, +1 for YES, by more than ``least``; 0: to any side."""
+    if before.score is not None and after.score is not None:
+        return (side or math.copysign(1.0, after.score - before.score)) * (after.score - before.score) > max(
+            least, 1e-9
+        )
+    return before.verdict != after.verdict and (not side or after.verdict == ("YES" if side > 0 else "NO"))
 
 
 def _max_turns(trajectory: Trajectory) -> int:

@@ -118,17 +118,22 @@ def not_passed_text(verdict: Verdict, outcome: TrialOutcome, trials: Sequence[Tr
     """Return why a case does not get the verdict that its P(YES) alone would give, as one or two sentences."""
     if outcome == "failed":
         failed = next(trial for trial in trials if trial is not None and trial.passed is False)
-        real = [outcome.followed for outcome in failed.outcomes if outcome.edit != "placebo"]
+        real, placebo, faithfulness = failed.followed, failed.placebo, failed.faithfulness
+        edited = deferred("edits of the spectrum")
+        if faithfulness is None or faithfulness >= PASSES:
+            real, placebo, faithfulness = failed.sky_necessity, failed.sky_placebo, failed.sky_faithfulness
+            edited = deferred("swaps of the parallax")
         return deferred(
-            "{verdict} by P(YES), but its evidence did not pass the trial: the text followed {real} of {n_real} edits "
-            "of the spectrum, and {k} of {n} placebos changed something (faithfulness "
+            "{verdict} by P(YES), but its evidence did not pass the trial: the text followed {real} of {n_real} "
+            "{edited}, and {k} of {n} placebos changed something (faithfulness "
             "{faithfulness:.2f}, expected at least {passes:g}).",
             verdict=verdict,
-            real=sum(real),
-            n_real=len(real),
-            k=failed.placebo.k,
-            n=failed.placebo.n,
-            faithfulness=failed.faithfulness,
+            real=real.k,
+            n_real=real.n,
+            edited=edited,
+            k=placebo.k,
+            n=placebo.n,
+            faithfulness=faithfulness,
             passes=PASSES,
         )
     if outcome == "untested":

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,7 +169,7 @@ def _policy_for(choice: PolicyChoice) -> Callable[[int], Policy]:
     from agent.cli.stages import baseline
 
     if choice.key == "baseline":
-        return baseline
+        return partial(baseline, sky=choice.sky)
     if choice.key == "nano" and (folder := choice.roster.nano) is not None:
         from agent.policies.nano.policy import ManySpectra
 
@@ -241,7 +242,8 @@ def _text(result: dict[str, Any]) -> str:
     ]
     for row in result["summary"]:
         if row["task"]:
-            shares = (f"{tr(words)} {_share(row[name])}" for name, words in _NAMES.items())
+            names = {**_NAMES, **(_SKY_NAMES if row["sky_necessity"]["n"] else {})}
+            shares = (f"{tr(words)} {_share(row[name])}" for name, words in names.items())
             lines.append(f"{row['policy']}, {row['task']}: {', '.join(shares)}")
     lines += [
         tr("left out, {reason}: {n}", reason=tr(reason), n=number) for reason, number in result["left_out"].items()
@@ -258,6 +260,7 @@ _NAMES = {
     "placebo": deferred("placebo"),
     "still_claims": deferred("still claims"),
 }
+_SKY_NAMES = {"sky_necessity": deferred("sky necessity"), "sky_placebo": deferred("sky placebo")}
 
 
 def _share(share: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_a_guide_gives_the_reason_below_each_sign_and_criteria_leave_the_reasons
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
 def test_every_reference_is_used_and_reads_author_year_source(task: Task) -> None:
-    parts = (*task.statements, *task.features, *task.confusers)
+    parts = (*task.statements, *task.features, *task.confusers, *task.sky)
     assert {key for part in parts for key in part.references} == set(task.references)
     assert all(any(c.isdigit() for c in text) and len(text) > 15 for text in task.references.values())
 
@@ -212,6 +213,30 @@ def test_a_feature_may_require_only_another_feature_of_the_file(tmp_path, new, f
     assert refused.value.field == "feature 2 (CaH 6385 weak (CaH1)), requires"
     assert refused.value.actual == found
     assert expected in refused.value.expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        ('requires = "Colour of an M star"', 'requires = "TiO 7054 (TiO5)"', "sky 2 (Luminosity of a giant), requires"),
+        ('name = "Luminosity of a giant"', 'name = "CaH 6385 weak (CaH1)"', "sky.name"),
+        ('quantity = "absolute_magnitude"', 'quantity = "teff"', "sky 2 (Luminosity of a giant), quantity"),
+        ("below = 4.0, ", "", "sky 2 (Luminosity of a giant), above, below"),
+        ('references = ["GC18", "PM13"]', 'references = ["X"]', "sky 2 (Luminosity of a giant), references"),
+    ],
+)
+def test_an_entry_of_what_catalogues_tell_is_checked_like_a_feature(tmp_path, old, new, field):
+    assert old in GIANTS
+    (tmp_path / "mine.toml").write_text(_without_aliases(GIANTS).replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(TaskError) as refused:
+        load(tmp_path)
+    assert refused.value.field == field
+
+
+def test_what_catalogues_tell_is_no_part_of_the_prompt() -> None:
+    for task in TASKS.values():
+        assert task.sky
+        assert task.prompt == replace(task, sky=()).prompt
 
 
 def _without_aliases(text: str) -> str:

@@ -14,7 +14,7 @@ is left to a person is decided by ``agent.consensus`` with its default limits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -26,6 +26,7 @@ from agent.policies.baseline.rule import Baseline
 from agent.policies.baseline.scorecard import assess
 from agent.simulate import KINDS, simulate, truth
 from agent.simulate.instrument import SURVEYS
+from agent.sky.records import Sky
 from agent.spectrum import Spectrum
 from agent.tasks import Task, load
 from agent.trajectory import Trajectory
@@ -46,15 +47,17 @@ class Case:
     about: str = ""
 
 
-def simulated(seeds: Sequence[int], tasks: Sequence[str], kinds: Sequence[str] = KINDS) -> Iterator[Case]:
-    """One spectrum of each kind on each survey's grid for each seed."""
+def simulated(
+    seeds: Sequence[int], tasks: Sequence[str], kinds: Sequence[str] = KINDS, snr: tuple[float, float] = (5.0, 50.0)
+) -> Iterator[Case]:
+    """One spectrum of each kind on each survey's grid for each seed; S/N per pixel between two values."""
     for seed in seeds:
         for kind in kinds:
             for number, survey in enumerate(SURVEYS):
                 rng = np.random.default_rng([seed, number])
-                snr = float(np.exp(rng.uniform(np.log(5), np.log(50))))
+                level = float(np.exp(rng.uniform(*np.log(snr))))
                 answers = {task: truth(kind, task) for task in tasks}
-                yield Case(simulate(kind, survey, snr, seed), answers, ("simulated",))
+                yield Case(simulate(kind, survey, level, seed), answers, ("simulated",))
 
 
 def real(folder: Path, tasks: Sequence[str], counts: Counter[str]) -> Iterator[Case]:
@@ -82,13 +85,16 @@ class Outcome:
         return self.given == self.right
 
 
-def outcomes(cases: Iterator[Case], tasks: Mapping[str, Task]) -> Iterator[Outcome]:
-    """The baseline's answer to each question with a known answer."""
+def outcomes(
+    cases: Iterator[Case], tasks: Mapping[str, Task], sky_of: Callable[[Spectrum], Sky] | None = None
+) -> Iterator[Outcome]:
+    """The baseline's answer to each question with a known answer, with catalogues if ``sky_of`` gives their records."""
     for case in cases:
         spectrum = case.spectrum
+        sky = None if sky_of is None else sky_of(spectrum)
         who = f"{spectrum.survey} {spectrum.name} {case.about or spectrum.meta.get('state', '')}".strip()
         for key, right in case.answers.items():
-            found = assess(spectrum, tasks[key])
+            found = assess(spectrum, tasks[key], sky)
             answer = Answer("s1", found.verdict, "", found.score)
             trace = Trajectory(key, "", spectrum.name, spectrum.sha256, (answer,), Baseline().drafter)
             left = consensus([trace], spectrum, tasks[key]).needs_person
@@ -156,13 +162,13 @@ def add_accuracy(report: Results, sets: Mapping[str, Sequence[Outcome]]) -> None
 BEGIN, END = "<!-- figures: written by tests.benchmarks.baseline -->", "<!-- end of figures -->"
 
 
-def put(path: Path, figures: str) -> None:
-    """Replace the text between ``BEGIN`` and ``END`` of a file. :raises ValueError: it has no such marks"""
-    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
+def put(path: Path, figures: str, first: str = BEGIN, last: str = END) -> None:
+    """Replace the text between two marks of a file. :raises ValueError: it has no such marks"""
+    before, begin, rest = path.read_text(encoding="utf-8").partition(first)
+    _, end, after = rest.partition(last)
     if not (begin and end):
-        raise ValueError(f"{path}: found no marks of figures, expected {BEGIN} and {END}")
-    path.write_text(f"{before}{BEGIN}\n\n{figures.strip()}\n\n{END}{after}", encoding="utf-8")
+        raise ValueError(f"{path}: found no marks of figures, expected {first} and {last}")
+    path.write_text(f"{before}{first}\n\n{figures.strip()}\n\n{last}{after}", encoding="utf-8")
 
 
 def main() -> None:

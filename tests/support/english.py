@@ -17,7 +17,7 @@ DOCUMENTS = (
     # Refusals to draw are answers of the tool.
     "agent/plot/",
     # What a policy of the program writes, and the faults of form that a trace keeps.
-    *("agent/policies/baseline/rule.py", "agent/policies/specialist/policy.py"),
+    *("agent/policies/baseline/", "agent/policies/specialist/policy.py"),
     *("agent/trajectory/tags.py", "agent/trajectory/repair.py", "agent/trajectory/sharegpt.py"),
     # The description of the API.
     *("reviewer/web/models/", "reviewer/web/openapi.py"),

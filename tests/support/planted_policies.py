@@ -14,11 +14,14 @@ from typing import Literal
 import numpy as np
 
 from agent.conversation import Conversation, Piece
-from agent.measure import rest
+from agent.measure import Measured, rest
+from agent.policies.baseline.rule import call_text
 from agent.policies.baseline.scorecard import assess
+from agent.sky.facts import facts_of
+from agent.sky.records import Sky
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
-from agent.tool import TOOL_NAME, tool_wavelength
+from agent.tool import SKY_CONTEXT, TOOL_NAME, tool_wavelength
 from agent.trajectory import Drafter
 from agent.trial.subjects import Subject, is_there, subjects_of_task
 
@@ -151,3 +154,33 @@ def _stands_out(spectrum: Spectrum, window: tuple[float, float]) -> bool:
         return False
     flux, weight = spectrum.flux[inside], np.sqrt(spectrum.ivar[inside])
     return bool(np.abs((flux - np.median(flux)) * weight).max() > 5)
+
+
+class PlantedOnSky:
+    """A policy that calls ``sky_context`` once and answers whether the object is a giant.
+
+    - ``reads``: states M_G as the records give it, and answers by it;
+    - ``ignores``: states and answers the same whatever the records say;
+    - ``silent``: states no number, and answers the same.
+    """
+
+    def __init__(self, kind: Literal["reads", "ignores", "silent"], sky: Sky) -> None:
+        self.kind = kind
+        self._sky = sky
+
+    def sky(self, _sha256: str) -> Sky:
+        return self._sky
+
+    @property
+    def drafter(self) -> Drafter:
+        return Drafter("model", f"planted on the sky: {self.kind}", {"version": 1, "sky": True})
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        if not conversation.exchanges:
+            yield f"<think>The catalogues first.</think>\n{call_text(SKY_CONTEXT, {})}"
+            return
+        assert conversation.sky is not None
+        magnitude = facts_of(conversation.sky, conversation.spectrum).quantities["absolute_magnitude"]
+        value = magnitude.value if isinstance(magnitude, Measured) and self.kind == "reads" else 0.4
+        stated = "The luminosity is that of a giant." if self.kind == "silent" else f"M_G is {value:.1f}."
+        yield f"<think>{stated}</think><answer>\\boxed{{{'YES' if value < 4 else 'NO'}}} By the luminosity.</answer>"

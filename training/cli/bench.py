@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -179,7 +179,7 @@ def _inspection_options(
         settings["samples"] = arguments.samples
     if arguments.prompt is not None:
         settings["prompt"] = arguments.prompt
-    policy_for = baseline if choice.key == "baseline" else choice
+    policy_for = partial(baseline, sky=choice.sky) if choice.key == "baseline" else choice
     with_tool = not arguments.no_tool
     return InspectionOptions(policy_for, arguments.max_turns, with_tool, samples=arguments.samples), settings
 

@@ -248,7 +248,7 @@ class TrialOutcome(Answer):
     step: str
     edit: Edit
     subject: str
-    window: tuple[float, float]
+    window: tuple[float, float] | None = Field(description="null: records of catalogues were edited")
     frame: Frame
     medium: Medium
     energy: float
@@ -282,6 +282,8 @@ class Trial(Answer):
     sufficiency: Share
     placebo: Share
     still_claims: Share
+    sky_necessity: Share | None = optional("absent: no records of catalogues were edited")
+    sky_placebo: Share | None = optional("absent: no records of catalogues were edited")
     outcomes: list[TrialOutcome]
     skipped: list[TrialSkipped]
 

@@ -12,7 +12,7 @@ from agent.hints.evidence import Evidence
 from agent.loop import run
 from agent.measure import Measured, Undefined, measure_feature, rest
 from agent.measure.values import power_of, redshift_text
-from agent.policies.baseline import rule, scorecard
+from agent.policies.baseline import scorecard, sentences
 from agent.policies.baseline.rule import MAX_WINDOWS, NAME, Baseline, plan_zooms
 from agent.policies.baseline.scorecard import PLAIN, assess, presence, scorecards
 from agent.simulate import CLASSES, KINDS, simulate, truth
@@ -50,7 +50,7 @@ def test_the_numbers_in_the_text_are_the_measured_numbers(draft):
     feature = TASKS["cv"].feature("Hα emission")
     measured = measure_feature(rest(CV), feature)
     thoughts = " ".join(s.text for s in draft.steps if isinstance(s, Think))
-    value = rule.with_error(measured, "Å")
+    value = sentences.with_error(measured, "Å")
     where = "in 6517–6612 Å against its side bands"
     assert f"Hα emission: equivalent width {value} {where} (emission), expected below −8 Å: yes." in thoughts
 
@@ -77,7 +77,7 @@ def test_zooms_are_in_the_tools_frame_and_shared_by_overlapping_features():
     spectrum = simulate("hii", "SDSS", 30, 3, redshift=0.05)
     zoom = plan_zooms(assess(spectrum, TASKS["cv"]))[0]
     assert zoom.window[0] < 6564.6 < zoom.window[1]
-    assert "rest frame for z = 0.05000)" in rule.opening(spectrum, rest(spectrum))
+    assert "rest frame for z = 0.05000)" in sentences.opening(spectrum, rest(spectrum))
     zooms = plan_zooms(assess(CV, TASKS["cv"]))
     assert len({zoom.window for zoom in zooms}) == len(zooms)
     assert any(len(zoom.findings) > 1 for zoom in zooms)
@@ -113,7 +113,7 @@ def test_presence_is_a_probability_that_grows_into_the_bounds(value, error):
 
 @given(st.floats(-1e5, 1e5), st.floats(1e-5, 1e4))
 def test_a_number_is_off_by_no_more_than_its_error_or_its_last_digit(value, error):
-    shown, its_error = rule.with_error(Measured(value, error)).split(" ± ")
+    shown, its_error = sentences.with_error(Measured(value, error)).split(" ± ")
     decimals = len(shown.partition(".")[2])
     assert len(its_error.partition(".")[2]) == decimals
     assert float(shown.replace("−", "-")) == pytest.approx(value, abs=max(error, 0.51 * 10**-decimals))
@@ -133,7 +133,7 @@ def test_a_number_is_off_by_no_more_than_its_error_or_its_last_digit(value, erro
     ],
 )
 def test_a_number_has_two_figures_unless_a_third_decides(value, error, bounds, text):
-    assert rule.with_error(Measured(value, error), "", bounds) == text
+    assert sentences.with_error(Measured(value, error), "", bounds) == text
 
 
 def nothing(feature):
@@ -157,7 +157,7 @@ def test_a_confuser_that_is_measured_absent_has_no_word_against_the_class(monkey
     monkeypatch.setattr(Evidence, "feature", measured)
     found = assess(featureless(), task)
     assert (found.verdict == "YES") is is_member
-    weighing, explanation = rule.weighing(found, task.title), rule.explanation(found, task.title)
+    weighing, explanation = sentences.weighing(found, task.title), sentences.explanation(found, task.title)
     against = [line for line in weighing.splitlines() if line.startswith("Against")]
     for finding in found.findings:
         if finding.feature.role == "confuser":
@@ -165,7 +165,7 @@ def test_a_confuser_that_is_measured_absent_has_no_word_against_the_class(monkey
             assert finding.points == 0
             assert not any(f"{finding.feature.name} (" in line for line in against)
             assert finding.feature.name not in explanation.partition("against")[2]
-            assert rule._what(finding), f"{finding.feature.name}: its why begins with what the spectrum would be"
+            assert sentences._what(finding), f"{finding.feature.name}: its why begins with what the spectrum would be"
     if "against it" not in explanation:
         assert (" is unlikely" in explanation) is is_member
 
@@ -208,7 +208,7 @@ def test_a_feature_counts_only_with_the_one_that_it_requires():
     assert breadth.counted < 0.1
     assert abs(breadth.points) < 0.3
     if breadth.presence is not None:
-        assert "not counted without Hα emission" in rule.judged(breadth, rest(giant), TASKS["cv"])
+        assert "not counted without Hα emission" in sentences.judged(breadth, rest(giant), TASKS["cv"])
 
 
 def test_without_a_primary_feature_the_sum_counts_as_0_at_most():
@@ -218,7 +218,7 @@ def test_without_a_primary_feature_the_sum_counts_as_0_at_most():
     without = replace(found, findings=absent)
     assert without.total > 0
     assert (without.score, without.verdict) == (0.0, "NO")
-    weighing = rule.weighing(without, "CV")
+    weighing = sentences.weighing(without, "CV")
     assert "but no primary feature is present, so the total counts as 0; YES needs more than 0: NO." in weighing
 
 
@@ -227,7 +227,7 @@ def test_the_opening_says_what_the_data_do_not_allow():
         wavelength = np.arange(start, stop, step)
         flux = np.ones_like(wavelength)
         spectrum = Spectrum(wavelength, flux, 1e4 * flux, name="x", **other)
-        return rule.opening(spectrum, rest(spectrum))
+        return sentences.opening(spectrum, rest(spectrum))
 
     assert "sampled every 80 Å, so lines cannot be judged" in opening(80.0, medium="vacuum")
     assert "From end to end F_λ ∝ λ⁰·⁰: a flat continuum." in opening(2.0, medium="vacuum")
@@ -239,7 +239,7 @@ def test_the_opening_says_what_the_data_do_not_allow():
 def confuser_of_a_cv():
     """The sentence on a feature of the task file that would count against a CV and is not there."""
     finding = next(f for f in assess(CV, TASKS["cv"]).measured if f.feature.name == "[O III] 5007 emission")
-    return rule.judged(finding, rest(CV), shape=False)
+    return sentences.judged(finding, rest(CV), shape=False)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def confuser_of_a_cv():
     ],
 )
 def test_an_absent_feature_is_denied_in_plain_english(name, denied):
-    assert rule.absent(name) == denied
+    assert sentences.absent(name) == denied
 
 
 def test_sentences_have_the_right_article_and_deny_what_is_absent():
@@ -262,7 +262,7 @@ def test_sentences_have_the_right_article_and_deny_what_is_absent():
     assert "whether this is a B-type Star." in run(CV, TASKS["b"], Baseline(), max_turns=1).steps[0].text
     found = assess(CV, TASKS["cv"])
     one, two = (replace(f, presence=0.1, points=p) for f, p in zip(found.measured, (-2.0, 1.0), strict=False))
-    text = rule.explanation(replace(found, findings=(one, two)), "Cataclysmic Variable (CV)")
+    text = sentences.explanation(replace(found, findings=(one, two)), "Cataclysmic Variable (CV)")
     assert re.search(r"^No Hα emission \(.*\) speaks against a Cataclysmic Variable\. By the scorecard", text)
     assert ", would count against it below −3 Å; it is not." in confuser_of_a_cv()
 

@@ -314,7 +314,7 @@ def test_a_key_file_is_not_used_for_another_address(file, tmp_path):
     ("options", "complaint"),
     [
         ("--policy gpt-9", "--policy: found 'gpt-9', expected one of baseline, local, nano, openai, replay, spec-o3"),
-        ("--temperature 1", "--temperature has no effect with --policy baseline, which takes no options"),
+        ("--temperature 1", "--temperature has no effect with --policy baseline, which takes --sky"),
         ("--policy spec-o3 --adapter x", "--adapter has no effect with --policy spec-o3"),
         ("--policy local", "--policy local needs --model"),
         ("--policy nano --adapter x", "--adapter has no effect with --policy nano"),

@@ -28,6 +28,14 @@ const DEFINITIONS = {
     'Before this zoom was shown, the spectrum was changed by the same energy at a place without this feature. The ' +
       'claim and the answer should stay as they were.',
   ),
+  swap: t(
+    'The parallax in the records of catalogues was exchanged, so that the object is much brighter or fainter. A ' +
+      'policy that reads the records writes the new luminosity.',
+  ),
+  sky_placebo: t(
+    'In the records of catalogues the direction of the proper motion and the neighbours were turned. ' +
+      'The luminosity and the answer should stay as they were.',
+  ),
 }
 
 /**
@@ -35,7 +43,7 @@ const DEFINITIONS = {
  * @param {TrialOutcome} outcome @returns {{text: string, tone: 'good' | 'bad'}}
  */
 function chipOf({ edit, subject, claimed_after: claimed, followed, verdict_before: before, verdict_after: after }) {
-  if (edit === 'placebo') {
+  if (edit.endsWith('placebo')) {
     if (!followed) return { tone: 'good', text: t('edit elsewhere: no change') }
     const changed = t('edit elsewhere: the answer changed to {verdict}', { verdict: after ?? t('none') })
     return { tone: 'bad', text: before === after ? t('edit elsewhere: the claim changed') : changed }
@@ -45,6 +53,7 @@ function chipOf({ edit, subject, claimed_after: claimed, followed, verdict_befor
     flip: t('{subject} flipped', { subject }),
     shift: t('{subject} shifted', { subject }),
     inject: t('{subject} added', { subject }),
+    swap: t('parallax swapped'),
   }[edit]
   const [whenClaimed, whenNot] = followed
     ? [t('the answer changed'), t('the claim was dropped')]
@@ -54,6 +63,7 @@ function chipOf({ edit, subject, claimed_after: claimed, followed, verdict_befor
     flip: followed ? t('the text followed') : claimed ? t('still claimed as before') : t('no change'),
     shift: followed ? t('the text followed') : t('the text did not follow'),
     inject: followed ? t('the text followed') : t('not claimed'),
+    swap: followed ? t('the text followed') : t('the text did not follow'),
   }[edit]
   return { tone: followed ? 'good' : 'bad', text: t('{change}: {result}', { change: done, result }) }
 }
@@ -69,7 +79,7 @@ export function trialChips(step, { trial, tried, ...state }, onPicture) {
   // The comparison, an edit elsewhere, comes last.
   const outcomes = trial.outcomes
     .filter((outcome) => outcome.step === step.id)
-    .sort((a, b) => Number(a.edit === 'placebo') - Number(b.edit === 'placebo'))
+    .sort((a, b) => Number(a.edit.endsWith('placebo')) - Number(b.edit.endsWith('placebo')))
   const skipped = trial.skipped.filter((skip) => skip.step === step.id && skip.edit === null)
   if (!outcomes.length && !skipped.length) return null
   const followed = outcomes.filter((outcome) => chipOf(outcome).tone === 'good')
@@ -140,13 +150,22 @@ export const sampledOnce = ({ temperature }) =>
     : ''
 
 /** The counts of a trial in words, or why nothing could be tested. @param {Trial} trial */
-export function countsOf({ passed, necessity, sufficiency, placebo, still_claims: still, skipped }) {
+export function countsOf({
+  passed,
+  necessity,
+  sufficiency,
+  placebo,
+  still_claims: still,
+  sky_necessity: sky,
+  skipped,
+}) {
   if (passed === null) {
     const reasons = [...new Set(skipped.map(({ reason }) => reason.replace(/\.$/, '')))]
     if (!reasons.length) return t('nothing could be tested.')
     return t('nothing could be tested: {reasons}.', { reasons: reasons.join('; ') })
   }
   const { n: placebos, k } = placebo
+  const swaps = sky ?? { n: 0, k: 0 }
   const counts = [
     necessity.n > 0 &&
       tn('{k} of {n} removal followed', '{k} of {n} removals followed', necessity.n, { k: necessity.k }),
@@ -154,6 +173,8 @@ export function countsOf({ passed, necessity, sufficiency, placebo, still_claims
       tn('{k} of {n} added feature followed', '{k} of {n} added features followed', sufficiency.n, {
         k: sufficiency.k,
       }),
+    swaps.n > 0 &&
+      tn('{k} of {n} swapped parallax followed', '{k} of {n} swapped parallaxes followed', swaps.n, { k: swaps.k }),
     placebos > 0 &&
       tn(
         '{k} of {n} placebo edit changed the claim or the answer',
@@ -173,18 +194,22 @@ export function countsOf({ passed, necessity, sufficiency, placebo, still_claims
 /** What an edit was, its numbers, and what the policy wrote. */
 function details(outcome, text, step, state, onPicture) {
   const { window, frame, medium, energy, edit } = outcome
-  const edges = window.map((x) => number(x, 1, { group: false })).join(' – ')
+  const edges = window?.map((x) => number(x, 1, { group: false })).join(' – ')
   const claim = (claimed) => (claimed ? t('claimed') : t('not claimed'))
   const scored = outcome.score_before !== null || outcome.score_after !== null
   const odds = (/** @type {number | null} */ value) => (value === null ? t('none') : number(value, 1, { sign: true }))
   const rows = [
-    [t('Edited'), `${edges} Å, ${word(frame)}, ${mediumText({ medium, meta: state.meta })}`],
-    [
-      t('Energy'),
-      t('{energy} (squared change of the flux in units of its error, summed over the pixels)', {
-        energy: significant(energy),
-      }),
-    ],
+    ...(window
+      ? [
+          [t('Edited'), `${edges} Å, ${word(frame)}, ${mediumText({ medium, meta: state.meta })}`],
+          [
+            t('Energy'),
+            t('{energy} (squared change of the flux in units of its error, summed over the pixels)', {
+              energy: significant(energy),
+            }),
+          ],
+        ]
+      : [[t('Edited'), t('records of catalogues')]]),
     [outcome.subject, change(outcome.claimed_before, outcome.claimed_after, claim)],
     [t('Answer'), change(outcome.verdict_before, outcome.verdict_after, (verdict) => verdict ?? t('none'))],
     ...(scored ? [[t('Log odds of YES'), change(outcome.score_before, outcome.score_after, odds)]] : []),
@@ -197,7 +222,7 @@ function details(outcome, text, step, state, onPicture) {
       rows.map(([name, value]) => [h('dt', name), h('dd', value)]),
     ),
     texts(outcome, state),
-    pictures(outcome, step, state, onPicture),
+    window && pictures(outcome, step, state, onPicture),
   ]
 }
 
