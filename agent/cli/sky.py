@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CATALOGUES = ("gaia_dr3", "twomass", "allwise", "sdss_dr16", "ps1_dr1")
 """Without names and types. Gaia DR4 joins them when its table can be read."""
-SHOWN = 20
+SHOWN = 5
 
 
 @dataclass(kw_only=True)
@@ -155,12 +155,15 @@ def _text(result: dict[str, Any]) -> str:
     ]
     for key, counts in result["catalogues"].items():
         lines.append("  ".join([key.ljust(width), *(str(counts[name]).rjust(len(tr(name))) for name in STATUSES)]))
-    failed = [f"{each['spectrum']}: {each['catalogue']}: {each['detail']}" for each in result["failed"]]
+    failed: dict[str, list[str]] = {}
+    for each in result["failed"]:
+        failed.setdefault(f"{each['catalogue']}: {tr(each['detail'])}", []).append(each["spectrum"])
     for title, names in (
-        (tr("failed; the same command asks again"), failed),
+        *((tr("failed; the same command asks again: {reason}", reason=reason), of) for reason, of in failed.items()),
         (tr("spectra without a position"), result["without_position"]),
         (tr("spectra that cannot be read"), result["unreadable"]),
     ):
-        lines += [f"{title}: {len(names)}"] * bool(names) + [one_line(f"  {name}") for name in names[:SHOWN]]
+        lines += [f"{one_line(title, 400)}: {len(names)}"] * bool(names)
+        lines += [f"  {one_line(name)}" for name in names[:SHOWN]]
         lines += ["  " + tr("and {n} more: --json lists all", n=len(names) - SHOWN)] * (len(names) > SHOWN)
     return "\n".join(lines)

@@ -82,7 +82,7 @@ def test_the_table_has_a_record_per_object_and_catalogue_and_the_report_names_wh
     status = main([name for name in given if "broken" not in name] + ["--refresh"])
     text = capsys.readouterr().out
     assert status == 1
-    assert text.count("the service refused the query: said by the service") == 8
+    assert text.count(": the service refused the query: said by the service: 4\n  spectra/0.json\n") == 2
     assert [record.status for _, record in SkyTable(tmp_path / "sky.parquet").rows()].count("found") == 6
 
 

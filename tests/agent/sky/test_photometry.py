@@ -68,7 +68,14 @@ def test_medium_frame_and_unit_are_those_of_the_spectrum():
 def test_a_magnitude_without_enough_of_its_band_is_undefined_with_the_reason():
     optical = source(np.arange(3800.0, 9200.0, 1.0))
     magnitudes = synthetic(optical)
-    assert {name for name, value in magnitudes.items() if isinstance(value, Measured)} == {"G", "BP", "RP", "g", "r", "i"}
+    assert {name for name, value in magnitudes.items() if isinstance(value, Measured)} == {
+        "G",
+        "BP",
+        "RP",
+        "g",
+        "r",
+        "i",
+    }
     assert "covers 0%" in magnitudes["J"].reason
     masked = Spectrum(
         optical.wavelength,
