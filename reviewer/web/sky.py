@@ -16,7 +16,7 @@ from agent.lines import Medium
 from agent.measure.values import Measured, Undefined
 from agent.sky import photometry, plane
 from agent.sky.curves import Period, period_of
-from agent.sky.facts import UNITS, SkyFacts, SkyQuantity, facts_of
+from agent.sky.facts import UNITS, SkyFacts, facts_of
 from agent.sky.maps import MAGNITUDES, CatalogueMap, bundled
 from agent.sky.matching import (
     NO_FIBRE,
@@ -33,6 +33,7 @@ from agent.spectrum import Spectrum
 from agent.spectrum.objects import observed_at
 from agent.spectrum.record import medium_may_be_set
 from agent.spectrum.table import flux_unit
+from agent.tasks.values import SkyQuantity
 from reviewer.store import NotFound
 from reviewer.web.context import Context
 from reviewer.web.models import sky as answers
