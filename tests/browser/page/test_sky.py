@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from agent.sky.maps import bundled
 from reviewer.web.models import sky
 from tests.browser.page.test_accessibility import SMALL, add_axe, in_theme
 from tests.browser.page.test_layout import faults
@@ -26,6 +27,7 @@ CATALOGUES: dict[str, tuple[sky.Status, str]] = {
     "ZTF DR23": ("not asked", "only with --curves"),
 }
 """Status and detail of each catalogue."""
+LONGEST = max((catalogue.title for catalogue in bundled().values()), key=len)
 WORDS = [
     "found, 2 sources, the nearest at 0.21″ · simulated",
     "failed: HTTP status 503",
@@ -54,7 +56,7 @@ def panel() -> sky.SkyPanel:
     limit = {"absolute_magnitude": None, "error": 0, "limit": 8.1, "reddening": [0.134, 0.274]}
     no_name = {"names": [], "names_hidden": True, "simulated": True, "note": ""}
     source = {"queried_at": "2026-11-28T10:11:00Z", "service": "https://tap.example.org", "citation": "Gaia 2023"}
-    magnitude = {"catalogue": "Gaia DR3", "flux": 90, "flux_error": 3, "magnitude": 17.2, "magnitude_error": 0.02}
+    magnitude = {"catalogue": LONGEST, "flux": 90, "flux_error": 3, "magnitude": 17.2, "magnitude_error": 0.02}
     return sky.SkyPanel.model_validate(
         {
             "catalogues": [
@@ -145,8 +147,8 @@ def test_the_pane_is_asked_only_while_it_is_open_and_says_what_each_catalogue_an
     expect(pane.get_by_role("img", name="Colour and luminosity")).to_have_accessible_name(re.compile("M_G 8.1 or bri"))
     expect(pane.get_by_role("img", name="Finder")).to_contain_text("20 %")
     assert pane.locator(".locus b").count() == 0, "a name is no markup"
-    expect(pane.get_by_role("row", name="RP Gaia DR3")).to_contain_text("+0.40 !")
-    expect(pane.get_by_role("row", name="J Gaia DR3")).to_contain_text("does not cover the band")
+    expect(pane.get_by_role("row", name=f"RP {LONGEST}")).to_contain_text("+0.40 !")
+    expect(pane.get_by_role("row", name=f"J {LONGEST}")).to_contain_text("does not cover the band")
 
 
 def test_fluxes_of_catalogues_are_drawn_on_the_spectrum_until_the_next_item(desk: Page, asked: list[str]) -> None:
