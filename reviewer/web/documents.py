@@ -32,7 +32,7 @@ _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     deferred("Reviewing"): (
-        *("first_evening.md", "reviewing.md", "hints.md", "review-aids.md", "inspecting.md", "tasks.md"),
+        *("first_evening.md", "reviewing.md", "hints.md", "review-aids.md", "sky.md", "inspecting.md", "tasks.md"),
         "zh/reviewing.md",
     ),
     deferred("Teamwork"): ("team/finding.md", "team/similar.md", "team/api.md"),

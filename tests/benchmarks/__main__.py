@@ -147,6 +147,12 @@ SECTIONS = (
         results.STORE,
     ),
     Section(
+        "sky",
+        "What catalogues know",
+        "Records of catalogues and the panel of a spectrum, over HTTP, among so many records. Goal: 150 ms.",
+        ("-m", "tests.benchmarks.store", "--sky", "1000000"),
+    ),
+    Section(
         "bulk",
         "Much at once",
         "Runs of the program over simulated spectra, its start included. Memory: all its processes, what they "

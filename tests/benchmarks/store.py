@@ -233,10 +233,14 @@ def measure_size(results: Results, folder: Path, items: int = 1000) -> None:
         )
 
 
+SURVEYS = ("SDSS", "DESI")
+
+
 def sky_times(results: Results, records: int) -> None:
     """Time the records and the panel of simulated spectra among so many records of other spectra."""
     rng = random.Random(records)
-    spectra = [simulate(kind, survey, 20.0, 1) for kind in ("cv", "gm", "wd", "qso") for survey in ("SDSS", "DESI")]
+    kinds = ("cv", "gm", "wd", "qso")
+    spectra = [simulate(kind, survey, 20.0, seed) for seed in range(25) for kind in kinds for survey in SURVEYS]
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "annotations.db") as store:
         store.accounts.add_person("AB", "AB", ["reviewer"])
         known = [(spectrum.sha256, record) for spectrum in spectra for record in sky_of(spectrum)]
