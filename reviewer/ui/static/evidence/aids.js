@@ -5,7 +5,7 @@ import { Cache } from '../common/data.js'
 import { h } from '../common/dom.js'
 import { number, plusMinus, significant } from '../common/format.js'
 import { getJSON } from '../common/http.js'
-import { t, withCommas } from '../common/language.js'
+import { t } from '../common/language.js'
 import { copyText } from '../common/panels.js'
 import { axisFrame, shownFactor } from '../spectrum/frames.js'
 import { inMedium } from '../spectrum/math.js'
@@ -204,7 +204,7 @@ export function fluxOverlay({ bands, sed_scale: scale, sed_note: note }, spectru
   // Catalogues observed; data at rest have their wavelengths divided by 1 + z of the file.
   const stretch = shownFactor(spectrum, spectrum.redshift ?? 0, 'observed')
   return {
-    ...{ kind: /** @type {const} */ ('sed'), name: `${t('catalogue fluxes')} ${withCommas(labels)}`, title: note },
+    ...{ kind: /** @type {const} */ ('sed'), name: t('catalogue fluxes'), title: note },
     wavelength: bands.map(({ wavelength }) => inMedium(wavelength, 'vacuum', spectrum.medium) / stretch),
     flux: bands.map(({ flux }) => flux * (scale ?? NaN)),
     points: { labels, error: bands.map((band) => band.flux_error / band.flux) },
