@@ -71,7 +71,7 @@ def test_review_and_its_dialogs(walk: Walk) -> None:
     walk.look("help menu")
     page.keyboard.press("Escape")
     panes = page.locator(".so-review .evidence [role=tab]")
-    expect(panes).to_have_count(6)
+    expect(panes).to_have_count(7)
     for pane in panes.all():
         pane.click()
         walk.look("evidence")
