@@ -74,9 +74,8 @@ class Outcome:
 
     ``reason`` is the loop's, or "not read", "no data" or "low S/N" if there is no spectrum to inspect; ``detail`` is
     a sentence with more. ``spectrum`` and ``trajectory`` are None if the job ended before. ``seconds`` is the time of
-    the last of ``tries``. ``texts`` is the raw text of the policy, one per turn. ``retry`` False: another try
-    would fail in the same way. ``pictures`` are PNG bytes by the SHA-256 of the RGBA bytes, of the pictures that cannot
-    be drawn again from the spectrum.
+    the last of ``tries``. ``texts``: raw text of the policy, one per turn. ``retry`` False: another try would fail in
+    the same way. ``pictures``: PNG bytes by SHA-256 of the RGBA bytes, where the spectrum does not give them.
     """
 
     job: Job
@@ -485,7 +484,6 @@ def _begin(work: Callable[[Any, Stop], list[Outcome]], stopping: Event) -> None:
 
 
 def _prepared() -> Stop:
-    """Prepare a new process; return its stop request."""
     # Ctrl C goes to every process of a terminal; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()

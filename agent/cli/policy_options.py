@@ -465,7 +465,7 @@ def _sky(arguments: PolicyOptions) -> SkyTable | None:
     from agent.sky.table import SkyTable
 
     table = SkyTable(arguments.sky.expanduser().resolve())
-    len(table)
+    table("")  # reads which spectra it has, so that a damaged table ends the command here
     return table
 
 
@@ -480,11 +480,10 @@ def _examples(arguments: PolicyOptions) -> Examples | None:
         return None
     number, pictures = arguments.examples_number or EXAMPLES, arguments.examples_budget or EXAMPLES_BUDGET
     examples = Examples(arguments.examples, number, pictures)
-    left_out = list(examples.left_out.items())
-    for name, why in left_out[:SEVERAL]:
+    for name, why in list(examples.left_out.items())[:SEVERAL]:
         note(tr("examples: {name} is left out: {why}", name=name, why=tr(why)))
-    if len(left_out) > SEVERAL:
-        note(tr("examples: {n} more are left out", n=len(left_out) - SEVERAL))
+    if (more := len(examples.left_out) - SEVERAL) > 0:
+        note(tr("examples: {n} more are left out", n=more))
     if not examples.candidates:
         raise CannotRun(tr("--examples {path}: found no trace that can be an example", path=arguments.examples))
     return examples
@@ -493,8 +492,7 @@ def _examples(arguments: PolicyOptions) -> Examples | None:
 def _trajectory(arguments: PolicyOptions) -> Trajectory | None:
     from agent.trajectory import Trajectory, TrajectoryError
 
-    file = arguments.trajectory
-    if file is None:
+    if (file := arguments.trajectory) is None:
         return None
     try:
         return Trajectory.from_json(json.loads(file.read_text(encoding="utf-8")))

@@ -113,7 +113,7 @@ def settings(source: object, prompt: str = "") -> dict[str, Any]:
     """Return what a trace records of a policy that is offered the tool: the catalogues, and a hash of its words.
 
     :param source: of the records; ``catalogues`` names those of a table
-    :param prompt: what else its model is told of the tool
+    :param prompt: the other instructions of its model about the tool
     """
     served = [key for key in getattr(source, "catalogues", ()) if key in _served()]
     words = f"{json.dumps(SKY_SCHEMA)}\n{TEXT}\n{prompt}"

@@ -99,7 +99,8 @@ class SkyTable:
     @cached_property
     def catalogues(self) -> tuple[str, ...]:
         """Keys of the catalogues of which it has records, sorted. :raises SkyError: the table cannot be read"""
-        return tuple(sorted(set(self._file.read(["catalogue"]).column(0).to_pylist())))
+        columns = self._columns(lambda file: file.read(["catalogue"]), 1, len(self))
+        return tuple(sorted(set(columns["catalogue"])))
 
     @cached_property
     def _file(self) -> Any:
