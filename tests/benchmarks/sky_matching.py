@@ -101,11 +101,15 @@ def _one(rng: np.random.Generator, density: float, is_stated: bool) -> tuple[boo
     return source is not None and source.id == "0", is_blend, blended
 
 
+REPORTED = 2
+"""The seed of the figures that are reported: rules were chosen on seed 0, and seed 1 is that of the tests."""
+
+
 def main(n: int = 5_000) -> None:
     print("| field | epoch | n | right match | blends | found | false |\n|---|---|---|---|---|---|---|")
     for name, density in DENSITIES.items():
         for is_stated in (True, False):
-            rates = measure(n, density, is_stated)
+            rates = measure(n, density, is_stated, REPORTED)
             print(
                 f"| {name}, {density:,}/deg² | {'stated' if is_stated else 'not stated'} | {rates.n:,} | "
                 f"{rates.right:.4f} | {rates.blends} | {rates.recovered:.3f} | {rates.false:.3f} |",
