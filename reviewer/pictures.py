@@ -145,6 +145,10 @@ def _checked(sent: Zoom, old: Zoom | None, base: Trajectory, gallery: Gallery) -
     # JSON from a browser has 6500 for 6500.0; keeping the old step keeps the version's hash.
     if old is not None and (old.tool, dict(old.arguments)) == (sent.tool, dict(sent.arguments)):
         return old
+    if sent.is_foreign:
+        raise TrajectoryError(
+            tr("{step}: a call of another agent's tool can be kept or removed, not changed", step=sent.id)
+        )
     if sent.shows_sky:
         if old is not None and old.shows_sky and old.drawn and sent.arguments.keys() <= {"label"}:
             # The answer does not depend on the label.

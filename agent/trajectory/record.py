@@ -164,6 +164,10 @@ class Trajectory:
         for number, step in enumerate(self.steps, start=1):
             if pictures and isinstance(step, Zoom) and step.drawn and step.picture is None:
                 problems.append(deferred("step {number} has no picture", number=number))
+            if isinstance(step, Zoom) and step.is_foreign:
+                problems.append(
+                    deferred("step {number} calls a tool of another agent, {tool!r:.60}", number=number, tool=step.tool)
+                )
             for tag in reserved_tags(_words(step)):
                 if tag in CONTROL:
                     continue  # among the control tokens

@@ -47,7 +47,8 @@ class Zoom:
     λ_rest (1 + z). ``picture`` is the SHA-256 of the picture's RGBA bytes, None if the tool answered with an error.
 
     ``tool`` is the name of the tool: ``measure`` answers in words, so such a step has neither a window nor a picture;
-    ``sky_context`` answers with a picture of no window, which cannot be drawn again from the spectrum.
+    ``sky_context`` answers with a picture of no window, which cannot be drawn again from the spectrum. Any other name
+    is a tool of another agent's: its answer is kept as it came, and is no training data.
     """
 
     id: str
@@ -76,9 +77,14 @@ class Zoom:
         return self.tool == TOOL_NAME
 
     @property
+    def is_foreign(self) -> bool:
+        """Whether it is a call of a tool that is not ours, so that its picture cannot be drawn again."""
+        return self.tool not in TOOLS
+
+    @property
     def drawn(self) -> bool:
         """Whether the tool answered with a picture."""
-        return self.ok and not self.measures
+        return self.picture is not None if self.is_foreign else self.ok and not self.measures
 
     @property
     def window(self) -> tuple[float, float] | None:
@@ -106,6 +112,8 @@ class Zoom:
         if self.measures:
             named = (self.arguments.get(name) for name in ("feature", "element", "wavelength"))
             return " ".join(str(part) for part in named if part)
+        if self.is_foreign:
+            return self.tool
         return str(self.arguments.get("label") or "")
 
 
@@ -186,7 +194,7 @@ def step_from_json(data: object, number: int) -> Step:
         observation=text_of(data, "observation", where),
         ok=ok,
         picture=text_or_none(data, "picture", where),
-        tool=one_of({"tool": data.get("tool") or TOOL_NAME}, "tool", TOOLS, where),
+        tool=text_of(data, "tool", where) if data.get("tool") else TOOL_NAME,
     )
 
 

@@ -34,7 +34,9 @@ class ZoomDrawn(Answer):
     observation: str
     ok: bool
     picture: str | None = Field(description="SHA-256 of the pixels, which names the picture; null: none was drawn")
-    tool: Literal["measure", "sky_context"] | None = optional("absent: the tool that shows a window")
+    tool: str | None = optional(
+        "absent: the tool that shows a window; measure, sky_context, or the name of another agent's tool"
+    )
 
     @field_validator("tool", mode="before")
     @classmethod

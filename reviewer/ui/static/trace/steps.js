@@ -34,12 +34,17 @@ export function insertAfter(steps, id, step) {
   return [...steps.slice(0, to), step, ...steps.slice(to)]
 }
 
-/** Whether a tool call is answered in numbers: of the spectrum, or of catalogues. @param {Step} step */
-export const isMeasurement = (step) => step.tool === 'measure' || step.tool === 'sky_context'
+/** Whether a tool call shows no window of ours: numbers of the spectrum or of catalogues, or a tool of another agent.
+ * @param {Step} step */
+export const isMeasurement = (step) => Boolean(step.tool) && step.tool !== 'spectral_visualization_tool'
+
+/** Whether it is a tool of another agent: its answer is shown as it came. @param {Step} step */
+export const isForeign = (step) => isMeasurement(step) && step.tool !== 'measure' && step.tool !== 'sky_context'
 
 /** What a measurement was asked for, in one line. @param {Step} step */
 export function measurementLine(step) {
   if (step.tool === 'sky_context') return [t('catalogues'), step.arguments?.label].filter(Boolean).join(' · ')
+  if (isForeign(step)) return `${step.tool} · ${JSON.stringify(step.arguments ?? {}).slice(0, 200)}`
   const { feature, element, wavelength, label } = step.arguments ?? {}
   const named = [feature ?? label, element, wavelength].filter(Boolean).join(' ')
   return `${t('measured')} · ${named}`

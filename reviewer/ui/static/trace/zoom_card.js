@@ -6,7 +6,7 @@ import { mediumText, parseNumber } from '../common/format.js'
 import { isComposing } from '../common/keys.js'
 import { t, tn, word } from '../common/language.js'
 import { spansOf, staleIn, textOf } from './statements.js'
-import { isMeasurement, measurementLine, stepText, windowOf } from './steps.js'
+import { isForeign, isMeasurement, measurementLine, stepText, windowOf } from './steps.js'
 import { trialChips } from './trial.js'
 
 /** A wavelength in Å with at most two decimals. */
@@ -41,7 +41,9 @@ export function drawZoom(card, step, trace) {
     const url = step.picture && state.pictureURL?.(step)
     const image = url && h('img', { src: url, alt: t('What the agent saw') })
     const button = image && h('button.picture', { onClick: () => on.onPicture(url) }, image)
-    return void fill(body, button, answer, h('div.hints'), body.querySelector('.step-tools'))
+    const foreign =
+      isForeign(step) && h('p.was', t('a tool of another agent: kept as it came, it cannot be drawn again'))
+    return void fill(body, button, answer, foreign, h('div.hints'), body.querySelector('.step-tools'))
   }
   const window = windowOf(step)
   const failed = !step.picture && (step.pending ?? (step.observation || t('no picture')))
