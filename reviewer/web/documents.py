@@ -38,16 +38,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     deferred("Teamwork"): ("team/finding.md", "team/similar.md", "team/api.md"),
     deferred("Trust"): ("trust.md", "trust/trial.md", "trust/measurements.md"),
     deferred("Live and blind"): (
-        *(
-            "live.md",
-            "servers.md",
-            "gpu.md",
-            "blind.md",
-            "blind/report.md",
-            "blind/statistics.md",
-            "blind/judges.md",
-            "bench.md",
-        ),
+        *("live.md", "agents.md", "servers.md", "gpu.md"),
+        *("blind.md", "blind/report.md", "blind/statistics.md", "blind/judges.md"),
     ),
     deferred("Coordinating"): (
         *("drafting.md", "formats.md", "access.md", "team/api.md", "backups.md", "SECURITY.md"),
@@ -55,7 +47,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     deferred("Agent and training"): (
         "scale.md",
         "baseline.md",
-        *("training.md", "training/successors.md", "training/miniature.md", "gpu.md"),
+        *("training.md", "training/bench.md", "training/successors.md", "training/miniature.md", "gpu.md"),
         *("training/simulator.md", "training/making-a-benchmark.md"),
         "measurements.md",
         "team/translating.md",
