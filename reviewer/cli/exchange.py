@@ -50,6 +50,11 @@ class ExportOptions(Person, Database, JsonOutput):
     batch: str | None = option(BATCH, metavar="NAME")
     no_simulated: bool = option(NO_SIMULATED)
     overwrite: bool = option("replace an export of that name")
+    licence: str = option(
+        "licence of the data set, as Hugging Face names it, e.g. cc-by-4.0 (default: unknown)",
+        default="unknown",
+        metavar="NAME",
+    )
     processes: int | None = option(PROCESSES, read=at_least_one)
 
 
@@ -106,6 +111,7 @@ def run_export(arguments: ExportOptions) -> int:
                 replace=arguments.overwrite,
                 progress=lambda done, _: bar.at(done),
                 processes=arguments.processes,
+                licence=arguments.licence,
             )
         except NothingToExport as nothing:
             text = tr("nothing exported: {reason}", reason=nothing)

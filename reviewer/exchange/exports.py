@@ -27,6 +27,7 @@ from agent.tool import TOOL_SCHEMA
 from agent.trajectory import SCHEMA as TRAJECTORY_SCHEMA
 from agent.trajectory import Trajectory
 from agent.trajectory.sharegpt import REVIEWED
+from reviewer.exchange.dataset import CROISSANT, METADATA, UNKNOWN, DatasetRows, croissant, front_matter
 from reviewer.exchange.imports import own_row
 from reviewer.exchange.item import ApprovedItem, NotTrainable, pictures, read_approved
 from reviewer.exchange.manifest import ManifestParts
@@ -179,6 +180,7 @@ def export(
     replace: bool = False,
     progress: Callable[[int, int], None] | None = None,
     processes: int | None = None,
+    licence: str = UNKNOWN,
 ) -> Exported:
     """Write the approved items to ``folder/name``.
 
@@ -190,6 +192,7 @@ def export(
     :param progress: called with the number of items done, and of all
     :param processes: number of processes that draw; by default one per core, or only this one for few items. The
         files do not depend on it
+    :param licence: of the data set, an identifier of Hugging Face's list
     :raises ExportError: the name cannot be used or is taken, there is nothing to export, or a process that
         drew was killed
     :raises OSError: the disk is full, or nothing can be written there; what was there is as it was
@@ -213,7 +216,7 @@ def export(
         approved = _approved(store, items, include_simulated, progress)
         with ManifestParts(part) as parts:
             with closing(ordered_map(partial(write_item, part), approved, processes)) as written:
-                left_out = [*_write_rows(part, written, parts), *blind]
+                left_out = [*_write_rows(part, written, parts, licence), *blind]
             if not parts.items:
                 raise NothingToExport(_nothing_to_export(len(items) + len(blind), left_out))
             _write_text(part / LOG_HEAD, f"{store.log.head()}\n")
@@ -267,12 +270,13 @@ def _nothing_to_export(items: int, left_out: Sequence[LeftOut]) -> str:
     return tr("found no approved item that can be training data, of {n} approved ({why})", n=items, why=why)
 
 
-def _write_rows(part: Path, written: Iterable[ItemRows | LeftOut], parts: ManifestParts) -> list[LeftOut]:
-    """Write every row, ``dataset_info.json`` and ``README.md``; return the items without a row."""
+def _write_rows(part: Path, written: Iterable[ItemRows | LeftOut], parts: ManifestParts, licence: str) -> list[LeftOut]:
+    """Write every row and the files that describe them; return the items without a row."""
     left_out = []
     names = ("train_sharegpt.json", "train.jsonl", "trajectories.jsonl")
     with ExitStack() as files:
         sharegpt, trl, own = (files.enter_context(_text_file(part / name)) for name in names)
+        table = files.enter_context(DatasetRows(part / METADATA))
         for rows in written:
             if isinstance(rows, LeftOut):
                 left_out.append(rows)
@@ -282,12 +286,16 @@ def _write_rows(part: Path, written: Iterable[ItemRows | LeftOut], parts: Manife
             sharegpt.write(json.dumps(row, ensure_ascii=False))
             trl.write(rows.trl + "\n")
             own.write(rows.own + "\n")
+            table.add(rows.sharegpt, rows.item_id, rows.provenance["verdict"])
             parts.add_files(rows.files)
             parts.add_item(rows.provenance)
         sharegpt.write("\n]\n")
     _write_text(part / "dataset_info.json", json.dumps(_DATASET_INFO, indent=1) + "\n")
-    _write_text(part / README, Path(__file__).with_name("readme.md").read_text(encoding="utf-8"))
-    parts.add_files({name: _file_hash(part / name) for name in (*names, "dataset_info.json", README)})
+    readme = Path(__file__).with_name("readme.md").read_text(encoding="utf-8")
+    _write_text(part / README, front_matter(licence, parts.items) + readme)
+    _write_text(part / CROISSANT, croissant(licence, _file_hash(part / METADATA).removeprefix("sha256:")))
+    described = (METADATA, CROISSANT, "dataset_info.json", README)
+    parts.add_files({name: _file_hash(part / name) for name in (*names, *described)})
     return left_out
 
 

@@ -366,3 +366,41 @@ def test_an_interrupted_export_leaves_the_earlier_one_and_nothing_else(approved,
         export(approved, "one", folder=tmp_path / "out", replace=True, progress=interrupted, processes=2)
     assert list((tmp_path / "out").iterdir()) == [first.folder]
     assert every_byte(first.folder) == before
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_hugging_face_loads_the_folder_as_it_lies_with_the_pictures_as_a_column(exported, tmp_path, streaming):
+    datasets = pytest.importorskip("datasets")
+    loaded = datasets.load_dataset(str(exported.folder), cache_dir=str(tmp_path), streaming=streaming)
+    rows, own = list(loaded["train"]), rows_of(exported.folder / "train.jsonl")
+    for row, line in zip(rows, own, strict=True):
+        assert (row["item"], row["task"], row["simulated"]) == (line["item"], line["task"], line["simulated"])
+        hashes = [pixels_sha256(picture) for picture in row["images"]]
+        assert hashes == [pixels_sha256(Image.open(exported.folder / path)) for path in line["images"]]
+        assert sum(turn["value"].count("<image>") for turn in row["conversations"]) == len(row["images"])
+
+
+def test_an_export_without_any_label_or_redshift_loads_with_the_same_columns(store, tmp_path, exported):
+    datasets = pytest.importorskip("datasets")
+    spectrum = a_spectrum("ohne Ä.fits", redshift=None)
+    add_approved(store, (replace(a_trace(spectrum), label=None), spectrum))
+    folder = export(store, "one", folder=tmp_path / "out", licence="cc-by-4.0").folder
+    both = [datasets.load_dataset(str(path), cache_dir=str(tmp_path / "cache")) for path in (folder, exported.folder)]
+    assert both[0]["train"].features == both[1]["train"].features
+    assert (both[0]["train"][0]["redshift"], both[0]["train"][0]["source_name"]) == (None, "ohne Ä.fits")
+    assert "license: cc-by-4.0" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+# mlcroissant calls pandas in a way that pandas will remove.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:.*inplace keyword")
+def test_croissant_is_valid_and_gives_the_rows(exported):
+    mlcroissant = pytest.importorskip("mlcroissant")
+    described = mlcroissant.Dataset(str(exported.folder / "croissant.json"))
+    assert described.metadata.ctx.issues.errors == set()
+    rows = [{key.removeprefix("traces/"): value for key, value in row.items()} for row in described.records("traces")]
+    for row, line in zip(rows, rows_of(exported.folder / "train.jsonl"), strict=True):
+        assert (row["item"], row["task"].decode()) == (line["item"], line["task"])
+        assert [path.decode() for path in row["images_file_names"]] == line["images"]
+        assert row["conversations"][-1]["traces/conversations/from"] == b"gpt"
+    described_hash = json.loads((exported.folder / "croissant.json").read_text())["distribution"][0]["sha256"]
+    assert described_hash == hashlib.sha256((exported.folder / "metadata.parquet").read_bytes()).hexdigest()
