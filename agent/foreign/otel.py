@@ -94,7 +94,7 @@ def _runs(spans: list[Span]) -> list[_Run]:
         if span.is_tool:
             call_id = span.tool[1]
             for outer in ("", *around[span.id]):
-                tools.setdefault(("agent" if call_id else "agent, no id", outer), []).append(span)
+                tools.setdefault(("agent" if call_id else "unnamed", outer), []).append(span)
             tools.setdefault(("call", call_id), []).append(span)
     for run in runs:
         _complete(run, tools, is_only=len(runs) == 1)
@@ -136,7 +136,7 @@ def _complete(run: _Run, tools: Mapping[tuple[str, str], list[Span]], is_only: b
     conversation = run.conversation
     waiting = [event for event in conversation.events if isinstance(event, Call)]
     has_none = not waiting and bool(run.span or is_only)
-    keys = [*(("call", call.id) for call in waiting), ("agent, no id", run.span)]
+    keys = [*(("call", call.id) for call in waiting), ("unnamed", run.span)]
     keys += [("agent", run.span)] if has_none else []
     given = {id(span): span for key in keys for span in tools.get(key, [])}
     results, added = Messages(), Messages()
