@@ -1,0 +1,61 @@
+"""``spec-o3 mcp``: the spectrum tools for an agent of your own, over the Model Context Protocol on stdin and stdout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.cli.command import DONE
+from agent.cli.options import existing_folder, option
+from reviewer.cli.common import Database, database_of, opened
+
+if TYPE_CHECKING:
+    from agent.mcp.desk import Client, Spectra
+    from agent.spectrum import Spectrum
+
+
+@dataclass(kw_only=True)
+class Options(Database):
+    root: list[Path] = option(
+        "folder with survey files that the agent may open; repeatable (default: the current folder)",
+        default=[],
+        metavar="DIR",
+        repeat=True,
+        read=existing_folder,
+    )
+    app_url: str = option("the app's address, for a link to each submitted item", default="", metavar="URL")
+
+
+def run(arguments: Options) -> int:
+    import anyio
+
+    from agent.mcp.roots import Roots
+    from agent.mcp.server import server
+    from reviewer.drafting.from_agents import AgentDesk
+
+    database = database_of(arguments)
+    desk = AgentDesk(database, lambda: opened(database), arguments.app_url)
+    served = server(desk, Places([Roots(arguments.root or [Path()]), desk]))
+
+    async def serve() -> None:
+        from mcp.server.stdio import stdio_server
+
+        # It also keeps everything else that is written to stdout off the protocol.
+        async with stdio_server() as (reading, writing):
+            await served.run(reading, writing, served.create_initialization_options())
+
+    anyio.run(serve)
+    return DONE
+
+
+class Places:
+    """Several places with spectra; the first that has one counts."""
+
+    def __init__(self, places: Sequence[Spectra]) -> None:
+        self._places = places
+
+    def find(self, path: str, target: str | None, client: Client) -> Spectrum | None:
+        spectra = (place.find(path, target, client) for place in self._places)
+        return next((spectrum for spectrum in spectra if spectrum is not None), None)
