@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +47,12 @@ def run(arguments: Options) -> int:
         async with stdio_server() as (reading, writing):
             await served.run(reading, writing, served.create_initialization_options())
 
-    anyio.run(serve)
+    # A read of stdin cannot be interrupted, so Ctrl-C would wait for it. A verdict is one transaction.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        anyio.run(serve)
+    except* BrokenPipeError:
+        pass  # the client has gone
     return DONE
 
 
