@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.trajectory import Trajectory
+from agent.trajectory import Answer, Trajectory
 
 KEY = "spec_o3"
 """The key of the extra data in each format."""
@@ -22,3 +22,8 @@ def extra_of(trajectory: Trajectory) -> dict[str, Any]:
     form["steps"] = [{key: value for key, value in step.items() if key not in _TEXTS} for step in form["steps"]]
     del form["system"], form["prompt"]
     return form
+
+
+def answer_text(answer: Answer) -> str:
+    r"""Return the text of an answer in a log: the verdict in its box, and the explanation."""
+    return f"\\boxed{{{answer.verdict or ''}}} {answer.explanation}"
