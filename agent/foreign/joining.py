@@ -1,0 +1,99 @@
+"""One conversation of many model calls, each of which repeats the conversation so far."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable, Sequence
+
+from agent.foreign.messages import MOST_EVENTS, NUMBERED
+from agent.foreign.record import Call, Event, Result, Words
+
+
+class Conversation:
+    """The events of model calls that are added in their order, each event once.
+
+    A history may lack events (a client that drops reasoning, or the oldest turns) and may begin with new ones (a
+    summary). An event is known again by the id of its call, else by its words.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._places: dict[Hashable, list[int]] = {}
+        self._said = ""
+
+    def continues(self, history: Iterable[Event]) -> bool:
+        """Return whether a history has something that the model said or called here."""
+        calls = {event.id for event in self.events if isinstance(event, Call)}
+        return any(
+            (event.call_id in calls if isinstance(event, Result) else _key(event) in self._places)
+            for event in history
+            if not isinstance(event, Words) or event.role == "assistant"
+        )
+
+    def add(self, history: Sequence[Event], answer: Sequence[Event]) -> None:
+        """Add a model call: what the model was sent, and what it answered."""
+        if len(self.events) + len(answer) > MOST_EVENTS:
+            return
+        at = 0
+        new: list[Event] = []
+        inserted: list[tuple[int, Event]] = []
+        for event in history:
+            places = self._places.get(_key(event), [])
+            i = bisect_left(places, at)
+            if i < len(places):
+                inserted.extend((places[i], event) for event in new)
+                at, new = places[i] + 1, []
+            elif not (places and not isinstance(event, Words)) and not self._is_rewritten(event):
+                new.append(event)
+        if inserted:
+            for place, event in reversed(inserted):
+                self.events.insert(place, event)
+            self._places = {}
+            self._note(self.events, 0)
+        self._append([*new, *answer])
+
+    def complete(self, results: Iterable[Result]) -> None:
+        """Add results of calls that no history repeats, after their calls."""
+        missing = {result.call_id: result for result in results}
+        for event in self.events:
+            if isinstance(event, Result):
+                missing.pop(event.call_id, None)
+        events, waiting = list(self.events), list[Result]()
+        self.events, self._places, self._said = [], {}, ""
+        for event in events:
+            if isinstance(event, Words):
+                self._append(waiting)
+                waiting = []
+            elif isinstance(event, Call) and event.id in missing:
+                waiting.append(missing.pop(event.id))
+            self._append([event])
+        self._append(waiting)
+
+    def _append(self, events: Sequence[Event]) -> None:
+        self._note(events, len(self.events))
+        self.events.extend(events)
+
+    def _note(self, events: Sequence[Event], first: int) -> None:
+        for place, event in enumerate(events, start=first):
+            self._places.setdefault(_key(event), []).append(place)
+        self._said += "".join(_squeezed(event) for event in events)
+
+    def _is_rewritten(self, event: Event) -> bool:
+        """Whether it is something the model said, with its parts joined or other white space."""
+        squeezed = _squeezed(event)
+        return bool(squeezed) and squeezed in self._said
+
+
+def _squeezed(event: Event) -> str:
+    return "".join(event.text.split()) if isinstance(event, Words) and event.role == "assistant" else ""
+
+
+def _key(event: Event) -> Hashable:
+    match event:
+        case Call():
+            return event.name, (json.dumps(event.arguments) if event.id.startswith(NUMBERED) else event.id)
+        case Result():
+            return "result", (event.text if event.call_id.startswith(NUMBERED) else event.call_id)
+        case Words():
+            return event.role, event.is_thought, event.text.strip() or event.pictures
