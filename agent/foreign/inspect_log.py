@@ -112,7 +112,9 @@ def _runs(path: Path, evaluation: Mapping[str, Any], sample: Mapping[str, Any]) 
         (f"{name}, {agent}" if agent else name, conversation.events, faults)
         for agent, conversation, faults in agents
         if not any(
-            event.id in calls if isinstance(event, Call) else isinstance(event, Words) and event.text in said
+            event.id in calls
+            if isinstance(event, Call)
+            else isinstance(event, Words) and event.role == "assistant" and event.text in said
             for event in conversation.events
         )
     ]

@@ -138,8 +138,12 @@ class Messages:
         if len(self._faults) < 100:
             self._faults[sentence] = None
 
+    def follow(self, before: Messages) -> None:
+        """Continue a conversation: calls without id are numbered on, and results are of its calls."""
+        self._calls, self._open = before._calls, dict(before._open)
+
     def message(self, message: Mapping[str, Any]) -> None:
-        """Add a message: ``role``, ``content`` or ``parts``, ``reasoning_content``, ``tool_calls``, ``tool_call_id``."""
+        """Add a message with ``role``, ``content`` or ``parts``, ``tool_calls`` and so on."""
         role = text(message.get("role")).lower()
         content = message["parts"] if "parts" in message else message.get("content")
         if role in _TOOL_ROLES and not any(_kind(part) in _RESULT for part in items(content)):
@@ -228,7 +232,7 @@ class Messages:
         failed = any(mapping(parsed).get(key) is True for key in ("isError", "is_error"))
         pending: tuple[list[str], list[bytes]] = ([], [])
         if inner and all(
-            isinstance(part, str) or _kind(part) in _PARTS or parsed is shown and _kind(part) for part in inner
+            isinstance(part, str) or _kind(part) in _PARTS or (parsed is shown and _kind(part)) for part in inner
         ):
             for part in inner:
                 self._collect(part, _kind(part), pending)
