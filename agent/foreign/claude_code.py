@@ -33,7 +33,7 @@ def traces(path: Path) -> Iterator[ForeignTrace]:
         sessions.setdefault((text(tree[-1].get("sessionId")), agent), []).append(tree)
     for (session, agent), trees in sessions.items():
         messages = Messages()
-        models, versions, blocks = dict[str, None](), dict[str, None](), set[tuple[str, str]]()
+        models, versions, blocks = dict[str, None](), dict[str, None](), dict[str, list[Any]]()
         for tree in trees:
             for record in _kept(tree, messages):
                 _add(messages, record, blocks)
@@ -73,11 +73,11 @@ def _before(record: _Record) -> str:
 
 def _trees(records: list[_Record]) -> dict[str, list[_Record]]:
     """Return the records of each agent that hang together, by the id of the first."""
-    roots: dict[tuple[object, str, str], str] = {}
+    roots: dict[tuple[bool, str, str], str] = {}
     trees: dict[str, list[_Record]] = {}
     for record in records:
         side = record.get("isSidechain") is True, text(record.get("agentId"))
-        root = roots.get((*side, _before(record)), record["uuid"])
+        root = roots.get((*side, _before(record)), text(record["uuid"]))
         roots[*side, record["uuid"]] = root
         trees.setdefault(root, []).append(record)
     return trees
@@ -118,8 +118,8 @@ def _ids(record: _Record, kind: str, key: str) -> set[str]:
     return {text(part.get(key)) for part in parts if part.get("type") == kind}
 
 
-def _add(messages: Messages, record: _Record, blocks: set[tuple[str, str]]) -> None:
-    """Add what a record says; a block that the log repeats with the answer it is of, once."""
+def _add(messages: Messages, record: _Record, blocks: dict[str, list[Any]]) -> None:
+    """Add what a record says. ``blocks``: of each answer those before; a record may begin with all of them again."""
     kind, message = record.get("type"), mapping(record.get("message"))
     attachment = mapping(record.get("attachment"))
     if kind == "attachment" and attachment.get("type") == "queued_command":
@@ -129,9 +129,9 @@ def _add(messages: Messages, record: _Record, blocks: set[tuple[str, str]]) -> N
     if kind == "assistant" and (record.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>"):
         messages.fault(deferred("an error of the model's server stands in the place of an answer"))
     elif kind == "assistant":
-        answer = _answer(record) or record["uuid"]
-        for part in items(message.get("content")) or [message.get("content")]:
-            block = (answer, str(mapping(part).get("id") or part))
-            if block not in blocks:
-                messages.content("assistant", [part])
-            blocks.add(block)
+        content = [*items(message.get("content"))] or [message.get("content")]
+        known = blocks.setdefault(_answer(record) or record["uuid"], [])
+        repeats = len(content) > 1 and content[: len(known)] == known
+        new = content[len(known) if repeats else 0 :]
+        messages.content("assistant", new)
+        known += new

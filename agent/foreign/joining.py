@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 
 from agent.foreign.messages import MOST_EVENTS, NUMBERED
 from agent.foreign.record import Call, Event, Result, Words
@@ -54,21 +55,23 @@ class Conversation:
         self._append([*new, *answer])
 
     def complete(self, results: Iterable[Result]) -> None:
-        """Add results of calls that no history repeats, after their calls."""
-        missing = {result.call_id: result for result in results}
+        """Add what the runs of the tools say: results that no history has, after their calls; failures."""
+        given = {result.call_id: result for result in results}
+        known = {event.call_id for event in self.events if isinstance(event, Result)}
+        events: list[Event] = []
+        waiting: list[Event] = []
         for event in self.events:
-            if isinstance(event, Result):
-                missing.pop(event.call_id, None)
-        events, waiting = list(self.events), list[Result]()
-        self.events, self._places, self._said = [], {}, ""
-        for event in events:
             if isinstance(event, Words):
-                self._append(waiting)
+                events += waiting
                 waiting = []
-            elif isinstance(event, Call) and event.id in missing:
-                waiting.append(missing.pop(event.id))
-            self._append([event])
-        self._append(waiting)
+            elif isinstance(event, Call) and event.id in given and event.id not in known:
+                waiting.append(given[event.id])
+            elif isinstance(event, Result) and event.call_id in given:
+                event = replace(event, ok=event.ok and given[event.call_id].ok)
+            events.append(event)
+        self.events = [*events, *waiting]
+        self._places, self._said = {}, ""
+        self._note(self.events, 0)
 
     def _append(self, events: Sequence[Event]) -> None:
         self._note(events, len(self.events))

@@ -132,7 +132,6 @@ def _complete(run: _Run, tools: list[Span], around: Mapping[str, list[str]]) -> 
     """Add calls and results that only the spans of the tools have: the last ones, or all where no message has any."""
     conversation = run.conversation
     waiting = [event for event in conversation.events if isinstance(event, Call)]
-    answered = {event.call_id for event in conversation.events if isinstance(event, Result)}
     without = not waiting
     results, added = Messages(), Messages()
     for span in tools:
@@ -143,8 +142,7 @@ def _complete(run: _Run, tools: list[Span], around: Mapping[str, list[str]]) -> 
         call = next((call for call in waiting if (call.id == call_id if call_id else call.name == name)), None)
         if call is not None:
             waiting.remove(call)
-            if call.id not in answered:
-                results.result(call.id, result, ok)
+            results.result(call.id, result, ok)
     conversation.complete(event for event in results.events if isinstance(event, Result))
     if added.events:
         last = max((n for n, event in enumerate(conversation.events, 1) if _is_asked(event)), default=0)
