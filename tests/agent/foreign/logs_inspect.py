@@ -46,8 +46,8 @@ def log_of(samples: list[EvalSample], path: Path) -> Path:
 
 def sample_of(trajectory: Trajectory, spectrum: Spectrum, with_messages: bool = True, **changes: Any) -> EvalSample:
     messages = _messages(trajectory, turns(trajectory, spectrum))
-    given = {"target": "YES", "metadata": {"field": "a"}, "messages": messages if with_messages else []}
-    return EvalSample(id=spectrum.name, epoch=1, input="Is it one?", events=events_of(messages), **given | changes)
+    given = {"epoch": 1, "target": "YES", "metadata": {"field": "a"}, "messages": messages if with_messages else []}
+    return EvalSample(id=spectrum.name, input="Is it one?", events=events_of(messages), **given | changes)
 
 
 def _messages(trajectory: Trajectory, rows: list[Turn]) -> list[Any]:
