@@ -8,6 +8,9 @@ from agent.foreign import ForeignTraceError, otel, read
 from agent.foreign.record import Call, Result, Words
 from tests.agent.foreign import logs_otel
 from tests.agent.foreign.logs_otel import chat, document, pairs, span, write
+from tests.agent.foreign.turns import an_example, events
+
+EXAMPLE = an_example(3)
 
 
 def _text(role, text):
@@ -43,7 +46,7 @@ def test_a_history_that_is_not_repeated_is_joined_by_the_ids_of_calls(tmp_path):
 
 @pytest.mark.parametrize("name", ["otel", "openinference"])
 def test_calls_without_ids_are_joined_by_their_order(name, tmp_path):
-    path = (logs_otel.examples if name == "otel" else logs_otel.inference_examples)(*logs_otel_example(), tmp_path)
+    path = (logs_otel.examples if name == "otel" else logs_otel.inference_examples)(*EXAMPLE, tmp_path)
     written = path.read_text()
     for n in range(12):
         for quote in ('"', '\\"'):
@@ -51,27 +54,13 @@ def test_calls_without_ids_are_joined_by_their_order(name, tmp_path):
         written = written.replace(f'{{"stringValue": "c{n}"}}', '{"stringValue": ""}')
     path.write_text(written)
     (trace,) = read(path)
-    plain = [
-        (type(e), getattr(e, "text", ""), getattr(e, "arguments", ""), getattr(e, "pictures", "")) for e in trace.events
-    ]
-    assert plain == [
-        (type(e), getattr(e, "text", ""), getattr(e, "arguments", ""), getattr(e, "pictures", ""))
-        for e in turns_events(*logs_otel_example())
-    ]
+    assert _without_ids(trace.events) == _without_ids(events(*EXAMPLE))
     calls = [event.id for event in trace.events if isinstance(event, Call)]
     assert [event.call_id for event in trace.events if isinstance(event, Result)] == calls
 
 
-def logs_otel_example():
-    from tests.agent.foreign.turns import an_example
-
-    return an_example(3)
-
-
-def turns_events(*example):
-    from tests.agent.foreign.turns import events
-
-    return events(*example)
+def _without_ids(given):
+    return [(type(e), *(getattr(e, key, "") for key in ("text", "arguments", "pictures", "ok"))) for e in given]
 
 
 def test_a_history_may_lack_pictures_and_begin_with_a_summary(tmp_path):
@@ -205,7 +194,7 @@ def test_a_cut_line_is_a_fault_and_no_json_is_refused(tmp_path):
     (trace,) = read(path)
     assert (trace.events, len(trace.faults)) == ((SAID[0],), 1)
     path.write_text("no JSON")
-    with pytest.raises(ForeignTraceError, match="a.jsonl"):
+    with pytest.raises(ForeignTraceError, match=r"a\.jsonl"):
         list(otel.traces(path))
     path.write_text(
         json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [{"parentSpanId": "", "attributes": 3}]}]}]})
