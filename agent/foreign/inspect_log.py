@@ -88,6 +88,8 @@ def _member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> An
             packed.CRC = cast("Any", None)  # that of the unpacked bytes
             with archive.open(packed) as file, pyarrow.CompressedInputStream(file, "zstd") as unpacked:
                 data = read_limited(unpacked, where)
+            if zlib.crc32(data) != member.CRC:
+                raise zipfile.BadZipFile(f"CRC-32 of {member.filename}")
     except _BROKEN as error:
         if isinstance(error, ForeignTraceError):
             raise
@@ -101,7 +103,7 @@ def _runs(path: Path, evaluation: Mapping[str, Any], sample: Mapping[str, Any]) 
     attachments = mapping(sample.get("attachments")) or mapping(old.get("content"))
     main = Messages(attachments)
     for message in items(sample.get("messages")):
-        _add(main, mapping(message))
+        main.message(mapping(message))
     agents = _agents(sample, attachments, items(sample.get("events")) or items(old.get("events")))
     said = {event.text for event in main.events if isinstance(event, Words) and event.role == "assistant"}
     calls = {event.id for event in main.events if isinstance(event, Call)}
@@ -133,18 +135,6 @@ def _runs(path: Path, evaluation: Mapping[str, Any], sample: Mapping[str, Any]) 
         )
 
 
-def _add(messages: Messages, message: Mapping[str, Any]) -> None:
-    """Add a message. A user's message may be what a tool returned where the model's server takes no other."""
-    content_of = items(message.get("tool_call_id"))
-    before = len(messages.events)
-    messages.message(message)
-    last, added = messages.events[before - 1 : before], messages.events[before:]
-    if content_of and last and isinstance(last[0], Result) and len(added) == 1 and isinstance(added[0], Words):
-        said = "\n".join(filter(None, (last[0].text, added[0].text)))
-        joined = Result(last[0].call_id, said, (*last[0].pictures, *added[0].pictures), last[0].ok)
-        messages.events[before - 1 :] = [joined]
-
-
 def _agents(
     sample: Mapping[str, Any], attachments: Mapping[str, Any], events: Any
 ) -> list[tuple[str, Conversation, tuple[str, ...]]]:
@@ -172,7 +162,7 @@ def _agents(
             if len(limits) == 2 and all(isinstance(limit, int) for limit in limits):
                 inputs += map(mapping, pool[max(0, limits[0]) : max(0, limits[1])])
         for message in inputs:
-            _add(asked, message)
+            asked.message(message)
         choices = items(mapping(event.get("output")).get("choices"))
         answered.message(mapping(mapping(choices[0]).get("message")) if choices else {})
         for sentence in (*asked.faults, *answered.faults):

@@ -9,6 +9,7 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -143,32 +144,38 @@ class Messages:
         self._calls, self._open = before._calls, dict(before._open)
 
     def message(self, message: Mapping[str, Any]) -> None:
-        """Add a message with ``role``, ``content`` or ``parts``, ``tool_calls`` and so on."""
-        role = text(message.get("role")).lower()
+        """Add a message with ``role``, ``content`` or ``parts``, ``tool_calls`` and so on.
+
+        What a tool returned may stand beside its result, or in a message of the user that names the call.
+        """
+        role, of_call = text(message.get("role")).lower(), message.get("tool_call_id")
         content = message["parts"] if "parts" in message else message.get("content")
         if role in _TOOL_ROLES and not any(_kind(part) in _RESULT for part in items(content)):
             error = message.get("error")
             shown = content or mapping(error).get("message") or error
-            self.result(message.get("tool_call_id") or message.get("id"), shown, ok=not error, name=message.get("name"))
+            self.result(of_call or message.get("id"), shown, ok=not error, name=message.get("name"))
             return
         self._say("assistant", self._text(message.get("reasoning_content")), is_thought=True)
         self.content(_ROLES.get(role, "user"), content)
         for call in items(message.get("tool_calls")):
             self._part_call(mapping(call))
+        match self.events[-2:]:
+            case [Result() as result, Words(role="user") as words] if role in _TOOL_ROLES or items(of_call):
+                said = "\n".join(filter(None, (result.text, words.text)))
+                self.events[-2:] = [replace(result, text=said, pictures=result.pictures + words.pictures)]
 
     def content(self, role: Role, content: object) -> None:
         """Add what one message says: a text, or a list of parts."""
         pending: tuple[list[str], list[bytes]] = ([], [])
         for part in items(content) or [content]:
             kind = _kind(part)
-            if isinstance(part, str) or kind in _PARTS or not kind:
+            is_loose = isinstance(part, str) or kind in _PARTS or not kind
+            if is_loose:
                 self._collect(part, kind, pending)
-                if role == "assistant":
-                    self._flush(role, pending)
-                continue
-            if kind not in _RESULT or role != "user":
+            if not is_loose or role == "assistant":
                 self._flush(role, pending)
-            self._part(part, kind)
+            if not is_loose:
+                self._part(part, kind)
         self._flush(role, pending)
 
     def _part(self, part: Mapping[str, Any], kind: str) -> None:
@@ -176,11 +183,12 @@ class Messages:
             thought = self._text(
                 part.get("thinking") or part.get("reasoning") or part.get("content") or part.get("text")
             )
-            hidden = not thought or part.get("redacted") is True
-            thought = self._text(part.get("summary")) if hidden else thought
-            self._say("assistant", thought, is_thought=True)
-            if hidden and not thought:
+            is_hidden = part.get("redacted") is True or (not thought and "signature" in part)
+            thought = self._text(part.get("summary")) if is_hidden else thought
+            if is_hidden and not thought:
                 self.fault(deferred("reasoning of the model is not in the log"))
+            else:  # empty, too: an export of ours may have an empty thought
+                self._add(Words("assistant", thought, is_thought=True))
         elif kind in _CALL:
             self._part_call(part)
             if "result" in part:
@@ -198,25 +206,22 @@ class Messages:
 
     def _part_call(self, part: Mapping[str, Any]) -> None:
         function = mapping(part.get("function"))
+        keys = ("arguments", "input", "server_tool_call")
+        given = next((part[key] for key in keys if key in part), function.get("arguments"))
         name = part.get("name") or function.get("name") or part.get("function")
-        given = [
-            *(part[key] for key in ("arguments", "input", "server_tool_call") if key in part),
-            function.get("arguments"),
-        ]
-        self.call(part.get("id") or part.get("call_id"), name, given[0])
+        self.call(part.get("id") or part.get("call_id"), name, given)
 
     def call(self, call_id: object, name: object, arguments: object) -> None:
         """Add a call of a tool. A call without id gets one from its number in the conversation."""
         self._calls += 1
         parsed = json_or_text(self._text(arguments) or arguments)
-        if not isinstance(parsed, Mapping):
-            if parsed not in (None, ""):
-                self.fault(
-                    deferred(
-                        "arguments of {name!r:.60}: found {value!r:.60}, expected an object", name=name, value=parsed
-                    )
-                )
-            parsed = {} if parsed in (None, "") else {"arguments": parsed}
+        if parsed in (None, ""):
+            parsed = {}
+        elif not isinstance(parsed, Mapping):
+            self.fault(
+                deferred("arguments of {name!r:.60}: found {value}, expected an object", name=name, value=parsed)
+            )
+            parsed = {"arguments": parsed}
         key = text(call_id) or f"{NUMBERED}{self._calls}"
         self._open[key] = text(name)
         self._add(Call(key, text(name), {text(k): self._resolved(v) for k, v in parsed.items()}))
@@ -231,13 +236,14 @@ class Messages:
         inner = items(parsed) or items(mapping(parsed).get("content"))
         failed = any(mapping(parsed).get(key) is True for key in ("isError", "is_error"))
         pending: tuple[list[str], list[bytes]] = ([], [])
-        if inner and all(
-            isinstance(part, str) or _kind(part) in _PARTS or (parsed is shown and _kind(part)) for part in inner
-        ):
+        if parsed is shown:
+            are_parts = all(isinstance(part, str) or _kind(part) for part in inner)
+            inner = inner or ([parsed] if _kind(parsed) in _PARTS else [])
+        else:  # a text, which may be JSON of its own and stays as it is
+            are_parts = all(_kind(part) in _PARTS for part in inner)
+        if inner and are_parts:
             for part in inner:
                 self._collect(part, _kind(part), pending)
-        elif mapping(parsed) and _kind(parsed) in _PARTS:
-            self._collect(parsed, _kind(parsed), pending)
         elif isinstance(shown, str) or shown not in (None, [], {}):
             written = shown if isinstance(shown, str) else json.dumps(self._resolved(shown), ensure_ascii=False)
             pending[0].append(written)
@@ -285,7 +291,7 @@ class Messages:
         if not inline:
             head, comma, data = data.partition(",")
             if not (comma and head.startswith("data:") and head.endswith(";base64")):
-                self.fault(deferred("picture {name!r:.80} is only named, not in the log", name=where))
+                self.fault(deferred("picture {name!r:.80} is only named, not in the log", name=where[:200]))
                 return ()
         elif data.startswith("data:"):
             data = data.partition(",")[2]
@@ -295,7 +301,7 @@ class Messages:
         try:
             return [base64.b64decode(data.translate(_URL_SAFE), validate=True)]
         except (binascii.Error, ValueError):
-            self.fault(deferred("picture {name!r:.40} is no base64 and is left out", name=data))
+            self.fault(deferred("picture {name!r:.40} is no base64 and is left out", name=data[:99]))
             return ()
 
     def _text(self, value: object) -> str:

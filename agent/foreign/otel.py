@@ -112,7 +112,7 @@ def _add(runs: list[_Run], span: Span, said: Exchange, agents: list[Span]) -> No
     same += [run for run in reversed(runs) if run.conversation.continues(asked)]
     same += [run for run in runs[-1:] if not agent and not run.span and not _has_answer(run)]
     if not same:
-        name = next((name for one in agents if (name := one.agent)), "") or span.agent or span.service
+        name = next((name for outer in agents if (name := outer.agent)), "") or span.agent or span.service
         same = [_Run(agent, said.dialect, name)]
         runs.extend(same)
     run = same[0]

@@ -84,7 +84,7 @@ def an_example(number: int) -> tuple[Trajectory, Spectrum]:
     def think() -> None:
         for _ in range(rng.randint(0, 4)):
             text = rng.choice(
-                ["Look again.", f"Hα “{rng.random():.3f}” Å\nnext line", '{"a": [1]}', "🔭 [x](y)", "  wide  "]
+                ["Look again.", f"Hα “{rng.random():.3f}” Å\nnext line", '{"a": [1]}', "🔭 [x](y)", "a  wide one"]
             )
             steps.append(Think(f"s{len(steps) + 1}", text))
 
