@@ -88,21 +88,21 @@ def _kept(tree: list[_Record], messages: Messages) -> list[_Record]:
     block of an answer, and one result.
     """
     by_id = {record["uuid"]: record for record in tree}
-    said = [record for record in tree if record.get("type") in ("user", "assistant")]
-    kept, at = set[str](), said[-1]["uuid"] if said else ""
+    turns = [record for record in tree if record.get("type") in ("user", "assistant")]
+    kept, at = set[str](), turns[-1]["uuid"] if turns else ""
     while at in by_id and at not in kept:
         kept.add(at)
         at = _before(by_id[at])
-    answers = {_answer(record) for record in said if record["uuid"] in kept} - {""}
-    kept |= {record["uuid"] for record in said if _answer(record) in answers}
-    calls = {call for record in said if record["uuid"] in kept for call in _ids(record, "tool_use", "id")}
+    answers = {_answer(record) for record in turns if record["uuid"] in kept} - {""}
+    kept |= {record["uuid"] for record in turns if _answer(record) in answers}
+    calls = {call for record in turns if record["uuid"] in kept for call in _ids(record, "tool_use", "id")}
     for on_path in (True, False):
-        for record in said:
+        for record in turns:
             results = _ids(record, "tool_result", "tool_use_id")
             if (record["uuid"] in kept) is on_path and results & calls:
                 kept.add(record["uuid"])
                 calls -= results
-    left_out = sum(record["uuid"] not in kept for record in said)
+    left_out = sum(record["uuid"] not in kept for record in turns)
     if left_out:
         messages.fault(deferred("{n} records of turns that were taken back are left out", n=left_out))
     return [record for record in tree if record["uuid"] in kept]

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from agent.foreign.joining import Conversation
 from agent.foreign.messages import (
+    MOST_EVENTS,
     Messages,
     guarded,
     items,
@@ -105,7 +106,7 @@ def _runs(path: Path, evaluation: Mapping[str, Any], sample: Mapping[str, Any]) 
     for message in items(sample.get("messages")):
         main.message(mapping(message))
     agents = _agents(sample, attachments, items(sample.get("events")) or items(old.get("events")))
-    said = {event.text for event in main.events if isinstance(event, Words) and event.role == "assistant"}
+    texts = {event.text for event in main.events if isinstance(event, Words) and event.role == "assistant"}
     calls = {event.id for event in main.events if isinstance(event, Call)}
     version = text(mapping(evaluation.get("packages")).get("inspect_ai"))
     name = f"{path.name}: {sample.get('id')!s:.100}, epoch {sample.get('epoch')!s:.20}"
@@ -116,7 +117,7 @@ def _runs(path: Path, evaluation: Mapping[str, Any], sample: Mapping[str, Any]) 
         if not any(
             event.id in calls
             if isinstance(event, Call)
-            else isinstance(event, Words) and event.role == "assistant" and event.text in said
+            else isinstance(event, Words) and event.role == "assistant" and event.text in texts
             for event in conversation.events
         )
     ]
@@ -142,12 +143,15 @@ def _agents(
     pool = items(mapping(sample.get("events_data")).get("messages"))
     spans = {text(span.get("id")): span for span in map(mapping, events) if span.get("event") == "span_begin"}
     conversations: dict[str, tuple[str, Conversation, Messages]] = {}
+    known = {text(mapping(message).get("id")) for message in items(sample.get("messages"))} - {""}
     results = Messages(attachments)
     for event in map(mapping, events):
         if event.get("event") == "tool":
             error = event.get("error")
             results.result(event.get("id"), event.get("result") or mapping(error).get("message"), ok=not error)
-        if event.get("event") != "model":
+        choices = items(mapping(event.get("output")).get("choices"))
+        written = mapping(mapping(choices[0]).get("message")) if choices else {}
+        if event.get("event") != "model" or text(written.get("id")) in known:
             continue
         agent, kinds = _agent_of(event.get("span_id"), spans)
         if "scorer" in kinds or "scorers" in kinds:
@@ -156,18 +160,17 @@ def _agents(
         _, conversation, faults = conversations.setdefault(
             key, (text(agent.get("name")), Conversation(), Messages(attachments))
         )
-        asked, answered = Messages(attachments), Messages(attachments)
+        history, answer = Messages(attachments), Messages(attachments)
         inputs = [mapping(message) for message in items(event.get("input"))]
         for limits in map(items, items(event.get("input_refs"))):
-            if len(limits) == 2 and all(isinstance(limit, int) for limit in limits):
+            if len(limits) == 2 and all(isinstance(limit, int) for limit in limits) and len(inputs) < MOST_EVENTS:
                 inputs += map(mapping, pool[max(0, limits[0]) : max(0, limits[1])])
         for message in inputs:
-            asked.message(message)
-        choices = items(mapping(event.get("output")).get("choices"))
-        answered.message(mapping(mapping(choices[0]).get("message")) if choices else {})
-        for sentence in (*asked.faults, *answered.faults):
+            history.message(message)
+        answer.message(written)
+        for sentence in (*history.faults, *answer.faults):
             faults.fault(sentence)
-        conversation.add(asked.events, answered.events)
+        conversation.add(history.events, answer.events)
     for _, conversation, _ in conversations.values():
         conversation.complete(event for event in results.events if isinstance(event, Result))
     return [(name, conversation, faults.faults) for name, conversation, faults in conversations.values()]

@@ -21,7 +21,7 @@ class Conversation:
     def __init__(self) -> None:
         self.events: list[Event] = []
         self._places: dict[Hashable, list[int]] = {}
-        self._said = ""
+        self._spoken = ""
 
     def continues(self, history: Iterable[Event]) -> bool:
         """Return whether a history has something that the model said or called here."""
@@ -70,7 +70,7 @@ class Conversation:
                 event = replace(event, ok=event.ok and given[event.call_id].ok)
             events.append(event)
         self.events = [*events, *waiting]
-        self._places, self._said = {}, ""
+        self._places, self._spoken = {}, ""
         self._note(self.events, 0)
 
     def _append(self, events: Sequence[Event]) -> None:
@@ -80,12 +80,12 @@ class Conversation:
     def _note(self, events: Sequence[Event], first: int) -> None:
         for place, event in enumerate(events, start=first):
             self._places.setdefault(_key(event), []).append(place)
-        self._said += "".join(_squeezed(event) for event in events)
+        self._spoken += "".join(_squeezed(event) for event in events)
 
     def _is_rewritten(self, event: Event) -> bool:
         """Whether it is something the model said, with its parts joined or other white space."""
         squeezed = _squeezed(event)
-        return bool(squeezed) and squeezed in self._said
+        return bool(squeezed) and squeezed in self._spoken
 
 
 def _squeezed(event: Event) -> str:

@@ -161,8 +161,8 @@ class Messages:
             self._part_call(mapping(call))
         match self.events[-2:]:
             case [Result() as result, Words(role="user") as words] if role in _TOOL_ROLES or items(of_call):
-                said = "\n".join(filter(None, (result.text, words.text)))
-                self.events[-2:] = [replace(result, text=said, pictures=result.pictures + words.pictures)]
+                joined = "\n".join(filter(None, (result.text, words.text)))
+                self.events[-2:] = [replace(result, text=joined, pictures=result.pictures + words.pictures)]
 
     def content(self, role: Role, content: object) -> None:
         """Add what one message says: a text, or a list of parts."""

@@ -66,7 +66,7 @@ def _values(path: Path) -> tuple[list[Any], list[str]]:
 
 @dataclass
 class _Run:
-    """What one agent said and was told."""
+    """What one agent exchanged and was told."""
 
     span: str
     dialect: str
@@ -81,12 +81,12 @@ def _runs(spans: list[Span]) -> list[_Run]:
     """Return the conversations of a trace, in the order of their first model calls."""
     by_id = {span.id: span for span in spans}
     around = {span.id: list(_around(span, by_id)) for span in spans}
-    calls = [(span, said) for span in spans if not span.is_tool and (said := exchange(span)) is not None]
+    calls = [(span, exchanged) for span in spans if not span.is_tool and (exchanged := exchange(span)) is not None]
     covered = {outer for span, _ in calls if not span.is_agent for outer in around[span.id]}
     runs: list[_Run] = []
-    for span, said in calls:
+    for span, exchanged in calls:
         if not span.is_agent or span.id not in covered:
-            _add(runs, span, said, [by_id[name] for name in (span.id, *around[span.id]) if by_id[name].is_agent])
+            _add(runs, span, exchanged, [by_id[name] for name in (span.id, *around[span.id]) if by_id[name].is_agent])
     tools = [span for span in spans if span.is_tool]
     for run in runs:
         _complete(run, tools, around)
@@ -104,24 +104,24 @@ def _around(span: Span, by_id: Mapping[str, Span]) -> Iterator[str]:
         span = parent
 
 
-def _add(runs: list[_Run], span: Span, said: Exchange, agents: list[Span]) -> None:
+def _add(runs: list[_Run], span: Span, exchanged: Exchange, agents: list[Span]) -> None:
     """Add a model call to its conversation: that of its agent, or one that it repeats, or a new one."""
     agent = agents[0].id if agents else ""
-    asked, answered = said.asked.events, said.answered.events
+    history, answer = exchanged.history.events, exchanged.answer.events
     same = [run for run in reversed(runs) if agent and run.span == agent]
-    same += [run for run in reversed(runs) if run.conversation.continues(asked)]
+    same += [run for run in reversed(runs) if run.conversation.continues(history)]
     same += [run for run in runs[-1:] if not agent and not run.span and not _has_answer(run)]
     if not same:
         name = next((name for outer in agents if (name := outer.agent)), "") or span.agent or span.service
-        same = [_Run(agent, said.dialect, name)]
+        same = [_Run(agent, exchanged.dialect, name)]
         runs.extend(same)
     run = same[0]
     run.model = run.model or span.model
-    run.faults += [*said.asked.faults, *said.answered.faults]
+    run.faults += [*exchanged.history.faults, *exchanged.answer.faults]
     if span.is_agent:  # may state what an agent within it states too
-        run.conversation.add([*asked, *answered], [])
+        run.conversation.add([*history, *answer], [])
     else:
-        run.conversation.add(asked, answered)
+        run.conversation.add(history, answer)
 
 
 def _has_answer(run: _Run) -> bool:
@@ -145,12 +145,12 @@ def _complete(run: _Run, tools: list[Span], around: Mapping[str, list[str]]) -> 
             results.result(call.id, result, ok)
     conversation.complete(event for event in results.events if isinstance(event, Result))
     if added.events:
-        last = max((n for n, event in enumerate(conversation.events, 1) if _is_asked(event)), default=0)
+        last = max((n for n, event in enumerate(conversation.events, 1) if _is_for_model(event)), default=0)
         conversation.events[last:last] = added.events
     run.faults += [*results.faults, *added.faults]
 
 
-def _is_asked(event: object) -> bool:
+def _is_for_model(event: object) -> bool:
     return isinstance(event, Words) and event.role != "assistant"
 
 

@@ -163,11 +163,11 @@ def _integer(value: object) -> int | None:
 
 @dataclass(frozen=True)
 class Exchange:
-    """A model call: what the model was sent and what it answered. ``dialect``: otel or openinference."""
+    """A model call: what the model was sent and what it answer. ``dialect``: otel or openinference."""
 
     dialect: str
-    asked: Messages
-    answered: Messages
+    history: Messages
+    answer: Messages
 
 
 def exchange(span: Span) -> Exchange | None:
@@ -183,15 +183,15 @@ def exchange(span: Span) -> Exchange | None:
         ("otel", *_of_events(span)),
         ("openinference", _whole(keys, "input", "user"), _whole(keys, "output", "assistant")),
     )
-    for dialect, asked, answered in forms:
-        if asked or answered:
-            said = Exchange(dialect, Messages(), Messages())
-            for message in asked:
-                said.asked.message(message)
-            said.answered.follow(said.asked)
-            for message in answered:
-                said.answered.message(message)
-            return said
+    for dialect, history, answer in forms:
+        if history or answer:
+            exchanged = Exchange(dialect, Messages(), Messages())
+            for message in history:
+                exchanged.history.message(message)
+            exchanged.answer.follow(exchanged.history)
+            for message in answer:
+                exchanged.answer.message(message)
+            return exchanged
     return None
 
 
@@ -240,16 +240,16 @@ def _indexed_messages(keys: Mapping[str, Any], prefix: str) -> list[Mapping[str,
 
 def _of_events(span: Span) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
     """Messages of the events ``gen_ai.user.message`` and so on, which the conventions had until 1.36."""
-    asked, answered = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    history, answer = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     for name, content in span.events:
         given = mapping(json_or_text(content.get("gen_ai.event.content"))) or content
         message = {**given, **mapping(json_or_text(given.get("message")))}
         message |= {"content": _parts(message.get("content")), "tool_calls": json_or_text(message.get("tool_calls"))}
         if name == "gen_ai.choice":
-            answered.append({**message, "role": "assistant"})
+            answer.append({**message, "role": "assistant"})
         elif name.startswith("gen_ai.") and name.endswith(".message"):
-            asked.append({**message, "role": name.split(".")[1]})
-    return asked, answered
+            history.append({**message, "role": name.split(".")[1]})
+    return history, answer
 
 
 def _whole(keys: Mapping[str, Any], side: str, role: str) -> list[Mapping[str, Any]]:
