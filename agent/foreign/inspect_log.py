@@ -27,7 +27,7 @@ from agent.foreign.messages import (
     text,
 )
 from agent.foreign.own import KEY
-from agent.foreign.record import Call, Event, ForeignTrace, ForeignTraceError, Result, Words
+from agent.foreign.record import Call, Event, ForeignTrace, ForeignTraceError, Words
 from agent.language import tr
 from agent.trajectory import Verdict
 
@@ -112,8 +112,8 @@ def _runs(path: Path, evaluation: Mapping[str, Any], sample: Mapping[str, Any]) 
     name = f"{path.name}: {sample.get('id')!s:.100}, epoch {sample.get('epoch')!s:.20}"
     runs = [(name, list[Event](main.events), main.faults)] if main.events or not agents else []
     runs += [
-        (f"{name}, {agent}" if agent else name, conversation.events, faults)
-        for agent, conversation, faults in agents
+        (f"{name}, {agent}" if agent else name, conversation.events, tuple(conversation.faults))
+        for agent, conversation in agents
         if not any(
             event.id in calls
             if isinstance(event, Call)
@@ -136,13 +136,11 @@ def _runs(path: Path, evaluation: Mapping[str, Any], sample: Mapping[str, Any]) 
         )
 
 
-def _agents(
-    sample: Mapping[str, Any], attachments: Mapping[str, Any], events: Any
-) -> list[tuple[str, Conversation, tuple[str, ...]]]:
-    """Return the conversations in the events, by the agent that had them: name, conversation, faults."""
+def _agents(sample: Mapping[str, Any], attachments: Mapping[str, Any], events: Any) -> list[tuple[str, Conversation]]:
+    """Return the conversations in the events that the sample's messages lack, each with the name of its agent."""
     pool = items(mapping(sample.get("events_data")).get("messages"))
     spans = {text(span.get("id")): span for span in map(mapping, events) if span.get("event") == "span_begin"}
-    conversations: dict[str, tuple[str, Conversation, Messages]] = {}
+    conversations: dict[str, tuple[str, Conversation]] = {}
     known = {text(mapping(message).get("id")) for message in items(sample.get("messages"))} - {""}
     results = Messages(attachments)
     for event in map(mapping, events):
@@ -156,10 +154,7 @@ def _agents(
         agent, kinds = _agent_of(event.get("span_id"), spans)
         if "scorer" in kinds or "scorers" in kinds:
             continue
-        key = text(agent.get("id"))
-        _, conversation, faults = conversations.setdefault(
-            key, (text(agent.get("name")), Conversation(), Messages(attachments))
-        )
+        _, conversation = conversations.setdefault(text(agent.get("id")), (text(agent.get("name")), Conversation()))
         history, answer = Messages(attachments), Messages(attachments)
         inputs = [mapping(message) for message in items(event.get("input"))]
         for limits in map(items, items(event.get("input_refs"))):
@@ -168,12 +163,10 @@ def _agents(
         for message in inputs:
             history.message(message)
         answer.message(written)
-        for sentence in (*history.faults, *answer.faults):
-            faults.fault(sentence)
-        conversation.add(history.events, answer.events)
-    for _, conversation, _ in conversations.values():
-        conversation.complete(event for event in results.events if isinstance(event, Result))
-    return [(name, conversation, faults.faults) for name, conversation, faults in conversations.values()]
+        conversation.add(history, answer)
+    for _, conversation in conversations.values():
+        conversation.complete(results)
+    return list(conversations.values())
 
 
 def _agent_of(span: object, spans: Mapping[str, Mapping[str, Any]]) -> tuple[Mapping[str, Any], set[str]]:

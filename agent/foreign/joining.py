@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
-from agent.foreign.messages import MOST_EVENTS, NUMBERED
+from agent.foreign.messages import MOST_EVENTS, NUMBERED, Messages
 from agent.foreign.record import Call, Event, Result, Words
+from agent.language import deferred
 
 
 class Conversation:
@@ -20,26 +21,29 @@ class Conversation:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        self.faults: list[str] = []
         self._places: dict[Hashable, list[int]] = {}
         self._spoken = ""
 
-    def continues(self, history: Iterable[Event]) -> bool:
+    def continues(self, history: Messages) -> bool:
         """Return whether a history has something that the model said or called here."""
         calls = {event.id for event in self.events if isinstance(event, Call)}
         return any(
             (event.call_id in calls if isinstance(event, Result) else _key(event) in self._places)
-            for event in history
+            for event in history.events
             if not isinstance(event, Words) or event.role == "assistant"
         )
 
-    def add(self, history: Sequence[Event], answer: Sequence[Event]) -> None:
-        """Add a model call: what the model was sent, and what it answered."""
-        if len(self.events) + len(answer) > MOST_EVENTS:
+    def add(self, history: Messages, answer: Messages, is_new: bool = True) -> None:
+        """Add a model call: what the model was sent, and what it answered; ``is_new``: the answer cannot be known."""
+        self._note_faults(history, answer)
+        if len(self.events) + len(answer.events) > MOST_EVENTS:
+            self.faults = [deferred("only the first {n} events are read", n=MOST_EVENTS)]
             return
         at = 0
         new: list[Event] = []
         inserted: list[tuple[int, Event]] = []
-        for event in history:
+        for event in history.events if is_new else history.events + answer.events:
             places = self._places.get(_key(event), [])
             i = bisect_left(places, at)
             if i < len(places):
@@ -52,11 +56,12 @@ class Conversation:
                 self.events.insert(place, event)
             self._places = {}
             self._note(self.events, 0)
-        self._append([*new, *answer])
+        self._append([*new, *answer.events] if is_new else new)
 
-    def complete(self, results: Iterable[Result]) -> None:
+    def complete(self, results: Messages) -> None:
         """Add what the runs of the tools say: results that no history has, after their calls; failures."""
-        given = {result.call_id: result for result in results}
+        self._note_faults(results)
+        given = {result.call_id: result for result in results.events if isinstance(result, Result)}
         known = {event.call_id for event in self.events if isinstance(event, Result)}
         events: list[Event] = []
         waiting: list[Event] = []
@@ -72,6 +77,9 @@ class Conversation:
         self.events = [*events, *waiting]
         self._places, self._spoken = {}, ""
         self._note(self.events, 0)
+
+    def _note_faults(self, *read: Messages) -> None:
+        self.faults = list(dict.fromkeys([*self.faults, *(sentence for each in read for sentence in each.faults)]))
 
     def _append(self, events: Sequence[Event]) -> None:
         self._note(events, len(self.events))

@@ -37,6 +37,7 @@ _REASONING = ("reasoning", "thinking")
 _PICTURE = ("image", "image_url", "input_image", "blob", "uri", "file")
 _CALL = ("tool_use", "tool_call", "server_tool_use", "server_tool_call", "function")
 _RESULT = ("tool_result", "tool_call_response", "server_tool_call_response")
+_RESULT_KEYS = ("response", "result", "content", "server_tool_call_response")
 _PARTS = (*_TEXT, *_PICTURE)
 
 
@@ -194,7 +195,7 @@ class Messages:
             if "result" in part:
                 self.result(part.get("id"), part.get("error") or part["result"], ok=not part.get("error"))
         elif kind in _RESULT:
-            shown = next((part[key] for key in ("response", "content", "server_tool_call_response") if key in part), "")
+            shown = next((part[key] for key in _RESULT_KEYS if key in part), "")
             self.result(
                 part.get("tool_use_id") or part.get("id"),
                 shown,

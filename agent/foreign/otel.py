@@ -14,14 +14,17 @@ from typing import Any
 from agent.foreign.joining import Conversation
 from agent.foreign.messages import Messages, guarded, json_or_text, json_value, mapping, read_file, text
 from agent.foreign.own import KEY
-from agent.foreign.record import Call, ForeignTrace, ForeignTraceError, Result, Words
+from agent.foreign.record import Call, ForeignTrace, ForeignTraceError, Words
 from agent.foreign.spans import Exchange, Span, exchange, spans_of
 from agent.language import tr
+
+_MOST_OPEN = 50
+"""Conversations of a trace that a model call is compared with."""
 
 
 def recognises(path: Path, head: bytes) -> bool:
     """Return whether a file begins as spans or log records of OpenTelemetry in JSON."""
-    keys = (b'"resourceSpans"', b'"resource_spans"', b'"resourceLogs"', b'"resource_logs"')
+    keys = (b'"resourceSpans"', b'"resourceLogs"')
     is_span = b'"attributes"' in head and (b'"trace_id"' in head or b'"traceId"' in head)
     return head.lstrip()[:1] in (b"{", b"[") and (is_span or any(key in head for key in keys))
 
@@ -42,7 +45,7 @@ def traces(path: Path) -> Iterator[ForeignTrace]:
                 model=run.model,
                 events=tuple(run.conversation.events),
                 own=run.own,
-                faults=tuple(dict.fromkeys([*faults, *run.faults])),
+                faults=(*faults, *run.conversation.faults),
             )
 
 
@@ -66,7 +69,7 @@ def _values(path: Path) -> tuple[list[Any], list[str]]:
 
 @dataclass
 class _Run:
-    """What one agent exchanged and was told."""
+    """A conversation of one agent: the id of the span of the agent, the form of its messages, and names."""
 
     span: str
     dialect: str
@@ -74,7 +77,6 @@ class _Run:
     model: str = ""
     conversation: Conversation = field(default_factory=Conversation)
     own: Mapping[str, Any] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)
 
 
 def _runs(spans: list[Span]) -> list[_Run]:
@@ -107,9 +109,8 @@ def _around(span: Span, by_id: Mapping[str, Span]) -> Iterator[str]:
 def _add(runs: list[_Run], span: Span, exchanged: Exchange, agents: list[Span]) -> None:
     """Add a model call to its conversation: that of its agent, or one that it repeats, or a new one."""
     agent = agents[0].id if agents else ""
-    history, answer = exchanged.history.events, exchanged.answer.events
     same = [run for run in reversed(runs) if agent and run.span == agent]
-    same += [run for run in reversed(runs) if run.conversation.continues(history)]
+    same += [run for run in reversed(runs[-_MOST_OPEN:]) if run.conversation.continues(exchanged.history)]
     same += [run for run in runs[-1:] if not agent and not run.span and not _has_answer(run)]
     if not same:
         name = next((name for outer in agents if (name := outer.agent)), "") or span.agent or span.service
@@ -117,11 +118,7 @@ def _add(runs: list[_Run], span: Span, exchanged: Exchange, agents: list[Span]) 
         runs.extend(same)
     run = same[0]
     run.model = run.model or span.model
-    run.faults += [*exchanged.history.faults, *exchanged.answer.faults]
-    if span.is_agent:  # may state what an agent within it states too
-        run.conversation.add([*history, *answer], [])
-    else:
-        run.conversation.add(history, answer)
+    run.conversation.add(exchanged.history, exchanged.answer, is_new=not span.is_agent)  # an inner one may state it too
 
 
 def _has_answer(run: _Run) -> bool:
@@ -143,11 +140,10 @@ def _complete(run: _Run, tools: list[Span], around: Mapping[str, list[str]]) -> 
         if call is not None:
             waiting.remove(call)
             results.result(call.id, result, ok)
-    conversation.complete(event for event in results.events if isinstance(event, Result))
+    conversation.complete(results)
     if added.events:
         last = max((n for n, event in enumerate(conversation.events, 1) if _is_for_model(event)), default=0)
         conversation.events[last:last] = added.events
-    run.faults += [*results.faults, *added.faults]
 
 
 def _is_for_model(event: object) -> bool:

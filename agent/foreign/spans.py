@@ -74,21 +74,15 @@ def spans_of(values: Iterable[Any]) -> list[Span]:
     """Return the spans of OTLP documents, or of lists of spans, with the log records that belong to them."""
     spans: dict[tuple[str, str], Span] = {}
     records: list[Span] = []
-    for value in values:
-        for document in map(mapping, items(value) or [value]):
-            for resource, scope in _scopes(document, "Spans", "_spans"):
-                service = text(_attributes(mapping(resource.get("resource")).get("attributes")).get("service.name"))
-                for data in map(mapping, items(scope.get("spans"))):
-                    span = _span(data, service)
-                    spans.setdefault((span.trace, span.id), span)
-            for data in map(mapping, [document, *items(document.get("data"))]):
-                if "attributes" in data and "name" in data:
-                    span = _span(data, "")
-                    spans.setdefault((span.trace, span.id), span)
-            for _, scope in _scopes(document, "Logs", "_logs"):
-                records += [
-                    _span(data, "") for data in map(mapping, items(scope.get("logRecords") or scope.get("log_records")))
-                ]
+    for document in (mapping(each) for value in values for each in (items(value) or [value])):
+        for service, data in _scoped(document, "Spans", "spans"):
+            span = _span(data, service)
+            spans.setdefault((span.trace, span.id), span)
+        for data in map(mapping, [document, *items(document.get("data"))]):  # as an SDK writes spans
+            if "attributes" in data and "name" in data:
+                span = _span(data, "")
+                spans.setdefault((span.trace, span.id), span)
+        records += [_span(data, service) for service, data in _scoped(document, "Logs", "logRecords")]
     for record in sorted(records, key=lambda record: record.start):
         span = spans.setdefault((record.trace, record.id), record)
         if span is not record:
@@ -96,30 +90,27 @@ def spans_of(values: Iterable[Any]) -> list[Span]:
     return list(spans.values())
 
 
-def _scopes(
-    document: Mapping[str, Any], camel: str, snake: str
-) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    for resource in map(mapping, items(document.get(f"resource{camel}") or document.get(f"resource{snake}"))):
-        names = (f"scope{camel}", f"scope{snake}", f"instrumentationLibrary{camel}")
-        for scope in map(mapping, items(next((resource[name] for name in names if name in resource), None))):
-            yield resource, scope
+def _scoped(document: Mapping[str, Any], kind: str, key: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the spans or records of a document, each with the name of the service."""
+    for resource in map(mapping, items(document.get(f"resource{kind}"))):
+        service = text(_attributes(mapping(resource.get("resource")).get("attributes")).get("service.name"))
+        for scope in map(mapping, items(resource.get(f"scope{kind}"))):
+            yield from ((service, mapping(data)) for data in items(scope.get(key)))
 
 
 def _span(data: Mapping[str, Any], service: str) -> Span:
     """Return a span, or a log record as a span of its ids with one event."""
-    context = mapping(data.get("context"))
-    known = {**context, **data}
+    known = {**mapping(data.get("context")), **data}
 
     def first(*keys: str) -> Any:
         return next((known[key] for key in keys if known.get(key) not in (None, "")), "")
 
-    start = first("startTimeUnixNano", "start_time_unix_nano", "timeUnixNano", "observedTimeUnixNano", "start_time")
-    status = mapping(data.get("status"))
+    start, status = first("startTimeUnixNano", "timeUnixNano", "start_time"), mapping(data.get("status"))
     code = str(status.get("code") or status.get("status_code") or data.get("status_code"))
     span = Span(
         trace=text(first("traceId", "trace_id")),
         id=text(first("spanId", "span_id")),
-        parent=text(first("parentSpanId", "parent_span_id", "parent_id")),
+        parent=text(first("parentSpanId", "parent_id")),
         start=(_integer(start) or 0, text(start)),
         attributes=_attributes(data.get("attributes")),
         service=service,
@@ -127,7 +118,7 @@ def _span(data: Mapping[str, Any], service: str) -> Span:
     )
     for event in map(mapping, items(data.get("events"))):
         span.events.append((text(event.get("name")), _attributes(event.get("attributes"))))
-    record = text(data.get("eventName") or data.get("event_name") or span.attributes.get("event.name"))
+    record = text(data.get("eventName") or span.attributes.get("event.name"))
     if record:
         span.events.append((record, {**span.attributes, **mapping(_value(data.get("body")))}))
     return span
