@@ -23,7 +23,7 @@ class Conversation:
         self.events: list[Event] = []
         self.faults: list[str] = []
         self._places: dict[Hashable, list[int]] = {}
-        self._spoken = ""
+        self._spoken: set[str] = set()
 
     def continues(self, history: Messages) -> bool:
         """Return whether a history has something that the model said or called here."""
@@ -75,7 +75,7 @@ class Conversation:
                 event = replace(event, ok=event.ok and given[event.call_id].ok)
             events.append(event)
         self.events = [*events, *waiting]
-        self._places, self._spoken = {}, ""
+        self._places, self._spoken = {}, set()
         self._note(self.events, 0)
 
     def _note_faults(self, *read: Messages) -> None:
@@ -88,16 +88,18 @@ class Conversation:
     def _note(self, events: Sequence[Event], first: int) -> None:
         for place, event in enumerate(events, start=first):
             self._places.setdefault(_key(event), []).append(place)
-        self._spoken += "".join(_squeezed(event) for event in events)
+            self._spoken |= _lines(event)
 
     def _is_rewritten(self, event: Event) -> bool:
-        """Whether it is something the model said, with its parts joined or other white space."""
-        squeezed = _squeezed(event)
-        return bool(squeezed) and squeezed in self._spoken
+        """Whether it is something that the model wrote, with its parts joined or other white space."""
+        lines = _lines(event)
+        return bool(lines) and lines <= self._spoken
 
 
-def _squeezed(event: Event) -> str:
-    return "".join(event.text.split()) if isinstance(event, Words) and event.role == "assistant" else ""
+def _lines(event: Event) -> set[str]:
+    """Return the lines that the model wrote, without white space."""
+    is_spoken = isinstance(event, Words) and event.role == "assistant"
+    return {"".join(line.split()) for line in event.text.splitlines()} - {""} if is_spoken else set()
 
 
 def _key(event: Event) -> Hashable:
