@@ -121,13 +121,13 @@ class Converter:
 
     def _spectrum_of(self, conversation: _Conversation) -> Spectrum:
         """Return the spectrum that the log names. :raises ForeignTraceError: it names none, or none that is here"""
-        stated = [dict(_LINE.findall(result.text)) for _, result in conversation.calls_of(OPEN) if result is not None]
-        for lines in stated:
+        opened = [stated(result.text) for _, result in conversation.calls_of(OPEN) if result is not None]
+        for lines in opened:
             if sha256 := lines.get("sha256"):
                 if (spectrum := self._find(sha256, lines.get("spectrum", ""))) is not None:
                     return spectrum
                 raise _no_spectrum(lines.get("spectrum") or sha256)
-        names = [lines["spectrum"] for lines in stated if lines.get("spectrum")]
+        names = [lines["spectrum"] for lines in opened if lines.get("spectrum")]
         names += [name for call, _ in conversation.calls for name in _file_names(call.arguments)]
         for name in list(dict.fromkeys(names))[:_MOST_NAMES]:
             if (spectrum := self._find(None, name)) is not None:
@@ -154,6 +154,11 @@ def _file_names(value: Any) -> Iterator[str]:
     elif isinstance(value, Mapping | list):
         for inner in value.values() if isinstance(value, Mapping) else value:
             yield from _file_names(inner)
+
+
+def stated(text: str) -> dict[str, str]:
+    """Return what the result of ``open_spectrum`` states: handle, spectrum and sha256."""
+    return dict(_LINE.findall(text))
 
 
 def own_name(name: str) -> str:

@@ -50,7 +50,10 @@ def inspections(draw, own_words: bool = True) -> tuple[Trajectory, Spectrum]:
             zoom = Zoom("", {"feature": draw(plain_words)}, observation=draw(plain_words), tool=MEASURE)
         else:
             window = sorted(draw(st.tuples(number, number)))
-            arguments = {"wavelength_range": window, **draw(st.just({}) | st.fixed_dictionaries({"label": plain_words}))}
+            arguments = {
+                "wavelength_range": window,
+                **draw(st.just({}) | st.fixed_dictionaries({"label": plain_words})),
+            }
             seen = tool.call(spectrum, arguments)
             zoom = Zoom("", arguments, observation=seen.text, ok=seen.ok, picture=seen.picture)
             if kind != "zoom" and seen.ok:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from agent.foreign import ForeignTraceError, detect, read
+from agent.foreign import detect, read
 from agent.foreign.atif import Atif, atif_of
 from agent.plot import pixels_sha256
 from agent.plot.decoding import decoded
