@@ -98,8 +98,9 @@ class Conversation:
 
 def _lines(event: Event) -> set[str]:
     """Return the lines that the model wrote, without white space."""
-    is_spoken = isinstance(event, Words) and event.role == "assistant"
-    return {"".join(line.split()) for line in event.text.splitlines()} - {""} if is_spoken else set()
+    if not isinstance(event, Words) or event.role != "assistant":
+        return set()
+    return {"".join(line.split()) for line in event.text.splitlines()} - {""}
 
 
 def _key(event: Event) -> Hashable:

@@ -70,13 +70,14 @@ def test_a_history_may_lack_pictures_and_begin_with_a_summary(tmp_path):
     (trace,) = _read(
         tmp_path,
         chat(1, first, [_call("c2", n=2)], **BARE),
-        chat(2, [*stripped, _text("user", "and?")], [{"type": "text", "content": "a  b"}], **BARE),
+        chat(2, [*stripped, _text("user", "and?")], [{"type": "text", "content": t} for t in ("a", " b")], **BARE),
         chat(3, [_text("user", "Summary: ..."), _text("assistant", "a\nb"), _text("user", "so?")], [], **BARE),
         span("00", "", {"gen_ai.operation.name": "invoke_agent"}),
     )
     assert trace.events == (
         *(SAID[0], SAID[1], Result("c1", "", (b"hello",)), Call("c2", "measure", {"n": 2})),
-        *(Words("user", "and?"), Words("assistant", "a  b"), Words("user", "Summary: ..."), Words("user", "so?")),
+        *(Words("user", "and?"), Words("assistant", "a"), Words("assistant", " b")),
+        *(Words("user", "Summary: ..."), Words("user", "so?")),
     )
 
 
