@@ -89,9 +89,15 @@ def _runs(spans: list[Span]) -> list[_Run]:
     for span, exchanged in calls:
         if not span.is_agent or span.id not in covered:
             _add(runs, span, exchanged, [by_id[name] for name in (span.id, *around[span.id]) if by_id[name].is_agent])
-    tools = [span for span in spans if span.is_tool]
+    tools: dict[tuple[str, str], list[Span]] = {}
+    for span in spans:
+        if span.is_tool:
+            call_id = span.tool[1]
+            for outer in ("", *around[span.id]):
+                tools.setdefault(("agent" if call_id else "agent, no id", outer), []).append(span)
+            tools.setdefault(("call", call_id), []).append(span)
     for run in runs:
-        _complete(run, tools, around)
+        _complete(run, tools, is_only=len(runs) == 1)
     _give_own(runs, spans, around)
     return [run for run in runs if run.conversation.events]
 
@@ -125,15 +131,18 @@ def _has_answer(run: _Run) -> bool:
     return any(not isinstance(event, Words) or event.role == "assistant" for event in run.conversation.events)
 
 
-def _complete(run: _Run, tools: list[Span], around: Mapping[str, list[str]]) -> None:
+def _complete(run: _Run, tools: Mapping[tuple[str, str], list[Span]], is_only: bool) -> None:
     """Add calls and results that only the spans of the tools have: the last ones, or all where no message has any."""
     conversation = run.conversation
     waiting = [event for event in conversation.events if isinstance(event, Call)]
-    without = not waiting
+    has_none = not waiting and bool(run.span or is_only)
+    keys = [*(("call", call.id) for call in waiting), ("agent, no id", run.span)]
+    keys += [("agent", run.span)] if has_none else []
+    given = {id(span): span for key in keys for span in tools.get(key, [])}
     results, added = Messages(), Messages()
-    for span in tools:
+    for span in sorted(given.values(), key=lambda span: span.start):
         name, call_id, arguments, result, ok = span.tool
-        if without and (run.span in around[span.id] or not run.span):
+        if has_none:
             added.call(call_id, name, arguments)
             added.result(call_id, result, ok)
         call = next((call for call in waiting if (call.id == call_id if call_id else call.name == name)), None)
