@@ -26,6 +26,7 @@ _SECRETS = [
         _NOT_BEFORE + r"(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})",
         _NOT_BEFORE + r"glpat-[A-Za-z0-9_-]{20,}",
         _NOT_BEFORE + r"hf_[A-Za-z0-9]{30,}",  # Hugging Face
+        _NOT_BEFORE + r"so3_[A-Za-z0-9_-]{43}",  # ours
         _NOT_BEFORE + r"xox[abeoprs]-[A-Za-z0-9-]{10,}",  # Slack
         _NOT_BEFORE + r"(?:gsk|xai|nvapi|r8|pplx|tvly)[_-][A-Za-z0-9_-]{30,}",  # Groq, xAI, NVIDIA, Replicate, ...
         _NOT_BEFORE + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",  # JWT

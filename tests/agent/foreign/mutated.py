@@ -72,10 +72,7 @@ def changed_json(data: bytes, rng: random.Random) -> bytes:
                 container[key] = rng.choice(HOSTILE)
         if not isinstance(value, dict | list):
             break
-    try:
-        lines[number] = json.dumps(value)
-    except (ValueError, RecursionError):
-        return data
+    lines[number] = json.dumps(value)
     return "\n".join(lines).encode()
 
 
@@ -133,7 +130,11 @@ def run(folder: Path, number: int, seed: int) -> dict[str, Any]:
         is_json = path.suffix in (".json", ".jsonl")
         mutant = path.with_name(f"mutant{path.suffix}")
         for _ in range(number):
-            mutant.write_bytes(changed_json(data, rng) if is_json and rng.random() < 0.7 else changed_bytes(data, rng))
+            change = changed_json if is_json and rng.random() < 0.7 else changed_bytes
+            try:
+                mutant.write_bytes(change(data, rng))
+            except RecursionError:  # of the mutation itself: a deep value within another
+                continue
             try:
                 for trace in read(mutant, rng.choice([None, None, path.parent.name])):
                     counts["traces"] += 1

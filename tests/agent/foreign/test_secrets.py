@@ -17,7 +17,7 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\n-----END RSA PRIVATE 
 SECRETS = [
     *("sk-proj-" + "aB3" * 10, "sk-ant-api03-" + "xY9_" * 8, "AIza" + "Sy1" * 11 + "Zz", "AKIAIOSFODNN7EXAMPLE"),
     *("ghp_" + "a1B2" * 9, "github_pat_" + "a1B2" * 10, "hf_" + "aBcD" * 9, "xoxb-123456789012-abcdefGHIJ"),
-    *(JWT, PEM, "gsk_" + "a1B2" * 12),
+    *(JWT, PEM, "gsk_" + "a1B2" * 12, "so3_" + "a1-B2_c" * 6 + "Z"),
 ]
 BEHIND = {
     "Authorization: Bearer abc123DEF456ghi789": "abc123DEF456ghi789",
