@@ -425,15 +425,15 @@ class _Conversion:
             self._steps.append(Answer("", turn.answer.verdict, turn.answer.explanation))
             return
         call, result = item
-        said = {key: value for key, value in call.arguments.items() if isinstance(value, str)}
+        texts = {key: value for key, value in call.arguments.items() if isinstance(value, str)}
         if result is None or not result.ok:
             self._faults.append(f"the verdict was not accepted: {_quoted(result.text if result else '')}")
-        self._think(said.get("reasoning"))
+        self._think(texts.get("reasoning"))
         verdict: Verdict | None = (
-            "YES" if said.get("verdict") == "YES" else "NO" if said.get("verdict") == "NO" else None
+            "YES" if texts.get("verdict") == "YES" else "NO" if texts.get("verdict") == "NO" else None
         )
         score = _log_odds(verdict, call.arguments.get("confidence"))
-        self._steps.append(Answer("", verdict, said.get("explanation", ""), score))
+        self._steps.append(Answer("", verdict, texts.get("explanation", ""), score))
 
 
 def _is_the_agents(item: Words | _Called) -> bool:

@@ -46,7 +46,7 @@ def restored(
     words = [event for event in events if isinstance(event, Words)]
     system = [event for event in words if event.role == "system"]
     user = [event for event in words if event.role == "user"]
-    said = iter([event for event in events if isinstance(event, Call) or _is_the_agents(event)])
+    written = iter([event for event in events if isinstance(event, Call) or _is_the_agents(event)])
     results = [event for event in events if isinstance(event, Result)]
     by_call = {result.call_id: result for result in results}
     steps = own.get("steps")
@@ -54,13 +54,13 @@ def restored(
         return None
     whole = []
     for step in steps:
-        event = next(said, None)
+        event = next(written, None)
         texts = _texts(step, event, by_call, hash_of) if isinstance(step, Mapping) else None
         if texts is None:
             return None
         whole.append({**step, **texts})
     overview = {hash_of(picture) for picture in user[0].pictures}
-    if next(said, None) is not None or by_call or (overview and own.get("overview") not in overview):
+    if next(written, None) is not None or by_call or (overview and own.get("overview") not in overview):
         return None
     try:
         return Trajectory.from_json({**own, "steps": whole, "system": system[0].text, "prompt": user[0].text})

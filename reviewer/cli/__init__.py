@@ -62,6 +62,7 @@ COMMANDS = (
             Command("import", "Add the answers of catalogues to the spectra in the database.", "reviewer.cli.sky"),
         ),
     ),
+    Command("mcp", "Serve the spectrum tools to an agent, over MCP; its verdicts become drafts.", "reviewer.cli.mcp"),
     Command("log", "Show the audit log and verify it.", "reviewer.cli.log"),
     Command(
         "doctor",

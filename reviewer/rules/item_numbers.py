@@ -1,10 +1,14 @@
-"""Ranges of item numbers as people write them."""
+"""Item numbers: ranges as people write them, and the alias under which the spectrum of an item is served."""
 
 from __future__ import annotations
+
+import re
 
 from agent.errors import Refusal
 from agent.language import tr
 from agent.text import whole_number
+
+_ALIAS = re.compile(r"item-([1-9][0-9]{0,17})")
 
 
 class ItemNumbersError(Refusal, ValueError):
@@ -26,3 +30,14 @@ def item_numbers(text: str) -> tuple[int, int] | None:
             tr("Items: found {found:.40}, expected one item number, or two as in 12-48", found=repr(text.strip()))
         )
     return first, last
+
+
+def alias(item_id: int) -> str:
+    """Return the name under which the spectrum of a hidden item is served, in place of its hash."""
+    return f"item-{item_id}"
+
+
+def item_of_alias(name: str) -> int | None:
+    """Return the item whose spectrum has this alias; None if the name is no alias."""
+    match = _ALIAS.fullmatch(name)
+    return int(match[1]) if match else None

@@ -24,11 +24,12 @@ from reviewer.live.run import Run, RunSettings, Sample
 from reviewer.live.runs import AT_ONCE, Runs
 from reviewer.live.trials import LiveTrial
 from reviewer.reading import Uploads
+from reviewer.rules.item_numbers import item_of_alias
 from reviewer.rules.people import Person
 from reviewer.store import NotFound
 from reviewer.web.context import Context, PersonDep
 from reviewer.web.requests import Sent
-from reviewer.web.verdict_first import hash_of, item_of_alias, neutral_spectrum
+from reviewer.web.verdict_first import hash_of, neutral_spectrum
 from reviewer.web.visibility import VisibleItems
 
 MOST_SAMPLES = 32

@@ -6,7 +6,6 @@ catalogue say about the object. A person hides it with a switch; coordinators ma
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, TypeVar
@@ -17,6 +16,7 @@ from agent.language import deferred, tr
 from agent.spectrum import Spectrum, account
 from agent.text import whole_number
 from agent.tool import SKY_CONTEXT
+from reviewer.rules.item_numbers import alias, item_of_alias
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import CLOSED, round_of
 from reviewer.store import NotAllowed, NotFound, QueueFilter, QueueRow, Store
@@ -34,7 +34,6 @@ FIRST = deferred("Give your own verdict first: in this batch you judge before yo
 DECIDED = tuple(state for state in CLOSED if state != "withdrawn")
 """States in which the item has its final answer."""
 _SIMULATED = "simulated "
-_ALIAS = re.compile(r"item-([1-9][0-9]{0,17})")
 _NEUTRAL_META = ("medium_assumed", "arms_missing", *account.COUNTS)
 """Names of columns and HDUs may tell the class, so of how the file was read only these."""
 _SENT_OF_TRAJECTORY = ("version", "task", "prompt", "redshift", "medium", "overview")
@@ -113,17 +112,6 @@ def shows_names(store: Store, person: Person, rows: Iterable[QueueRow]) -> bool:
 
 def neutral_name(item_id: int) -> str:
     return tr("item {number}", number=item_id)
-
-
-def alias(item_id: int) -> str:
-    """Return the name under which the spectrum of a hidden item is served, in place of its hash."""
-    return f"item-{item_id}"
-
-
-def item_of_alias(name: str) -> int | None:
-    """Return the item whose spectrum has this alias; None if the name is no alias."""
-    match = _ALIAS.fullmatch(name)
-    return int(match[1]) if match else None
 
 
 def hash_of(store: Store, name: str) -> str:

@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 
 from agent.language import tr
 from agent.text import whole_number
+from reviewer.rules.item_numbers import item_of_alias
 from reviewer.rules.people import Person
 from reviewer.store import LARGEST_ID, WITHHELD, Item, NotAllowed, NotFound, QueueFilter, QueueRow, Store
 from reviewer.store.team.finding import Shared
@@ -18,7 +19,7 @@ from reviewer.web.models.find import FoundRow
 from reviewer.web.models.queue import Drafter, ListedRow, NextByValue
 from reviewer.web.payload import listed_row
 from reviewer.web.requests import MOST_SELECTED, Selection
-from reviewer.web.verdict_first import VerdictFirst, item_of_alias, neutral_row
+from reviewer.web.verdict_first import VerdictFirst, neutral_row
 
 _REVEALING = (
     *("survey", "snr_min", "snr_max", "drafter", "batch", "disagreement", "simulated", "trial", "text"),

@@ -23,6 +23,7 @@ from agent.spectrum.sparkline import sparkline
 from agent.templates import Library, Match, TemplateError, rank
 from agent.templates.rank import STELLAR
 from reviewer.rules.campaign import known_templates
+from reviewer.rules.item_numbers import item_of_alias
 from reviewer.store import NotFound, QueueRow
 from reviewer.web.context import FOREVER, NOT_STORED, Context, ContextDep, PersonDep
 from reviewer.web.live import LiveDep, QueriedSpectrumDep, SpectrumDep
@@ -30,7 +31,7 @@ from reviewer.web.models import aids as answers
 from reviewer.web.models.sky import Period, SkyPanel
 from reviewer.web.payload import digits
 from reviewer.web.sky import empty_panel, panel_of, period_of_band, same_file
-from reviewer.web.verdict_first import HIDDEN, VerdictFirst, VerdictFirstDep, item_of_alias, shows_names
+from reviewer.web.verdict_first import HIDDEN, VerdictFirst, VerdictFirstDep, shows_names
 from reviewer.web.visibility import VisibleDep, VisibleItems, require_visible
 
 BEST = 10

@@ -14,6 +14,7 @@ from agent.trajectory.steps import object_of
 from reviewer.drafting.demo import BATCH as DEMO
 from reviewer.pictures import as_stated, png_in_base64, revise, zoom_step
 from reviewer.rules.inspection import ISSUES, QUALITIES, SPECTRAL_TYPES, Inspection, InspectionError
+from reviewer.rules.item_numbers import item_of_alias
 from reviewer.rules.workflow import REASONS
 from reviewer.store import TRIAL_OUTCOMES, NotAllowed, QueueFilter, Store
 from reviewer.web import requests
@@ -36,7 +37,7 @@ from reviewer.web.payload import (
     steps_of,
 )
 from reviewer.web.statements import hints_of, statements_of
-from reviewer.web.verdict_first import VerdictFirstDep, hash_of, item_of_alias, neutral_spectrum, require_verdict
+from reviewer.web.verdict_first import VerdictFirstDep, hash_of, neutral_spectrum, require_verdict
 from reviewer.web.visibility import VisibleDep, require_visible
 
 Filter = Annotated[QueueFilter, Depends(requests.queue_filter)]

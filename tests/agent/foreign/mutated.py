@@ -57,7 +57,9 @@ def changed_json(data: bytes, rng: random.Random) -> bytes:
         return data
     value = copy.deepcopy(json.loads(lines[number]))
     for _ in range(rng.choice([1, 1, 2, 5])):
-        container, key = rng.choice(places(value) or [(value, None)])
+        if not (all_places := places(value)):
+            break
+        container, key = rng.choice(all_places)
         match rng.randrange(6):
             case 0 if isinstance(container, dict):
                 container.pop(key, None)
@@ -66,12 +68,10 @@ def changed_json(data: bytes, rng: random.Random) -> bytes:
             case 2:
                 container[key] = deep(rng.choice([25, 26, 300, 950]))
             case 3:
-                other, other_key = rng.choice(places(value))
+                other, other_key = rng.choice(all_places)
                 container[key] = copy.deepcopy(other[other_key]) if rng.random() < 0.9 else other_key
             case _:
                 container[key] = rng.choice(HOSTILE)
-        if not isinstance(value, dict | list):
-            break
     lines[number] = json.dumps(value)
     return "\n".join(lines).encode()
 
@@ -133,7 +133,7 @@ def run(folder: Path, number: int, seed: int) -> dict[str, Any]:
             change = changed_json if is_json and rng.random() < 0.7 else changed_bytes
             try:
                 mutant.write_bytes(change(data, rng))
-            except RecursionError:  # of the mutation itself: a deep value within another
+            except (RecursionError, ValueError):  # of the mutation itself: a deep value within another or itself
                 continue
             try:
                 for trace in read(mutant, rng.choice([None, None, path.parent.name])):
