@@ -16,7 +16,7 @@ from agent.cli import options
 from agent.cli.old_spellings import DROPPED, KEPT, POSITIONALS, RENAMED, respelled
 from agent.doctor import CAPABILITIES
 
-NO_JSON = {"app", "completion"}
+NO_JSON = {"app", "completion", "mcp"}
 """Commands without a result."""
 OTHER_VALUES = {"--adapter", "--from", "--out", "--items", "--dtype", "--states"}
 """Options whose values have several forms: names, a file or a folder, numbers or a range, of a list or any."""

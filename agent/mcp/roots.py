@@ -6,7 +6,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from agent.mcp.desk import Client, McpError
+from agent.mcp.desk import Client, McpError, Spectra
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers import opened
 from agent.text import whole_number
@@ -23,7 +23,9 @@ class Roots:
     Nothing below a folder is listed, and no message quotes a file: it may be a table of labels.
     """
 
-    def __init__(self, folders: Sequence[Path]) -> None:
+    def __init__(self, folders: Sequence[Path], elsewhere: Spectra | None = None) -> None:
+        """:param elsewhere: where a path of no file is searched, e.g. a name in a database"""
+        self._elsewhere = elsewhere
         self._folders = [folder.resolve() for folder in folders]
 
     def find(self, path: str, target: str | None, client: Client) -> Spectrum | None:
@@ -35,7 +37,7 @@ class Roots:
         for folder in self._folders:
             if (file := _file(folder, parts)) is not None:
                 return _read(file, target)
-        return None
+        return None if self._elsewhere is None else self._elsewhere.find(path, target, client)
 
 
 def _parts(path: str) -> tuple[str, ...]:

@@ -34,7 +34,6 @@ INSTRUCTIONS = (
     "spectral_visualization_tool, and measure what is faint. Each call needs your reasoning, because people review "
     "every step of it. End with submit_verdict: YES or NO with the evidence, which becomes a draft that people check."
 )
-VET = "vet"
 _NO_CLIENT = "unnamed client"
 
 
@@ -47,8 +46,8 @@ def server(desk: Desk, spectra: Spectra, person: Callable[[Context], str | None]
     :raises McpError: the extra ``mcp`` is not installed
     """
     try:
-        import mcp_types as types
         from anyio import to_thread
+        from mcp import types
         from mcp.server.lowlevel import Server
         from mcp.shared.exceptions import MCPError
     except ImportError as error:
@@ -116,25 +115,6 @@ def server(desk: Desk, spectra: Spectra, person: Callable[[Context], str | None]
         text = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=task.prompt)
         return types.ReadResourceResult(contents=[text])
 
-    async def list_prompts(context: Context, _: Any) -> types.ListPromptsResult:
-        arguments = [
-            types.PromptArgument(name="path", description="The spectrum, as open_spectrum takes it", required=True),
-            types.PromptArgument(name="task", description="Key of the task", required=True),
-        ]
-        return types.ListPromptsResult(prompts=[types.Prompt(name=VET, title="Vet a spectrum", arguments=arguments)])
-
-    async def get_prompt(context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        given = params.arguments or {}
-        if params.name != VET or not given.get("path"):
-            raise refused(f"Expected the prompt {VET} with path and task, found {one_line(params.name, 60)}")
-        try:
-            task = await to_thread.run_sync(tools.guide, given.get("task"))
-        except McpError as error:
-            raise refused(str(error)) from error
-        text = f"Open the spectrum {given['path']} and submit a verdict for the task {task.key}.\n\n{task.prompt}"
-        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
-        return types.GetPromptResult(messages=[message])
-
     return Server(
         NAME,
         version=metadata.version("spec-o3"),
@@ -145,8 +125,6 @@ def server(desk: Desk, spectra: Spectra, person: Callable[[Context], str | None]
         on_call_tool=call_tool,
         on_list_resources=list_resources,
         on_read_resource=read_resource,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
     )
 
 

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agent.cli.command import DONE
 from agent.cli.options import existing_folder, option
 from reviewer.cli.common import Database, database_of, opened
-
-if TYPE_CHECKING:
-    from agent.mcp.desk import Client, Spectra
-    from agent.spectrum import Spectrum
 
 
 @dataclass(kw_only=True)
@@ -38,7 +32,7 @@ def run(arguments: Options) -> int:
 
     database = database_of(arguments)
     desk = AgentDesk(database, lambda: opened(database), arguments.app_url)
-    served = server(desk, Places([Roots(arguments.root or [Path()]), desk]))
+    served = server(desk, Roots(arguments.root or [Path()], elsewhere=desk))
 
     async def serve() -> None:
         from mcp.server.stdio import stdio_server
@@ -54,14 +48,3 @@ def run(arguments: Options) -> int:
     except* BrokenPipeError:
         pass  # the client has gone
     return DONE
-
-
-class Places:
-    """Several places with spectra; the first that has one counts."""
-
-    def __init__(self, places: Sequence[Spectra]) -> None:
-        self._places = places
-
-    def find(self, path: str, target: str | None, client: Client) -> Spectrum | None:
-        spectra = (place.find(path, target, client) for place in self._places)
-        return next((spectrum for spectrum in spectra if spectrum is not None), None)

@@ -55,7 +55,7 @@ class AgentDesk:
             hashes = {path} if store.spectra.exists(path) else _hashes(store, path)
             if len(hashes) > 1:
                 raise McpError(
-                    f"path: found {len(hashes)} spectra named {path!r:.100}, expected the item or SHA-256 of one"
+                    tr("path: found {n} spectra with this name, expected the item or SHA-256 of one", n=len(hashes))
                 )
             if hashes & _hidden(store, client, store.blind.scoring.hidden_hashes):
                 raise NotAllowed(tr(WITHHELD))

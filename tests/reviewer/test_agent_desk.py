@@ -201,7 +201,7 @@ def shared_cases(request: pytest.FixtureRequest) -> dict[Spectrum, list[dict]]:
 
 
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch, tmp_path: Path):
-    monkeypatch.setitem(sys.modules, "mcp_types", None)
+    monkeypatch.setitem(sys.modules, "mcp", None)
     with pytest.raises(McpError, match=r"spec-o3\[mcp\]"):
         run(parsed(Options, "--db", tmp_path / "annotations.db"))
     assert not (tmp_path / "annotations.db").exists()

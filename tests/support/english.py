@@ -11,7 +11,7 @@ from tests.support import messages
 DOCUMENTS = (
     # Prompts, and what a tool answers: models were trained on these words.
     *("agent/conversation.py", "agent/tool.py", "agent/tasks/values.py", "agent/policies/local/chat_template.py"),
-    *("agent/hints/measuring.py", "agent/sky/context.py", "agent/trajectory/forms.py"),
+    *("agent/hints/measuring.py", "agent/sky/context.py", "agent/trajectory/forms.py", "agent/mcp/"),
     # Why a record of a catalogue has no answer is stored with it.
     *("agent/sky/columns.py", "agent/sky/tap.py", "agent/sky/local.py", "agent/sky/fetching.py"),
     # Refusals to draw are answers of the tool.

@@ -245,18 +245,14 @@ def test_nothing_that_tells_the_class_is_served(tmp_path: Path):
     assert answers[0] == answers[1] == answers[2]
 
 
-def test_the_guides_are_resources_and_a_prompt_begins_an_inspection():
+def test_the_guides_are_resources_by_the_key_of_the_task():
     with agent_client(server(tray := Tray(), KnownSpectra())) as agent:
         uris = [resource.uri for resource in agent.ask("list_resources").resources]
         assert uris == [f"spec-o3://tasks/{key}" for key in tray.known]
         (guide,) = agent.ask("read_resource", uris[0]).contents
         assert guide.text == tray.known["a"].prompt
-        prompt = agent.ask("get_prompt", "vet", {"path": "x.fits", "task": "cv"}).messages[0].content.text
-        assert "x.fits" in prompt
-        assert tray.known["cv"].prompt in prompt
         for method, given in {
             "read_resource": ("spec-o3://tasks/../x",),
-            "get_prompt": ("vet", {"path": "x", "task": "?"}),
             "call_tool": ("no_tool", {}),
         }.items():
             with pytest.raises(Exception, match=r"(found|Unknown)"):
