@@ -160,12 +160,40 @@ def read_predictions(path: Path) -> list[Outcome]:
     :raises OutcomesError: it cannot be read, or a field is missing or wrong
     """
     try:
-        return [_outcome(line.row, f"{path}: line {line.number}") for line in json_lines(path)]
+        return [read_outcome(line.row, f"{path}: line {line.number}") for line in json_lines(path)]
     except JournalError as error:
         raise OutcomesError(str(error)) from error
 
 
-def _outcome(row: Mapping[str, Any], where: str) -> Outcome:
+def read_log(path: Path) -> tuple[str, list[Outcome]]:
+    """Return the model and the outcomes of a log of Inspect, of the task in ``inspect_task``.
+
+    :raises OutcomesError: the extra ``inspect`` is missing, or the file is no such log
+    """
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError as error:
+        raise OutcomesError(
+            tr('{path}: found no inspect-ai, which reads it; expected: pip install "spec-o3[inspect]"', path=path)
+        ) from error
+    try:
+        log = read_eval_log(str(path))
+    except Exception as error:  # of many kinds: zip, JSON, pydantic
+        raise OutcomesError(
+            tr("{path}: found no log of Inspect ({name})", path=path, name=type(error).__name__)
+        ) from error
+    outcomes = []
+    for sample in log.samples or ():
+        for given in (sample.scores or {}).values():
+            if isinstance(row := (given.metadata or {}).get("outcome"), Mapping):
+                outcomes.append(read_outcome(row, tr("{path}: sample {id}", path=path, id=sample.id)))
+    if not outcomes:
+        raise OutcomesError(tr("{path}: found no outcome, expected a log of training/bench/inspect_task.py", path=path))
+    return log.eval.model, outcomes
+
+
+def read_outcome(row: Mapping[str, Any], where: str) -> Outcome:
+    """Read the line of a file of predictions. :raises OutcomesError: the field that is missing or wrong"""
     for name in ("key", "source", "task"):
         if not isinstance(row.get(name), str):
             raise OutcomesError(

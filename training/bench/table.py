@@ -16,9 +16,10 @@ from agent.tables import CsvTable, markdown_table
 from training.bench.answers import FILE, Cost, Run
 from training.bench.calibration import MEASURES, Calibration, calibrations
 from training.bench.compare import Comparison, compare, compare_runs
-from training.bench.outcomes import Outcome, OutcomesError, read_predictions
+from training.bench.outcomes import Outcome, OutcomesError, read_log, read_predictions
 from training.bench.published import Published, is_specvi, published, statements
 from training.bench.run import added, row_name
+from training.bench.samples import voted
 from training.bench.scores import BEHAVIOUR, Scores, Simulated, Value, number, plain, points, scores, short, simulated
 from training.bench.seeds import Spread
 
@@ -132,8 +133,16 @@ def row(path: Path) -> Row:
             "the folder of a run (with {file}), or predictions ({predictions})", file=FILE, predictions=PREDICTIONS
         )
         raise OutcomesError(tr("{path}: found no such file, expected {wanted}", path=path, wanted=expected))
-    outcomes = tuple(sorted(read_predictions(file), key=lambda outcome: (outcome.task, outcome.key)))
     name = file.parent.name if file.name == PREDICTIONS else file.stem
+    if file.suffix == ".eval":
+        name, listed = read_log(file)
+        by_question: dict[tuple[str, str], list[Outcome]] = {}
+        for outcome in sorted(listed, key=lambda outcome: outcome.sample):
+            by_question.setdefault((outcome.task, outcome.key), []).append(outcome)
+        listed = [voted(samples) for samples in by_question.values()]
+    else:
+        listed = read_predictions(file)
+    outcomes = tuple(sorted(listed, key=lambda outcome: (outcome.task, outcome.key)))
     return Row(name, path, "predictions", _data(outcomes), outcomes, _scores(outcomes, path))
 
 
