@@ -1,4 +1,4 @@
-"""The protocol's own conformance tool against ``/mcp``: the scenarios that need no tool, resource or prompt made for it.
+"""The conformance tool of the protocol against ``/mcp``: the scenarios that need nothing made for it in a server.
 
 The tool cannot send a token, so one is added to its requests on the way; everything else is as it sends it.
 """
