@@ -19,6 +19,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Route
 
 from agent.cli.command import CannotRun
 from agent.language import tr
@@ -32,10 +33,10 @@ from reviewer.similar.background import Similar
 from reviewer.similar.grouping import Grouping
 from reviewer.store import QueueFilter, Store
 from reviewer.store.sqlite.database import SUBMIT_SECONDS
-from reviewer.web import errors, openapi, sky
+from reviewer.web import errors, mcp, openapi, sky
 from reviewer.web import live as live_desk
 from reviewer.web import log as log_lines
-from reviewer.web.access import Access
+from reviewer.web.access import MCP, Access
 from reviewer.web.background.drafting import Drafting
 from reviewer.web.background.exporting import Exporting
 from reviewer.web.background.importing import Importing
@@ -154,6 +155,8 @@ def build(
     app.state.trust = trust.TrustCache()
     app.state.grouping = Grouping(app.state.context.similar, store)
     app.state.audit_check = audit.Check()
+    app.state.mcp = mcp.Endpoint(store, public or "")
+    app.router.routes.append(Route(MCP, app.state.mcp))
     errors.install(app)
     for router in ROUTERS:
         is_api = router.prefix.startswith(openapi.API.rstrip("/"))
@@ -184,6 +187,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         for thread in threads:
             thread.close()
+        await app.state.mcp.close()
         app.state.drafting.close()
         app.state.importing.close()
         app.state.exporting.close()

@@ -24,11 +24,13 @@ class Client:
 
     :param name: of the program, as it states it; never empty
     :param person: initials of the person whose token it has; None without accounts, as over stdio
+    :param only_reads: it may not submit verdicts
     """
 
     name: str
     version: str = ""
     person: str | None = None
+    only_reads: bool = False
 
 
 class Spectra(Protocol):

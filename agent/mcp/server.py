@@ -37,24 +37,28 @@ INSTRUCTIONS = (
 _NO_CLIENT = "unnamed client"
 
 
-def server(desk: Desk, spectra: Spectra, person: Callable[[Context], str | None] = lambda context: None) -> Server[Any]:
+def server(
+    desk: Desk, spectra: Spectra, known: Callable[[Client, Context], Client] = lambda client, _: client
+) -> Server[Any]:
     """Return a server, for one client over stdio or for many over Streamable HTTP (``streamable_http_app``).
 
     Each run of the server, and each person in it, has handles of its own.
 
-    :param person: the initials of who calls, from the request, e.g. of its token; None without accounts
+    :param known: completes a client by what its request tells of it, e.g. the person of its token
     :raises McpError: the extra ``mcp`` is not installed
     """
     try:
         from anyio import to_thread
         from mcp import types
+        from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID, client_supports_apps
         from mcp.server.lowlevel import Server
         from mcp.shared.exceptions import MCPError
     except ImportError as error:
         raise McpError(tr('found no mcp, which serves agents; expected: pip install "spec-o3[mcp]"')) from error
     # Reading and drawing need numpy and matplotlib, which the help of the command does not wait for.
+    from agent.mcp import app
     from agent.mcp.inspection import Handles
-    from agent.mcp.tools import DESCRIPTIONS, ToolAnswer, Tools
+    from agent.mcp.tools import DESCRIPTIONS, INTERACTIVE, ToolAnswer, Tools
 
     tools = Tools(desk, spectra)
 
@@ -76,6 +80,7 @@ def server(desk: Desk, spectra: Spectra, person: Callable[[Context], str | None]
                     annotations=types.ToolAnnotations(
                         read_only_hint=each.only_reads, destructive_hint=False, open_world_hint=False
                     ),
+                    meta={"ui": {"resourceUri": app.URI}} if each.name in INTERACTIVE else None,
                 )
                 for each in DESCRIPTIONS
             ]
@@ -85,9 +90,12 @@ def server(desk: Desk, spectra: Spectra, person: Callable[[Context], str | None]
         if params.name not in {each.name for each in DESCRIPTIONS}:
             raise refused(f"Unknown tool: {one_line(params.name, 60)}")
         handles: Handles = context.lifespan_context
-        call = partial(tools.call, params.name, params.arguments or {}, _client(context, person), handles)
+        call = partial(tools.call, params.name, params.arguments or {}, known(_client(context), context), handles)
+        meta = None
         try:
             answer = await to_thread.run_sync(call)
+            if answer.numbers is not None and client_supports_apps(context):
+                meta = {app.META: await to_thread.run_sync(answer.numbers)}
         except Exception:
             # The SDK would answer without a result, which clients do not show to the model.
             logging.getLogger(__name__).exception("internal error in %s", params.name)
@@ -96,26 +104,32 @@ def server(desk: Desk, spectra: Spectra, person: Callable[[Context], str | None]
         if answer.picture is not None:
             data = base64.b64encode(answer.picture).decode()
             content.append(types.ImageContent(data=data, mime_type="image/png"))
-        return types.CallToolResult(content=content, is_error=not answer.ok)
+        return types.CallToolResult(content=content, is_error=not answer.ok, meta=meta)
 
     async def list_resources(context: Context, _: Any) -> types.ListResourcesResult:
-        known = await to_thread.run_sync(desk.tasks)
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(uri=f"{GUIDE}{task.key}", name=task.key, title=task.title, mime_type="text/markdown")
-                for task in known.values()
-            ]
-        )
+        tasks = await to_thread.run_sync(desk.tasks)
+        guides = [
+            types.Resource(uri=f"{GUIDE}{task.key}", name=task.key, title=task.title, mime_type="text/markdown")
+            for task in tasks.values()
+        ]
+        shown = types.Resource(uri=app.URI, name="spectrum", title="Interactive spectrum", mime_type=APP_MIME_TYPE)
+        return types.ListResourcesResult(resources=[*guides, shown])
 
     async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
+        if uri == app.URI:
+            # An empty policy: the page may load nothing from anywhere.
+            shown = types.TextResourceContents(
+                uri=uri, mime_type=APP_MIME_TYPE, text=app.page(), meta={"ui": {"csp": {}, "prefersBorder": True}}
+            )
+            return types.ReadResourceResult(contents=[shown])
         task = (await to_thread.run_sync(desk.tasks)).get(uri.removeprefix(GUIDE)) if uri.startswith(GUIDE) else None
         if task is None:
             raise refused(f"Unknown resource: {one_line(uri, 60)}")
         text = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=task.prompt)
         return types.ReadResourceResult(contents=[text])
 
-    return Server(
+    served = Server(
         NAME,
         version=metadata.version("spec-o3"),
         title="Spec-o3",
@@ -126,10 +140,12 @@ def server(desk: Desk, spectra: Spectra, person: Callable[[Context], str | None]
         on_list_resources=list_resources,
         on_read_resource=read_resource,
     )
+    served.extensions[EXTENSION_ID] = {"mimeTypes": [APP_MIME_TYPE]}
+    return served
 
 
-def _client(context: Context, person: Callable[[Context], str | None]) -> Client:
+def _client(context: Context) -> Client:
     params = context.session.client_params
     info = None if params is None else params.client_info
     name, version = ("", "") if info is None else (one_line(info.name, 60), one_line(info.version, 60))
-    return Client(name or _NO_CLIENT, version, person(context))
+    return Client(name or _NO_CLIENT, version)

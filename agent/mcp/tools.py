@@ -9,12 +9,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 from agent import tasks, tool
 from agent.errors import Refusal
 from agent.hints import measuring
 from agent.loop import MAX_CHARACTERS
+from agent.mcp import app
 from agent.mcp.desk import Client, Desk, McpError, Spectra
 from agent.mcp.inspection import Handles, Inspection, json_values
 from agent.plot import png_bytes
@@ -28,6 +30,8 @@ OPEN, SUBMIT, QUEUE = "open_spectrum", "submit_verdict", "queue"
 WHY_REASONING = (
     "what you see so far and why you make this call. People review it as a step of your trace, so it cannot be left out"
 )
+INTERACTIVE = (OPEN, TOOL_NAME)
+"""Tools whose result an interactive picture can show."""
 _HANDLE = {"type": "string", "description": f"Handle of the spectrum, from {OPEN}"}
 _REASONING = {"type": "string", "description": f"{WHY_REASONING[0].upper()}{WHY_REASONING[1:]}."}
 _TASK = {"type": "string", "description": f'Key of the task, from {QUEUE}, for example "cv"'}
@@ -35,11 +39,14 @@ _TASK = {"type": "string", "description": f'Key of the task, from {QUEUE}, for e
 
 @dataclass(frozen=True)
 class ToolAnswer:
-    """The answer of a tool. ``picture`` is a PNG file. ``ok`` is False if it is an error, which the model reads."""
+    """The answer of a tool. ``picture`` is a PNG file, ``numbers`` returns what an interactive picture shows. ``ok`` is
+    False if it is an error, which the model reads.
+    """
 
     text: str
     picture: bytes | None = None
     ok: bool = True
+    numbers: Callable[[], dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True)
@@ -162,7 +169,8 @@ class Tools:
         inspection = Inspection(spectrum)
         handle = handles.open(client, inspection)
         name = one_line(path if target in (None, "") else f"{path} {target}")
-        return ToolAnswer(_about(spectrum, handle, name), png_bytes(inspection.overview))
+        numbers = partial(app.numbers, spectrum, handle, None)
+        return ToolAnswer(_about(spectrum, handle, name), png_bytes(inspection.overview), numbers=numbers)
 
     def _window(self, arguments: Mapping[str, Any], client: Client, handles: Handles) -> ToolAnswer:
         return _call(TOOL_NAME, tool.call, arguments, client, handles)
@@ -185,6 +193,8 @@ class Tools:
             raise McpError(f"confidence: found {confidence!r:.60}, expected a probability from 0 to 1")
         with inspection.lock:
             trace = inspection.trajectory(task, client, reasoning, cast("Verdict", verdict), explanation, confidence)
+        if client.only_reads:
+            raise McpError("token: found one that may only read, expected one that may write. Nothing was submitted.")
         submitted = self._desk.submit(trace, inspection.spectrum, client)
         place = f"item {submitted.item}" + (f", {submitted.address}" if submitted.address else "")
         if not submitted.new:
@@ -224,7 +234,9 @@ def _call(
         observation = replace(observation, text=LONE_SURROGATE.sub("\ufffd", observation.text))
         inspection.add(reasoning, name, kept, observation)
     picture = None if observation.image is None else png_bytes(observation.image)
-    return ToolAnswer(observation.text, picture, observation.ok)
+    is_shown = observation.ok and name in INTERACTIVE
+    numbers = partial(app.numbers, inspection.spectrum, arguments["handle"], observation.window) if is_shown else None
+    return ToolAnswer(observation.text, picture, observation.ok, numbers)
 
 
 def _about(spectrum: Spectrum, handle: str, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,9 +58,17 @@ class AgentDesk:
                 raise McpError(
                     tr("path: found {n} spectra with this name, expected the item or SHA-256 of one", n=len(hashes))
                 )
-            if hashes & _hidden(store, client, store.blind.scoring.hidden_hashes):
-                raise NotAllowed(tr(WITHHELD))
+            self.require(store, client, hashes)
             return store.spectra.get(hashes.pop()) if hashes else None
+
+    def require(self, store: Store, client: Client, hashes: AbstractSet[str]) -> None:
+        """Check that the client may open these spectra. :raises NotAllowed: it may not"""
+        if hashes & _hidden(store, client, store.blind.scoring.hidden_hashes):
+            raise NotAllowed(tr(WITHHELD))
+
+    def hidden(self, store: Store, client: Client) -> frozenset[int]:
+        """Return the items that are not listed for the client."""
+        return _hidden(store, client, store.blind.scoring.hidden_items)
 
     def submit(self, trajectory: Trajectory, spectrum: Spectrum, client: Client) -> Submitted:
         batch = f"mcp {client.name} {datetime.now(UTC):%Y-%m-%d}"
@@ -72,7 +81,7 @@ class AgentDesk:
         if not self._database.is_file():
             return ()
         with self._opened() as store:
-            hidden = _hidden(store, client, store.blind.scoring.hidden_items)
+            hidden = self.hidden(store, client)
             listed = (_waiting(store, client, key, tuple(sorted(hidden))) for key in self.tasks())
             return tuple(waiting for waiting in listed if waiting.number)
 

@@ -30,7 +30,7 @@ from reviewer.web.auth import (
     token_in,
 )
 from reviewer.web.bodies import UPLOAD
-from reviewer.web.context import plain, sender_of
+from reviewer.web.context import TokenNotAccepted, plain, sender_of
 from reviewer.web.language import without_language
 from reviewer.web.proxies import Login, NotBelieved, ProxyLogin, base_of, keep_login, login_of
 
@@ -75,13 +75,16 @@ OURS = "/api/v1/"
 """Each route under it checks itself who sends the request (``context.signed_in``). One that may have a body is checked
 here too, before the body is read."""
 
+MCP = "/mcp"
+"""Where people's agents call the spectrum tools, with a token and nothing else (``reviewer.web.mcp``)."""
+
 PERSON = "spec_o3_person"
 """Key in the scope for the initials of the person who sent the request."""
 
 
 def is_own(first: str) -> bool:
     """Return whether addresses of this app begin with this part of a path."""
-    own = (*PUBLIC, *PUBLIC_FOLDERS, *GRADIO, *GRADIO_FOLDERS, DOCUMENTS, OURS)
+    own = (*PUBLIC, *PUBLIC_FOLDERS, *GRADIO, *GRADIO_FOLDERS, DOCUMENTS, OURS, MCP)
     return first in {*(path.split("/")[1] for path in own if path != "/"), *offered()}
 
 
@@ -126,6 +129,8 @@ class Access:
 
     def _check_of(self, request: Request) -> Callable[[Request], Response | None] | None:
         """Return what has to be checked before a request is read; None: nothing."""
+        if request.url.path == MCP:
+            return _refuse_without_token
         if not _checks_itself(request.method, without_language(request.url.path)):
             return self._refuse
         if request.url.path.startswith(OURS) and request.method not in READING:
@@ -204,6 +209,15 @@ class Access:
 
 def _refuse_stranger(request: Request) -> None:
     """Find the sender of a request, for its route. :raises NobodySignedIn: there is none"""
+    sender_of(request)
+
+
+def _refuse_without_token(request: Request) -> None:
+    """Find the person whose agent sends a request. :raises TokenNotAccepted: there is no token, or it opens nothing"""
+    if token_in(request) is None:
+        raise TokenNotAccepted(
+            tr("found no token, expected the header “Authorization: Bearer” with a token from the People tab")
+        )
     sender_of(request)
 
 
