@@ -120,7 +120,7 @@ def server(
         if uri == app.URI:
             # An empty policy: the page may load nothing from anywhere.
             shown = types.TextResourceContents(
-                uri=uri, mime_type=APP_MIME_TYPE, text=app.page(), meta={"ui": {"csp": {}, "prefersBorder": True}}
+                uri=uri, mime_type=APP_MIME_TYPE, text=app.page(), _meta={"ui": {"csp": {}, "prefersBorder": True}}
             )
             return types.ReadResourceResult(contents=[shown])
         task = (await to_thread.run_sync(desk.tasks)).get(uri.removeprefix(GUIDE)) if uri.startswith(GUIDE) else None
