@@ -50,7 +50,7 @@ DOCUMENTS = (
     # What a judge reads.
     *("reviewer/blind/judge/answers.py", "reviewer/blind/judge/measured.py", "reviewer/blind/judge/prompts.py"),
     # Descriptions of columns, tasks for other programs, the demo.
-    *("reviewer/exchange/tables.py", "reviewer/exchange/annotations/tasks.py"),
+    *("reviewer/exchange/tables.py", "reviewer/exchange/dataset.py", "reviewer/exchange/annotations/tasks.py"),
     *("reviewer/drafting/demo.py", "reviewer/drafting/demo_trust.py"),
 )
 """Files and folders whose texts are documents."""
