@@ -80,7 +80,7 @@ def server(
                     annotations=types.ToolAnnotations(
                         read_only_hint=each.only_reads, destructive_hint=False, open_world_hint=False
                     ),
-                    meta={"ui": {"resourceUri": app.URI}} if each.name in INTERACTIVE else None,
+                    _meta={"ui": {"resourceUri": app.URI}} if each.name in INTERACTIVE else None,
                 )
                 for each in DESCRIPTIONS
             ]
@@ -104,7 +104,7 @@ def server(
         if answer.picture is not None:
             data = base64.b64encode(answer.picture).decode()
             content.append(types.ImageContent(data=data, mime_type="image/png"))
-        return types.CallToolResult(content=content, is_error=not answer.ok, meta=meta)
+        return types.CallToolResult(content=content, is_error=not answer.ok, _meta=meta)
 
     async def list_resources(context: Context, _: Any) -> types.ListResourcesResult:
         tasks = await to_thread.run_sync(desk.tasks)
@@ -120,7 +120,7 @@ def server(
         if uri == app.URI:
             # An empty policy: the page may load nothing from anywhere.
             shown = types.TextResourceContents(
-                uri=uri, mime_type=APP_MIME_TYPE, text=app.page(), meta={"ui": {"csp": {}, "prefersBorder": True}}
+                uri=uri, mime_type=APP_MIME_TYPE, text=app.page(), _meta={"ui": {"csp": {}, "prefersBorder": True}}
             )
             return types.ReadResourceResult(contents=[shown])
         task = (await to_thread.run_sync(desk.tasks)).get(uri.removeprefix(GUIDE)) if uri.startswith(GUIDE) else None
