@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Literal
 
+from agent import tasks
 from agent.cli.command import (
     CANNOT_RUN,
     CHECK_FAILED,
@@ -68,10 +69,14 @@ class TablesOptions(Database, JsonOutput):
 @dataclass(kw_only=True)
 class ImportOptions(Database, JsonOutput):
     file: Path | None = argument(
-        "Spec-o3 JSON Lines, ShareGPT rows with their pictures, or a folder of either; the same command resumes an "
-        "import that was cancelled or ended",
+        "Spec-o3 JSON Lines, ShareGPT rows with their pictures, logs of other agents, or a folder of one of these; the "
+        "same command resumes an import that was cancelled or ended",
         metavar="FILE",
     )
+    format: Literal["auto", "spec-o3", "atif", "inspect", "otel", "openinference", "claude-code"] = option(
+        "format of the file: Spec-o3 (and ShareGPT), or the logs of an agent", default="auto"
+    )
+    task: str | None = option("task of the logs of agents that do not name theirs", metavar="KEY")
     job: list[int] = option(
         "resume the import with this number, with its own choices; may be repeated",
         metavar="NUMBER",
@@ -198,7 +203,8 @@ def run_import(arguments: ImportOptions) -> int:
     if bool(arguments.job) == (arguments.file is not None):
         raise CannotRun(tr("found both or neither of FILE and --job, expected one"))
     if arguments.job:
-        refuse_ignored(arguments, tr("--job resumes with its own choices"), "--spectra", "--batch", "--skip-bad")
+        choices = ("--spectra", "--batch", "--skip-bad", "--task")
+        refuse_ignored(arguments, tr("--job resumes with its own choices"), *choices)
     if arguments.end_with_input:
         Thread(target=_end_with_input, daemon=True).start()
     with opened(database_of(arguments)) as store, ProgressBar(None, tr("rows")) as bar:
@@ -228,11 +234,25 @@ def run_import(arguments: ImportOptions) -> int:
 
 def _requested(store: Store, arguments: ImportOptions) -> int:
     """Return the number of the import of this file: an unfinished one, or a new one."""
+    from reviewer.exchange.foreign import Logs, logs_at, request_of_logs
     from reviewer.exchange.imports import request_of, start_or_resume
+    from reviewer.rules.campaign import known_tasks
 
     same: SameSpectrum = "leave out" if arguments.same_spectrum == "leave-out" else "import"
     assert arguments.file is not None
-    request = request_of(arguments.file, arguments.spectra, arguments.batch, arguments.skip_bad, same)
+    if files := logs_at(arguments.file, arguments.format):
+        known, _ = known_tasks(store.path)
+        if arguments.task is not None and tasks.find(known, arguments.task) is None:
+            expected = tr("expected one of {names}", names=", ".join(known))
+            raise CannotRun(tr("--task: found {task!r:.60}, {expected}", task=arguments.task, expected=expected))
+        name = None if arguments.format == "auto" else arguments.format
+        logs = Logs(files, name, arguments.task, arguments.spectra)
+        batch = arguments.batch or arguments.file.resolve().name
+        with ProgressBar(len(files), tr("logs read")) as bar:
+            request = request_of_logs(store, logs, batch, arguments.skip_bad, same, bar.at)
+    else:
+        refuse_ignored(arguments, tr("the rows of {file} name their task", file=arguments.file), "--task")
+        request = request_of(arguments.file, arguments.spectra, arguments.batch, arguments.skip_bad, same)
     return start_or_resume(store, request).id
 
 

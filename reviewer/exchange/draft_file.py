@@ -132,6 +132,8 @@ class DraftFile:
     def _draft(self, row: object) -> Draft:
         if not isinstance(row, Mapping):
             raise _Bad("row", tr("found {name}, expected an object", name=type(row).__name__))
+        if "not_converted" in row:
+            raise _Bad(*map(str, row["not_converted"]))
         draft = self._sharegpt(row) if "conversations" in row else self._own(row)
         return replace(draft, trajectory=self._checked(draft), batch=self._batch)
 

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image, UnidentifiedImageError
-
-from agent.errors import Refusal
 from agent.language import tr
 from agent.plot import pixels_sha256, png_bytes
+from agent.plot.decoding import PictureError, decoded
 from agent.processes import cores
+
+__all__ = ["MAX_BYTES", "PictureError", "PictureFiles", "Pictures"]
 
 MAX_BYTES = 20 * 2**20
 _HASHES = 10_000  # pictures whose hashes are kept
-MAX_PIXELS = 4000 * 4000  # the tool draws 840 x 472 at most
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-
-
-class PictureError(Refusal):
-    """A picture that cannot be used: which file, what was found, what was expected."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +43,7 @@ class PictureFiles:
         seen = self._seen.get(path)
         if seen is None:
             data = self._read(path)
-            seen = _Seen(pixels_sha256(_decoded(path, data)), hashlib.sha256(data).digest())
+            seen = _Seen(pixels_sha256(decoded(path, data)), hashlib.sha256(data).digest())
             if len(self._seen) >= _HASHES:
                 self._seen.clear()
             self._seen[path] = seen
@@ -77,7 +71,7 @@ class PictureFiles:
                     path=path,
                 )
             )
-        return _bare(data) or png_bytes(_decoded(path, data))
+        return _bare(data) or png_bytes(decoded(path, data))
 
     def _read(self, path: str) -> bytes:
         try:
@@ -122,31 +116,6 @@ class Pictures(Mapping[str, bytes]):
 
     def __len__(self) -> int:
         return len(self._paths)
-
-
-def _decoded(path: str, data: bytes) -> Image.Image:
-    try:
-        with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP")) as picture:
-            if picture.width * picture.height > MAX_PIXELS:
-                raise PictureError(
-                    tr(
-                        "{path}: found {size} pixels, expected {max_pixels} at most",
-                        path=path,
-                        size=picture.size,
-                        max_pixels=MAX_PIXELS,
-                    )
-                )
-            return picture.convert("RGBA")
-    except (
-        UnidentifiedImageError,
-        OSError,
-        SyntaxError,
-        ValueError,
-        Image.DecompressionBombError,
-    ) as error:
-        raise PictureError(
-            tr("{path}: found no picture ({error}), expected PNG, JPEG or WebP", path=path, error=error)
-        ) from error
 
 
 def _bare(png: bytes) -> bytes | None:

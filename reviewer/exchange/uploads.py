@@ -15,10 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from agent.foreign import detect
 from agent.language import tr
 from reviewer.exchange.draft_file import NAMES, ImportFileError
 
-ROWS = (".jsonl", ".json")
+ROWS = (".jsonl", ".json", ".eval")
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 
 # The published cold-start set is under 1 GB; a zip that promises far more is damage or malice.
@@ -77,16 +78,20 @@ def _arranged(paths: Sequence[Path], target: Path) -> list[Path]:
     rows += [path for path in sorted(loose.iterdir()) if path.suffix.lower() in ROWS]
     if not rows:
         names = ", ".join(path.name for path in paths)
-        raise ImportFileError(tr("found no rows in {names}; expected .jsonl, .json or a zip of them", names=names))
+        raise ImportFileError(
+            tr("found no rows in {names}; expected .jsonl, .json, .eval or a zip of them", names=names)
+        )
     return rows
 
 
 def _rows_in(folder: Path, name: str) -> list[Path]:
-    """Return the file to import from an unpacked zip: the first with a known name, else the only one."""
+    """Return the files to import from an unpacked zip: the first with a known name, else the only one, else logs."""
     rows = sorted(path for path in folder.rglob("*") if path.suffix in ROWS and path.is_file())
     known = [path for chosen in NAMES for path in rows if path.name == chosen]
     if known:
         return known[:1]
+    if len(rows) > 1 and (logs := [path for path in rows if detect(path) is not None]):
+        return logs
     if len(rows) != 1:
         raise ImportFileError(
             tr(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from agent.language import tr
 from agent.spectrum import Spectrum
+from agent.spectrum.names import spellings
 from agent.spectrum.record import curves, unpack_curves
 from agent.spectrum.sparkline import sparkline
 from reviewer.store.errors import CannotWrite, Damaged, NotFound
@@ -215,6 +216,13 @@ class Spectra:
     def exists(self, sha256: str) -> bool:
         with self._database.read() as db:
             return spectrum_exists(db, sha256)
+
+    def named(self, name: str) -> list[str]:
+        """Return the SHA-256 of the spectra of items under this name, however it is spelled."""
+        named = "name IN (SELECT value FROM json_each(?)) AND spectrum IS NOT NULL"
+        sql = f"SELECT DISTINCT spectrum FROM items WHERE {named}"
+        with self._database.read() as db:
+            return [sha256 for (sha256,) in db.execute(sql, (json.dumps(spellings(name)),))]
 
     def get(self, sha256: str) -> Spectrum:
         """Return a stored spectrum.

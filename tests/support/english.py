@@ -18,7 +18,7 @@ DOCUMENTS = (
     "agent/plot/",
     # What a policy of the program writes, and the faults of form that a trace keeps.
     *("agent/policies/baseline/", "agent/policies/specialist/policy.py"),
-    *("agent/trajectory/tags.py", "agent/trajectory/repair.py", "agent/trajectory/sharegpt.py"),
+    *("agent/trajectory/tags.py", "agent/trajectory/repair.py", "agent/trajectory/sharegpt.py", "agent/foreign/"),
     # The description of the API.
     *("reviewer/web/models/", "reviewer/web/openapi.py"),
     # Reports, figures, tables and cards.

@@ -19,6 +19,7 @@ from agent.language import tr, trn
 from agent.spectrum.record import Medium
 from reviewer.exchange.annotations.importing import Choices, author_of, import_annotations
 from reviewer.exchange.draft_file import ImportFileError, file_at
+from reviewer.exchange.foreign import Logs, logs_at, request_of_logs, requests_of_uploads
 from reviewer.exchange.imports import request_of
 from reviewer.exchange.uploads import unpacked
 from reviewer.live.runs import AT_ONCE
@@ -211,11 +212,16 @@ def start_import(person: ManagerDep, context: ContextDep, request: Request, sent
     name, choices = sent.batch.strip(), (sent.skip_bad, sent.same_spectrum)
     if sent.files:
         with unpacked(uploaded(sent.files), importing.folder) as rows:
-            requests = [request_of(row, row.parent, name or row.name, *choices, uploaded=True) for row in rows]
-            started = importing.start(requests, me)
+            started = importing.start(requests_of_uploads(context.store, rows, name, *choices), me)
     elif sent.on_server.strip():
-        file = file_at(importing.path_on_server(sent.on_server))
-        started = importing.start([request_of(file, file.parent, name or file.name, *choices)], me)
+        path = importing.path_on_server(sent.on_server)
+        if files := logs_at(path):
+            logs = Logs(files, spectra=path if path.is_dir() else path.parent)
+            wish = request_of_logs(context.store, logs, name or path.name, *choices)
+        else:
+            file = file_at(path)
+            wish = request_of(file, file.parent, name or file.name, *choices)
+        started = importing.start([wish], me)
     else:
         raise ImportFileError(tr("Add a file first."))
     return _jobs(import_job(importing, context.store, [job.id for job in started]))

@@ -14,7 +14,7 @@ import { sentFiles, takeBack } from './dialogs.js'
 import { Jobs } from './jobs.js'
 import { batchLink, download, reportOf } from './parts.js'
 
-const ROWS_OF_TRACES = /\.(jsonl|zip)$/i
+const ROWS_OF_TRACES = /\.(jsonl|json|eval|zip)$/i
 
 /** Build the tab inside `root`. @param {HTMLElement | null} root */
 export function mountData(root) {

@@ -135,8 +135,9 @@ async function sendFiles(path, values, say) {
 /** Import trajectories. @param {Given} given @returns {Promise<Jobs | null>} */
 export function importRows(given) {
   const meaning = t(
-    'Spec-o3 JSON Lines, or ShareGPT rows with their images folder: as one zip, or as separate files. Survey files ' +
-      'that are added with them give the spectra. Every row is checked before anything is saved. A long import ' +
+    'Spec-o3 JSON Lines, ShareGPT rows with their images folder, or logs of other agents (ATIF, Inspect, ' +
+      'OpenTelemetry, Claude Code): as one zip, or as separate files. Survey files that are added with them give ' +
+      'the spectra. Every row is checked before anything is saved. A long import ' +
       'runs in the background: you can leave this page.',
   )
   const same = sameField(t('Spectra that are here already for the same task with another text'), {
