@@ -248,7 +248,7 @@ def test_nothing_that_tells_the_class_is_served(tmp_path: Path):
 def test_the_guides_are_resources_by_the_key_of_the_task():
     with agent_client(server(tray := Tray(), KnownSpectra())) as agent:
         uris = [resource.uri for resource in agent.ask("list_resources").resources]
-        assert uris == [f"spec-o3://tasks/{key}" for key in tray.known]
+        assert uris == [*(f"spec-o3://tasks/{key}" for key in tray.known), "ui://spec-o3/spectrum.html"]
         (guide,) = agent.ask("read_resource", uris[0]).contents
         assert guide.text == tray.known["a"].prompt
         for method, given in {
