@@ -132,7 +132,7 @@ def _sample(name: str, trajectory: Trajectory, files: Mapping[str, bytes], prove
     from inspect_ai.tool import ToolCall, ToolCallError
 
     def content(text: str, sha256: str | None) -> str | list[Any]:
-        if sha256 not in files:
+        if sha256 is None or sha256 not in files:
             return text
         data = base64.b64encode(files[sha256]).decode("ascii")
         return [model.ContentImage(image=f"data:image/png;base64,{data}"), model.ContentText(text=text)]

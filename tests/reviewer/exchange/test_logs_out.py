@@ -6,7 +6,7 @@ import pytest
 
 from agent.foreign import read
 from agent.foreign.convert import Converter
-from agent.tasks import ALL_TASKS
+from agent.tasks import load_all
 from reviewer.exchange.logs_out import REVIEW, export_logs
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
 
@@ -25,7 +25,7 @@ def test_out_and_in_keeps_the_content_hash(store, tmp_path, form):
     exported = export_logs(store, "out", form, folder=tmp_path)
     file = next(path for path in sorted(exported.folder.iterdir()) if path.name.startswith(("cv_", "traces")))
     (trace,) = read(file)
-    converted = Converter(ALL_TASKS, lambda sha256, name: store.spectra.get(sha256)).convert(trace)
+    converted = Converter(load_all(), lambda sha256, name: store.spectra.get(sha256)).convert(trace)
     assert trace.format == form
     assert converted.trajectory.content_hash() == version.content_hash
 
