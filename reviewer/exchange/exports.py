@@ -198,14 +198,8 @@ def export(
     :raises OSError: the disk is full, or nothing can be written there; what was there is as it was
     """
     folder = folder or folder_of(store)
-    target = _target(folder, name, replace)
-    if person is not None:
-        store.accounts.person(person)
-    items = store.queue.approved(task, batch)
-    # An export names the drafters, so a blind scorer gets it without the items to score.
-    hidden = store.blind.scoring.hidden_items(person) if person is not None else frozenset()
-    blind = [LeftOut(item, deferred("you score it in a blind session")) for item in items if item in hidden]
-    items = [item for item in items if item not in hidden]
+    target = target_of(folder, name, replace)
+    items, blind = items_for(store, person, task, batch)
     if processes is None:
         processes = cores() if len(items) >= WORTH_PROCESSES else 1
 
@@ -222,7 +216,7 @@ def export(
             _write_text(part / LOG_HEAD, f"{store.log.head()}\n")
             summary = _summary(store, parts, left_out)
             parts.write(part / MANIFEST, summary)
-        _put_in_place(part, target)
+        put_in_place(part, target)
     except ProcessLost as lost:
         raise ExportError(tr("{target}: no export was made: {lost}", target=target, lost=lost)) from lost
     finally:
@@ -231,6 +225,17 @@ def export(
     if person is not None:
         store.settings.record_export(person, name, exported.manifest)
     return exported
+
+
+def items_for(store: Store, person: str | None, task: str | None, batch: str | None) -> tuple[list[int], list[LeftOut]]:
+    """Return the approved items that a person may export, and those hidden from them."""
+    if person is not None:
+        store.accounts.person(person)
+    items = store.queue.approved(task, batch)
+    # An export names the drafters, so a blind scorer gets it without the items to score.
+    hidden = store.blind.scoring.hidden_items(person) if person is not None else frozenset()
+    blind = [LeftOut(item, deferred("you score it in a blind session")) for item in items if item in hidden]
+    return [item for item in items if item not in hidden], blind
 
 
 def _approved(
@@ -248,7 +253,8 @@ def _approved(
             yield rows
 
 
-def _target(folder: Path, name: str, replace: bool) -> Path:
+def target_of(folder: Path, name: str, replace: bool) -> Path:
+    """Return the folder of a new export. :raises ExportError: the name cannot be used or is taken"""
     if not _NAME.fullmatch(name) or len(name) > 80:
         raise ExportError(
             tr("name: found {name!r:.80}, expected letters, digits, -, _ and single dots, 80 at most", name=name)
@@ -334,7 +340,7 @@ def _write_text(path: Path, text: str) -> None:
         file.write(text)
 
 
-def _put_in_place(part: Path, target: Path) -> None:
+def put_in_place(part: Path, target: Path) -> None:
     """Flush the folder to the disk, then rename it. A replaced export is restored if that fails."""
     # The processes have flushed the pictures; their directory entries are flushed here.
     for path in (*part.glob("*"), part):

@@ -76,6 +76,12 @@ def pictures(approved: ApprovedItem) -> tuple[Picture, ...]:
     reason_unfit = [*_unconfirmed(approved), *trajectory.problems()] or _form_problems(trajectory)
     if reason_unfit:
         raise NotTrainable(joined(reason_unfit))
+    return shown_pictures(approved)
+
+
+def shown_pictures(approved: ApprovedItem) -> tuple[Picture, ...]:
+    """The pictures of an item that need not be training data. :raises NotTrainable: one cannot be drawn"""
+    trajectory = approved.trajectory
     calls = [{}, *(zoom.arguments if zoom.shows_spectrum else None for zoom in trajectory.zooms if zoom.drawn)]
     drawn = zip(calls, trajectory.pictures, strict=True)
     return tuple(_picture(approved, arguments, sha256) for arguments, sha256 in drawn)

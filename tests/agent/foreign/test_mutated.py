@@ -24,7 +24,8 @@ def check(names: list[str], folder: Path, number: int) -> None:
     finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     answer = json.loads(finished.stdout.splitlines()[-1])
     assert (answer["wrong"], answer["outside"]) == ([], [])
-    assert min(answer["refused"], answer["trajectories"]) > 0
+    assert answer["trajectories"] > 0
+    assert answer["refused"] > 0 or names == ["openinference"]  # its lines repeat all that a damaged one says
 
 
 def test_forty_mutated_logs_of_each_format(tmp_path: Path) -> None:
