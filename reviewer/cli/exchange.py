@@ -102,6 +102,8 @@ def run_export(arguments: ExportOptions) -> int:
     from reviewer.exchange.exports import ExportError, NothingToExport, export, folder_of
     from reviewer.exchange.logs_out import LogsExported, export_logs
 
+    if arguments.log_format != "training":
+        refuse_ignored(arguments, f"--as {arguments.log_format}", "--processes", "--licence")
     place = _place_of(arguments)
     with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("items exported")) as bar:
         folder, name = place or (folder_of(store), str(arguments.name))
