@@ -57,7 +57,7 @@ class ExportOptions(Person, Database, JsonOutput):
     overwrite: bool = option("replace an export of that name")
     licence: str = option(
         "licence of the data set, as Hugging Face names it, e.g. cc-by-4.0 (default: unknown)",
-        default="unknown",
+        default="",
         metavar="NAME",
     )
     processes: int | None = option(PROCESSES, read=at_least_one)
@@ -99,6 +99,7 @@ class ImportOptions(Database, JsonOutput):
 
 
 def run_export(arguments: ExportOptions) -> int:
+    from reviewer.exchange.dataset import UNKNOWN
     from reviewer.exchange.exports import ExportError, NothingToExport, export, folder_of
     from reviewer.exchange.logs_out import LogsExported, export_logs
 
@@ -119,7 +120,9 @@ def run_export(arguments: ExportOptions) -> int:
             }
             exported: Exported | LogsExported
             if arguments.log_format == "training":
-                exported = export(store, name, processes=arguments.processes, licence=arguments.licence, **choices)
+                exported = export(
+                    store, name, processes=arguments.processes, licence=arguments.licence or UNKNOWN, **choices
+                )
             else:
                 exported = export_logs(store, name, arguments.log_format, **choices)
         except NothingToExport as nothing:
