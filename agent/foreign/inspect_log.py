@@ -98,6 +98,11 @@ def _member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> An
     return json_value(data, where)
 
 
+def run_name(path: Path, sample_id: object, epoch: object) -> str:
+    """Return the name of the trace of a sample; those of its sub-agents and inspections begin with it."""
+    return f"{path.name}: {sample_id!s:.100}, epoch {epoch!s:.20}"
+
+
 def _runs(path: Path, evaluation: Mapping[str, Any], sample: Mapping[str, Any]) -> Iterator[ForeignTrace]:
     """Yield the run of a sample and those of its sub-agents."""
     old = mapping(sample.get("transcript"))
@@ -109,7 +114,7 @@ def _runs(path: Path, evaluation: Mapping[str, Any], sample: Mapping[str, Any]) 
     texts = {event.text for event in main.events if isinstance(event, Words) and event.role == "assistant"}
     calls = {event.id for event in main.events if isinstance(event, Call)}
     version = text(mapping(evaluation.get("packages")).get("inspect_ai"))
-    name = f"{path.name}: {sample.get('id')!s:.100}, epoch {sample.get('epoch')!s:.20}"
+    name = run_name(path, sample.get("id"), sample.get("epoch"))
     runs = [(name, list[Event](main.events), main.faults)] if main.events or not agents else []
     runs += [
         (f"{name}, {agent}" if agent else name, conversation.events, tuple(conversation.faults))

@@ -22,6 +22,7 @@ COMMANDS = (
         "import", "Import drafts: Spec-o3 JSON Lines, or ShareGPT rows with their pictures.", "reviewer.cli.exchange"
     ),
     Command("export", "Write approved trajectories as training data.", "reviewer.cli.exchange"),
+    Command("verdicts", "Copy a log of another agent with people's verdicts on its traces.", "reviewer.cli.exchange"),
     Command("tables", "Write every decision and inspection as tables (CSV, FITS, VOTable).", "reviewer.cli.exchange"),
     Command(
         "annotations",

@@ -29,6 +29,7 @@ from agent.cli.options import (
     at_least_one,
     existing_folder,
     option,
+    output_file,
     output_folder,
 )
 from agent.language import tr, trn
@@ -61,6 +62,12 @@ class ExportOptions(Person, Database, JsonOutput):
         metavar="NAME",
     )
     processes: int | None = option(PROCESSES, read=at_least_one)
+
+
+@dataclass(kw_only=True)
+class VerdictsOptions(Person, Database, JsonOutput):
+    log: Path = argument("the log that was imported: of Inspect (.eval, .json) or in ATIF", metavar="LOG")
+    out: Path = option("copy of the log to write; an existing file is not replaced", read=output_file)
 
 
 @dataclass(kw_only=True)
@@ -152,6 +159,25 @@ def run_export(arguments: ExportOptions) -> int:
     }
     print_result(arguments, result, _export_summary(exported))
     return CHECK_FAILED if exported.left_out else DONE
+
+
+def run_verdicts(arguments: VerdictsOptions) -> int:
+    from reviewer.exchange.verdicts_home import write_verdicts
+
+    with opened(database_of(arguments), must_exist=True) as store:
+        try:
+            written = write_verdicts(store, arguments.log, arguments.out, arguments.by or _alone(store))
+        except OSError as error:
+            raise CannotRun(f"{error.filename or arguments.out}: {error.strerror}; nothing was written") from error
+    n = len(written.items)
+    lines = [trn("{n} item in {file}", "{n} items in {file}", n, file=arguments.out)]
+    lines += [tr("no item has the trace {name}", name=name) for name in written.unmatched[:SHOWN]]
+    if len(written.unmatched) > SHOWN:
+        lines.append(tr("and {n} more", n=len(written.unmatched) - SHOWN))
+    if written.blind:
+        lines.append(trn("left out: {n} in a blind session", "left out: {n} in blind sessions", written.blind))
+    print_result(arguments, {"file": str(arguments.out), **asdict(written)}, "\n".join(lines))
+    return CHECK_FAILED if written.unmatched or written.blind else DONE
 
 
 def run_tables(arguments: TablesOptions) -> int:

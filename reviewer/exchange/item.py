@@ -127,6 +127,13 @@ def _picture(approved: ApprovedItem, arguments: Mapping[str, Any] | None, sha256
     return Picture(sha256, png_bytes(seen.image), drawn=True)
 
 
+def review_of(store: Store, item_id: int) -> dict[str, Any]:
+    """Return who decided what of an item in any state, as JSON: the provenance of an export, and the state."""
+    item, versions = store.items.get(item_id), store.items.versions(item_id)
+    trajectory = item.version.trajectory
+    return _provenance(store, item.key, trajectory, versions) | {"state": item.standing.state}
+
+
 def _provenance(store: Store, key: str, trajectory: Trajectory, versions: Sequence[Version]) -> dict[str, Any]:
     """Return who did what, by initials. Comments and times stay in annotations.db, for the people there."""
     item_id = versions[0].item_id
@@ -136,7 +143,7 @@ def _provenance(store: Store, key: str, trajectory: Trajectory, versions: Sequen
     ]
     people = {v.author for v in versions if v.author} | {r.decision.person for r in in_force}
     approved = versions[-1]
-    rules = in_force[-1].decision.rules
+    rules = in_force[-1].decision.rules if in_force else None
     return {
         "item": item_id,
         "key": key,

@@ -66,12 +66,7 @@ def export_logs(
     :raises OSError: nothing can be written there; what was there is as it was
     """
     if form == "inspect":
-        try:
-            import inspect_ai  # noqa: F401
-        except ImportError as error:
-            raise ExportError(
-                tr('found no inspect_ai, which writes logs of Inspect; expected: pip install "spec-o3[inspect]"')
-            ) from error
+        inspect_ai_or_refuse()
     folder = folder or folder_of(store)
     target = target_of(folder, name, replace)
     items, blind = items_for(store, person, task, batch)
@@ -111,6 +106,16 @@ def export_logs(
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return LogsExported(target, len(written), tuple(left_out))
+
+
+def inspect_ai_or_refuse() -> None:
+    """:raises ExportError: the extra ``inspect`` is not installed"""
+    try:
+        import inspect_ai  # noqa: F401
+    except ImportError as error:
+        raise ExportError(
+            tr('found no inspect_ai, which writes logs of Inspect; expected: pip install "spec-o3[inspect]"')
+        ) from error
 
 
 def _write_atif(
