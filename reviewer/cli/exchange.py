@@ -168,7 +168,7 @@ def run_verdicts(arguments: VerdictsOptions) -> int:
         try:
             written = write_verdicts(store, arguments.log, arguments.out, arguments.by or _alone(store))
         except OSError as error:
-            raise CannotRun(f"{error.filename or arguments.out}: {error.strerror}; nothing was written") from error
+            raise CannotRun(f"{error.filename or arguments.out}: {error.strerror}") from error
     n = len(written.items)
     lines = [trn("{n} item in {file}", "{n} items in {file}", n, file=arguments.out)]
     lines += [tr("no item has the trace {name}", name=name) for name in written.unmatched[:SHOWN]]
