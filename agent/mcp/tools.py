@@ -240,7 +240,7 @@ def _call(
 
 
 def _about(spectrum: Spectrum, handle: str, name: str) -> str:
-    """Return what a client is told of a spectrum: nothing of it may tell the class.
+    """Return what a client gets of a spectrum: nothing of it may tell the class.
 
     :param name: as the client named it
     """

@@ -28,7 +28,7 @@ _SEARCHED = 500
 class AgentDesk:
     """Both ``Desk`` and ``Spectra`` of ``agent.mcp.desk``.
 
-    Nothing is told of an item but its number, task and spectrum. What a person scores in an open blind session is
+    A client gets of an item only its number, task and spectrum. What a person scores in an open blind session is
     neither listed nor opened; without accounts that is what any person scores.
 
     :param database: annotations.db; if it does not exist, it is created with the first verdict

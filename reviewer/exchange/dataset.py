@@ -20,7 +20,7 @@ METADATA = "metadata.parquet"
 CROISSANT = "croissant.json"
 PICTURES = "images/*.png"
 UNKNOWN = "unknown"
-"""The licence until somebody states one, in Hugging Face's list."""
+"""The licence until the owner states one, in Hugging Face's list."""
 _TITLE = "Approved inspection traces"
 _DESCRIPTION = (
     "Inspections of spectra by an agent, with their pictures, approved by astronomers: the conversation in the layout "
