@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import app
 from agent.doctor import CAPABILITIES, CORE, Diagnosis, Finding, capabilities, checks
@@ -80,8 +81,10 @@ def test_every_finding_that_is_missing_says_what_to_do(doctor, no_nvidia, tmp_pa
 
 
 def test_a_missing_extra_is_reported_with_the_command_that_installs_it(monkeypatch):
-    versions = {"pytest": None, "ray": "2.60"}
-    monkeypatch.setattr(checks, "installed_version", lambda name: versions.get(name, "99.0"))
+    # Its own list: the requirements of the project change, and some have an upper limit.
+    required = [Requirement("mcp>=2.3,<3"), Requirement("pytest>=9"), Requirement("ray[data]>=2.60")]
+    monkeypatch.setattr(checks, "_required", lambda extra: required)
+    monkeypatch.setattr(checks, "installed_version", {"mcp": "2.4", "pytest": None, "ray": "2.60"}.get)
     (found,) = checks.extra_packages("test")
     assert found == Finding(
         "packages of the extra 'test'",
