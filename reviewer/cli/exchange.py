@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from agent import tasks
 from agent.cli.command import (
@@ -108,7 +108,7 @@ class ImportOptions(Database, JsonOutput):
 def run_export(arguments: ExportOptions) -> int:
     from reviewer.exchange.dataset import UNKNOWN
     from reviewer.exchange.exports import ExportError, NothingToExport, export, folder_of
-    from reviewer.exchange.logs_out import LogsExported, export_logs
+    from reviewer.exchange.logs_out import layout_of_logs
 
     if arguments.log_format != "training":
         refuse_ignored(arguments, f"--as {arguments.log_format}", "--processes", "--licence")
@@ -116,22 +116,20 @@ def run_export(arguments: ExportOptions) -> int:
     with opened(database_of(arguments), must_exist=True) as store, ProgressBar(None, tr("items exported")) as bar:
         folder, name = place or (folder_of(store), str(arguments.name))
         try:
-            choices: dict[str, Any] = {
-                "person": arguments.by or _alone(store),
-                "folder": folder,
-                "task": arguments.task,
-                "batch": arguments.batch,
-                "include_simulated": not arguments.no_simulated,
-                "replace": arguments.overwrite,
-                "progress": lambda done, _: bar.at(done),
-            }
-            exported: Exported | LogsExported
-            if arguments.log_format == "training":
-                exported = export(
-                    store, name, processes=arguments.processes, licence=arguments.licence or UNKNOWN, **choices
-                )
-            else:
-                exported = export_logs(store, name, arguments.log_format, **choices)
+            exported = export(
+                store,
+                name,
+                person=arguments.by or _alone(store),
+                folder=folder,
+                task=arguments.task,
+                batch=arguments.batch,
+                include_simulated=not arguments.no_simulated,
+                replace=arguments.overwrite,
+                progress=lambda done, _: bar.at(done),
+                processes=arguments.processes,
+                licence=arguments.licence or UNKNOWN,
+                layout=None if arguments.log_format == "training" else layout_of_logs(arguments.log_format),
+            )
         except NothingToExport as nothing:
             text = tr("nothing exported: {reason}", reason=nothing)
             print_result(arguments, {"folder": None, "reason": str(nothing)}, text)
@@ -145,13 +143,6 @@ def run_export(arguments: ExportOptions) -> int:
         except KeyboardInterrupt:
             print(tr("\nno export was made"), file=sys.stderr)
             raise
-    if isinstance(exported, LogsExported):
-        text = trn("{n} trace in {folder}", "{n} traces in {folder}", exported.traces, folder=exported.folder)
-        reasons = [tr("left out item {item}: {reason}", item=r.item_id, reason=tr(r.reason)) for r in exported.left_out]
-        rows = [asdict(row) for row in exported.left_out]
-        result: dict[str, Any] = {"folder": str(exported.folder), "traces": exported.traces, "left_out": rows}
-        print_result(arguments, result, "\n".join([text, *reasons]))
-        return CHECK_FAILED if exported.left_out else DONE
     result = {
         "folder": str(exported.folder),
         "counts": exported.summary["counts"],

@@ -66,29 +66,25 @@ def write_item(part: Path, approved_item: ApprovedItem) -> ItemRows | LeftOut:
     except NotTrainable as reason_unfit:
         return LeftOut(approved_item.item_id, reason_unfit.args[0])
     paths = [f"images/{approved_item.trajectory.task}_{approved_item.item_id}_{k}.png" for k in range(len(shown))]
-    for path, picture in zip(paths, shown, strict=True):
-        _write_file(part / path, picture.png)
+    files = {path: write_file(part / path, picture.png) for path, picture in zip(paths, shown, strict=True)}
     stored = {p.sha256: path for p, path in zip(shown, paths, strict=True) if not p.drawn}
     return ItemRows(
         item_id=approved_item.item_id,
         sharegpt=_sharegpt_row(approved_item.trajectory, paths),
         trl=json.dumps(_trl_row(approved_item, paths), ensure_ascii=False),
         own=json.dumps(own_row(approved_item.trajectory, approved_item.spectrum, stored), ensure_ascii=False),
-        files={path: _digest(picture.png) for path, picture in zip(paths, shown, strict=True)},
+        files=files,
         provenance=approved_item.provenance,
     )
 
 
-def _digest(data: bytes) -> str:
-    """Return the hash of a file in the form of the manifest."""
-    return "sha256:" + hashlib.sha256(data).hexdigest()
-
-
-def _write_file(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes) -> str:
+    """Write a file, flushed to the disk; return its hash in the form of the manifest."""
     with path.open("wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+    return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 def _sharegpt_row(trajectory: Trajectory, paths: Sequence[str]) -> dict[str, Any]:
@@ -145,7 +141,19 @@ class ExportError(Refusal):
 
 
 class NothingToExport(ExportError):
-    """No approved item was found, or none that can be training data."""
+    """No approved item was found, or none that can be exported."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What an export is written as.
+
+    :param schema: of its manifest
+    :param write: writes items to a folder, and their files and provenance to the manifest; returns those left out
+    """
+
+    schema: str
+    write: Callable[[Path, Iterable[ApprovedItem], ManifestParts], list[LeftOut]]
 
 
 @dataclass(frozen=True)
@@ -181,6 +189,7 @@ def export(
     progress: Callable[[int, int], None] | None = None,
     processes: int | None = None,
     licence: str = UNKNOWN,
+    layout: Layout | None = None,
 ) -> Exported:
     """Write the approved items to ``folder/name``.
 
@@ -193,41 +202,40 @@ def export(
     :param processes: number of processes that draw; by default one per core, or only this one for few items. The
         files do not depend on it
     :param licence: of the data set, an identifier of Hugging Face's list
+    :param layout: by default training data. Only these are listed, and have ``processes`` and a ``licence``
     :raises ExportError: the name cannot be used or is taken, there is nothing to export, or a process that
         drew was killed
     :raises OSError: the disk is full, or nothing can be written there; what was there is as it was
     """
     folder = folder or folder_of(store)
-    target = target_of(folder, name, replace)
-    items, blind = items_for(store, person, task, batch)
+    target = _target_of(folder, name, replace)
+    items, blind = _items_of(store, person, task, batch)
     if processes is None:
         processes = cores() if len(items) >= WORTH_PROCESSES else 1
+    chosen = layout or Layout(SCHEMA, partial(_write_training, store, processes, licence))
 
     folder.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=folder))
     try:
-        (part / "images").mkdir()
-        approved = _approved(store, items, include_simulated, progress)
         with ManifestParts(part) as parts:
-            with closing(ordered_map(partial(write_item, part), approved, processes)) as written:
-                left_out = [*_write_rows(part, written, parts, licence), *blind]
+            approved = _approved(store, items, include_simulated, progress)
+            left_out = [*chosen.write(part, approved, parts), *blind]
             if not parts.items:
                 raise NothingToExport(_nothing_to_export(len(items) + len(blind), left_out))
-            _write_text(part / LOG_HEAD, f"{store.log.head()}\n")
-            summary = _summary(store, parts, left_out)
+            summary = {"schema": chosen.schema, **_summary(store, parts, left_out)}
             parts.write(part / MANIFEST, summary)
-        put_in_place(part, target)
+        _put_in_place(part, target)
     except ProcessLost as lost:
         raise ExportError(tr("{target}: no export was made: {lost}", target=target, lost=lost)) from lost
     finally:
         shutil.rmtree(part, ignore_errors=True)
     exported = Exported(target, summary, tuple(left_out))
-    if person is not None:
+    if person is not None and layout is None:
         store.settings.record_export(person, name, exported.manifest)
     return exported
 
 
-def items_for(store: Store, person: str | None, task: str | None, batch: str | None) -> tuple[list[int], list[LeftOut]]:
+def _items_of(store: Store, person: str | None, task: str | None, batch: str | None) -> tuple[list[int], list[LeftOut]]:
     """Return the approved items that a person may export, and those hidden from them."""
     if person is not None:
         store.accounts.person(person)
@@ -253,7 +261,7 @@ def _approved(
             yield rows
 
 
-def target_of(folder: Path, name: str, replace: bool) -> Path:
+def _target_of(folder: Path, name: str, replace: bool) -> Path:
     """Return the folder of a new export. :raises ExportError: the name cannot be used or is taken"""
     if not _NAME.fullmatch(name) or len(name) > 80:
         raise ExportError(
@@ -273,17 +281,20 @@ def _nothing_to_export(items: int, left_out: Sequence[LeftOut]) -> str:
     if not left_out:
         return tr("found no approved item that matches, expected at least one")
     why = "; ".join(tr("item {item}: {reason}", item=row.item_id, reason=tr(row.reason)) for row in left_out[:3])
-    return tr("found no approved item that can be training data, of {n} approved ({why})", n=items, why=why)
+    return tr("found no approved item that can be exported, of {n} approved ({why})", n=items, why=why)
 
 
-def _write_rows(part: Path, written: Iterable[ItemRows | LeftOut], parts: ManifestParts, licence: str) -> list[LeftOut]:
+def _write_training(
+    store: Store, processes: int, licence: str, part: Path, approved: Iterable[ApprovedItem], parts: ManifestParts
+) -> list[LeftOut]:
     """Write every row and the files that describe them; return the items without a row."""
+    (part / "images").mkdir()
     left_out = []
     names = ("train_sharegpt.json", "train.jsonl", "trajectories.jsonl")
     with ExitStack() as files:
         sharegpt, trl, own = (files.enter_context(_text_file(part / name)) for name in names)
         table = files.enter_context(DatasetRows(part / METADATA))
-        for rows in written:
+        for rows in files.enter_context(closing(ordered_map(partial(write_item, part), approved, processes))):
             if isinstance(rows, LeftOut):
                 left_out.append(rows)
                 continue
@@ -299,15 +310,15 @@ def _write_rows(part: Path, written: Iterable[ItemRows | LeftOut], parts: Manife
     _write_text(part / "dataset_info.json", json.dumps(_DATASET_INFO, indent=1) + "\n")
     readme = Path(__file__).with_name("readme.md").read_text(encoding="utf-8")
     _write_text(part / README, front_matter(licence, parts.items) + readme)
-    _write_text(part / CROISSANT, croissant(licence, _file_hash(part / METADATA).removeprefix("sha256:")))
+    _write_text(part / CROISSANT, croissant(licence, file_hash(part / METADATA).removeprefix("sha256:")))
     described = (METADATA, CROISSANT, "dataset_info.json", README)
-    parts.add_files({name: _file_hash(part / name) for name in (*names, *described)})
+    parts.add_files({name: file_hash(part / name) for name in (*names, *described)})
+    _write_text(part / LOG_HEAD, f"{store.log.head()}\n")
     return left_out
 
 
 def _summary(store: Store, parts: ManifestParts, left_out: Sequence[LeftOut]) -> dict[str, Any]:
     return {
-        "schema": SCHEMA,
         "trajectory_schema": TRAJECTORY_SCHEMA,
         "tool": TOOL_SCHEMA,
         "renderer": RENDERER,
@@ -326,7 +337,8 @@ def _summary(store: Store, parts: ManifestParts, left_out: Sequence[LeftOut]) ->
     }
 
 
-def _file_hash(path: Path) -> str:
+def file_hash(path: Path) -> str:
+    """Return the hash of a file in the form of the manifest."""
     with path.open("rb") as file:
         return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -340,11 +352,11 @@ def _write_text(path: Path, text: str) -> None:
         file.write(text)
 
 
-def put_in_place(part: Path, target: Path) -> None:
+def _put_in_place(part: Path, target: Path) -> None:
     """Flush the folder to the disk, then rename it. A replaced export is restored if that fails."""
     # The processes have flushed the pictures; their directory entries are flushed here.
     for path in (*part.glob("*"), part):
-        _flush(path)
+        flush(path)
     # mkdtemp makes private folders; an export is for others.
     part.chmod(0o755)
     old = part.with_suffix(".old")
@@ -356,11 +368,12 @@ def put_in_place(part: Path, target: Path) -> None:
         if old.exists():
             old.rename(target)
         raise
-    _flush(target.parent)
+    flush(target.parent)
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Flush a file or folder to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,111 +1,37 @@
-"""Export approved traces as logs of agents: ATIF files with their pictures, or one log of Inspect.
+"""Approved traces as logs of agents, for ``exports.export``: ATIF files with their pictures, or one log of Inspect.
 
-``agent.foreign`` reads them back with the same content hash. ``manifest.json`` is written last. Two ATIF exports of
-one state have the same bytes; a log of Inspect states when it was written.
+``agent.foreign`` reads them back with the same content hash. Two ATIF exports of one state have the same bytes; a log
+of Inspect states when it was written.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import shutil
-import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from agent.foreign.atif import atif_of
 from agent.foreign.own import KEY, answer_text, extra_of
 from agent.language import tr
 from agent.trajectory import Think, Trajectory, Zoom
-from reviewer.exchange.exports import (
-    MANIFEST,
-    ExportError,
-    LeftOut,
-    NothingToExport,
-    folder_of,
-    items_for,
-    put_in_place,
-    target_of,
-)
-from reviewer.exchange.item import NotTrainable, read_approved, shown_pictures
-from reviewer.store import Store
+from reviewer.exchange.exports import ExportError, Layout, LeftOut, file_hash, write_file
+from reviewer.exchange.item import ApprovedItem, NotTrainable, shown_pictures
+from reviewer.exchange.manifest import ManifestParts
 
 LogFormat = Literal["atif", "inspect"]
-SCHEMA = "spec-o3/export-logs/1"
 REVIEW = "spec_o3_review"
 """The key of who decided what, in the extra data of a trace."""
 
 
-@dataclass(frozen=True)
-class LogsExported:
-    """A complete export of ``traces`` logs."""
-
-    folder: Path
-    traces: int
-    left_out: tuple[LeftOut, ...]
-
-
-def export_logs(
-    store: Store,
-    name: str,
-    form: LogFormat,
-    person: str | None = None,
-    folder: Path | None = None,
-    task: str | None = None,
-    batch: str | None = None,
-    include_simulated: bool = True,
-    replace: bool = False,
-    progress: Callable[[int, int], None] | None = None,
-) -> LogsExported:
-    """Write the approved traces to ``folder/name``; the parameters are those of ``exports.export``.
-
-    :raises ExportError: the name cannot be used or is taken, there is nothing to export, or inspect_ai is missing
-    :raises OSError: nothing can be written there; what was there is as it was
-    """
+def layout_of_logs(form: LogFormat) -> Layout:
+    """Return the layout of an export as logs. :raises ExportError: inspect_ai is missing"""
     if form == "inspect":
         inspect_ai_or_refuse()
-    folder = folder or folder_of(store)
-    target = target_of(folder, name, replace)
-    items, blind = items_for(store, person, task, batch)
-    left_out, written, samples = list(blind), list[str](), list[Any]()
-    folder.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=folder))
-    try:
-        for number, item_id in enumerate(items):
-            if progress is not None:
-                progress(number, len(items))
-            approved = read_approved(store, item_id)
-            if approved is None or (approved.trajectory.simulated and not include_simulated):
-                continue
-            try:
-                files = {picture.sha256: picture.png for picture in shown_pictures(approved)}
-            except NotTrainable as reason:
-                left_out.append(LeftOut(item_id, reason.args[0]))
-                continue
-            trace = f"{approved.trajectory.task}_{item_id}"
-            if form == "atif":
-                _write_atif(part, trace, approved.trajectory, files, approved.provenance)
-            else:
-                samples.append(_sample(trace, approved.trajectory, files, approved.provenance))
-            written.append(trace)
-        if not written:
-            raise NothingToExport(tr("found no approved item that matches, expected at least one"))
-        if samples:
-            _write_inspect(part / "traces.eval", samples)
-        manifest = {
-            "schema": SCHEMA,
-            "format": form,
-            "traces": written,
-            "left_out": [{"item": row.item_id, "reason": row.reason} for row in left_out],
-        }
-        (part / MANIFEST).write_text(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        put_in_place(part, target)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-    return LogsExported(target, len(written), tuple(left_out))
+    return Layout(f"spec-o3/export-{form}/1", _write_atif if form == "atif" else _write_inspect)
 
 
 def inspect_ai_or_refuse() -> None:
@@ -118,15 +44,55 @@ def inspect_ai_or_refuse() -> None:
         ) from error
 
 
-def _write_atif(
-    part: Path, name: str, trajectory: Trajectory, files: Mapping[str, bytes], provenance: Mapping[str, Any]
-) -> None:
-    (part / "images").mkdir(exist_ok=True)
-    paths = {sha256: f"images/{name}_{number}.png" for number, sha256 in enumerate(files)}
-    for sha256, path in paths.items():
-        (part / path).write_bytes(files[sha256])
-    text = json.dumps(atif_of(trajectory, paths, {REVIEW: provenance}), ensure_ascii=False, indent=1)
-    (part / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+def _shown(
+    approved: Iterable[ApprovedItem], left_out: list[LeftOut]
+) -> Iterator[tuple[str, ApprovedItem, dict[str, bytes]]]:
+    """Yield each trace with its name and its PNG files by the hash of the pixels; add the others to ``left_out``."""
+    for item in approved:
+        try:
+            files = {picture.sha256: picture.png for picture in shown_pictures(item)}
+        except NotTrainable as reason:
+            left_out.append(LeftOut(item.item_id, reason.args[0]))
+        else:
+            yield f"{item.trajectory.task}_{item.item_id}", item, files
+
+
+def _write_atif(part: Path, approved: Iterable[ApprovedItem], parts: ManifestParts) -> list[LeftOut]:
+    (part / "images").mkdir()
+    left_out: list[LeftOut] = []
+    for name, item, files in _shown(approved, left_out):
+        paths = {sha256: f"images/{name}_{number}.png" for number, sha256 in enumerate(files)}
+        text = json.dumps(atif_of(item.trajectory, paths, {REVIEW: item.provenance}), ensure_ascii=False, indent=1)
+        contents = {path: files[sha256] for sha256, path in paths.items()} | {f"{name}.json": f"{text}\n".encode()}
+        parts.add_files({path: write_file(part / path, data) for path, data in contents.items()})
+        parts.add_item(item.provenance)
+    return left_out
+
+
+def _write_inspect(part: Path, approved: Iterable[ApprovedItem], parts: ManifestParts) -> list[LeftOut]:
+    """Write a log whose samples are in memory one at a time, which ``write_eval_log`` cannot."""
+    from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec
+
+    left_out: list[LeftOut] = []
+    summaries: dict[str, Any] = {}
+    path = part / "traces.eval"
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, item, files in _shown(approved, left_out):
+            sample = _sample(name, item.trajectory, files, item.provenance)
+            archive.writestr(f"samples/{name}_epoch_1.json", sample.model_dump_json(exclude_none=True))
+            summaries[name] = sample.summary().model_dump(mode="json", exclude_none=True)
+            parts.add_item(item.provenance)
+        spec = EvalSpec(
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            task="spec_o3_reviewed",
+            model="spec-o3/reviewed",
+            dataset=EvalDataset(name="reviewed", samples=len(summaries), sample_ids=list(summaries)),
+            config=EvalConfig(),
+        )
+        archive.writestr("summaries.json", json.dumps(list(summaries.values())))
+        archive.writestr("header.json", EvalLog(status="success", eval=spec).model_dump_json(exclude_none=True))
+    parts.add_files({path.name: file_hash(path)})
+    return left_out
 
 
 def _sample(name: str, trajectory: Trajectory, files: Mapping[str, bytes], provenance: Mapping[str, Any]) -> Any:
@@ -184,16 +150,3 @@ def _sample(name: str, trajectory: Trajectory, files: Mapping[str, bytes], prove
         metadata={KEY: extra_of(trajectory), REVIEW: dict(provenance)},
         uuid=trajectory.content_hash(),
     )
-
-
-def _write_inspect(path: Path, samples: list[Any]) -> None:
-    from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec, write_eval_log
-
-    spec = EvalSpec(
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        task="spec_o3_reviewed",
-        model="spec-o3/reviewed",
-        dataset=EvalDataset(name="reviewed", samples=len(samples), sample_ids=[sample.id for sample in samples]),
-        config=EvalConfig(),
-    )
-    write_eval_log(EvalLog(status="success", eval=spec, samples=samples), str(path), format="eval")

@@ -17,7 +17,7 @@ from typing import Any
 from agent.foreign import detect
 from agent.foreign.inspect_log import run_name
 from agent.language import tr
-from reviewer.exchange.exports import ExportError
+from reviewer.exchange.exports import ExportError, flush
 from reviewer.exchange.item import review_of
 from reviewer.exchange.logs_out import REVIEW, inspect_ai_or_refuse
 from reviewer.store import QueueFilter, Store
@@ -100,6 +100,7 @@ def write_verdicts(store: Store, log: Path, out: Path, person: str | None = None
     try:
         writers[form](log, Path(name), reviews)
         os.chmod(name, 0o644)
+        flush(Path(name))
         os.link(name, out)  # fails if it exists by now
     except FileExistsError as error:
         raise ExportError(tr("{file}: the file exists; give another name", file=out)) from error

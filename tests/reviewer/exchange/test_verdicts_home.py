@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from agent.foreign import read
-from reviewer.exchange.exports import ExportError
+from reviewer.exchange.exports import ExportError, export
 from reviewer.exchange.foreign import Logs, request_of_logs
 from reviewer.exchange.imports import continue_import, one_import, start_or_resume
-from reviewer.exchange.logs_out import REVIEW, export_logs
+from reviewer.exchange.logs_out import REVIEW, layout_of_logs
 from reviewer.exchange.verdicts_home import SCORE, write_verdicts
 from reviewer.store import Store
 from tests.agent.foreign import logs_atif, logs_inspect
@@ -83,7 +83,7 @@ def test_votes_return_in_the_extra_data_of_atif(store: Store, tmp_path: Path) ->
 def test_an_export_of_ours_gets_the_reviews_of_another_database(store: Store, tmp_path: Path, form: str) -> None:
     spectrum = a_spectrum("a.fits")
     add_approved(store, (a_trace(spectrum), spectrum))
-    folder = export_logs(store, "out", form, folder=tmp_path).folder
+    folder = export(store, "out", folder=tmp_path, layout=layout_of_logs(form)).folder
     (file,) = (path for path in folder.iterdir() if path.is_file() and path.name != "manifest.json")
     assert write_verdicts(store, file, tmp_path / f"back{file.suffix}").items == (1,)
 
@@ -91,7 +91,8 @@ def test_an_export_of_ours_gets_the_reviews_of_another_database(store: Store, tm
 def test_what_a_person_scores_blind_stays_hidden(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spectrum = a_spectrum("a.fits")
     add_approved(store, (a_trace(spectrum), spectrum))
-    file = next(export_logs(store, "out", "atif", folder=tmp_path).folder.glob("cv_*.json"))
+    exported = export(store, "out", folder=tmp_path, layout=layout_of_logs("atif"))
+    file = next(exported.folder.glob("cv_*.json"))
     monkeypatch.setattr(type(store.blind.scoring), "hidden_items", lambda self, person: frozenset({1}))
     written = write_verdicts(store, file, tmp_path / "back.json", "AA")
     assert (written.items, written.blind) == ((), 1)
