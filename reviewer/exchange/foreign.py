@@ -29,6 +29,7 @@ from reviewer.store import ImportRequest, SameSpectrum, Store
 
 OWN = "spec-o3"
 """The name of our own format, which is no log of an agent."""
+_LINES = "logs.jsonl"
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def request_of_logs(
                 raise
     except OSError as error:
         raise ImportFileError(tr("{error}. Nothing was imported.", error=error)) from error
-    return request_of(folder / NAMES[0], None, batch, skip_bad, same_spectrum, uploaded=True)
+    return request_of(folder / _LINES, None, batch, skip_bad, same_spectrum, uploaded=True)
 
 
 def _write(store: Store, logs: Logs, folder: Path, on_log: Callable[[int], None]) -> None:
@@ -107,7 +108,7 @@ def _write(store: Store, logs: Logs, folder: Path, on_log: Callable[[int], None]
     tasks, _ = known_tasks(store.path)
     converter = Converter(tasks, _Spectra(store, logs.spectra).find, logs.task)
     (folder / "images").mkdir()
-    with (folder / NAMES[0]).open("w", encoding="utf-8") as lines:
+    with (folder / _LINES).open("w", encoding="utf-8") as lines:
         for done, file in enumerate(logs.files, start=1):
             for converted in _converted(converter, file, logs.format):
                 row = converted if isinstance(converted, dict) else _row(store, converted, folder)

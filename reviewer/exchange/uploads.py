@@ -46,8 +46,7 @@ _BROKEN += (zlib.error, struct.error, IndexError)
 def unpacked(paths: Sequence[Path], inside: Path | None = None) -> Iterator[list[Path]]:
     """Arrange uploaded files in a new folder as the importer expects them, and yield the files with rows.
 
-    A zip is unpacked. Of single files, pictures go into ``images/`` as in the published layout, the others next to
-    the rows.
+    A zip is unpacked. Single files lie next to the rows, and pictures also in ``images/`` as in the published layout.
 
     :param inside: where the folder is made; it is deleted if the block fails. None: among the temporary files, and it
         is deleted when the block ends
@@ -73,8 +72,9 @@ def _arranged(paths: Sequence[Path], target: Path) -> list[Path]:
             _unpack(path, folder)
             rows += _rows_in(folder, path.name)
         else:
-            where = loose / "images" if path.suffix.lower() in PICTURES else loose
-            shutil.copyfile(path, where / path.name)
+            shutil.copyfile(path, loose / path.name)
+            if path.suffix.lower() in PICTURES:
+                (loose / "images" / path.name).hardlink_to(loose / path.name)
     rows += [path for path in sorted(loose.iterdir()) if path.suffix.lower() in ROWS]
     if not rows:
         names = ", ".join(path.name for path in paths)

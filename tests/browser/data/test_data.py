@@ -14,9 +14,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from agent.policies.baseline.rule import Baseline
+from agent.trajectory import Zoom
 from reviewer.exchange import exports as exporting
 from reviewer.exchange.imports import own_row
 from reviewer.store import Draft, QueueFilter, Store
+from tests.agent.foreign import logs_atif
 from tests.browser.page.test_accessibility import add_axe, violations
 from tests.browser.support.review_app import PASSWORD, serving_here
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
@@ -236,6 +238,40 @@ def test_an_export_is_imported_as_a_zip_and_what_is_here_adds_nothing(
     job.get_by_role("link", name="Open this batch in Review").click()
     expect(page.locator(".so-review .queue .rows").get_by_role("option")).to_have_count(1)
     expect(page).to_have_url(f"{address}/#item=5")
+
+
+def test_logs_of_another_agent_become_items_and_a_missing_spectrum_is_named(
+    store: Store, address: str, page: Page, tmp_path: Path
+) -> None:
+    files = []
+    for name in ("stored", "missing"):
+        (tmp_path / name).mkdir()
+        spectrum = a_spectrum(f"{name}.fits")
+        log = logs_atif.examples(a_trace(spectrum), spectrum, tmp_path / name)
+        files.append(log.rename(log.with_name(f"{name}.json")))
+    store.spectra.add(a_spectrum("stored.fits"))
+    pictures = sorted((tmp_path / "stored").glob("*.png"))
+    open_data(page, address)
+    dialog = dialog_of(page, "Import …")
+    expect(dialog).to_contain_text("logs of other agents (ATIF, Inspect, OpenTelemetry, Claude Code)")
+    dialog.get_by_label("Files", exact=True).set_input_files([*files, *pictures])
+    dialog.get_by_role("button", name="Import", exact=True).click()
+    job = page.get_by_role("region", name="Import")
+    expect(job).to_contain_text("Nothing was imported: 1 row cannot be used.")
+    problem = job.get_by_role("row", name="logs.jsonl 1 missing.json")
+    expect(problem).to_contain_text("found no spectrum 'missing.fits' in the database")
+    # The files are still in the dialog.
+    dialog_of(page, "Import …").get_by_label("Skip bad rows, import the rest").check()
+    dialog.get_by_role("button", name="Import", exact=True).click()
+    expect(job).to_contain_text("1 new item in the queue. 1 row skipped.")
+    expect(problem).to_contain_text("found no spectrum 'missing.fits' in the database")
+    expect(page.get_by_role("row", name="2 logs")).to_contain_text("screening 1")
+    job.get_by_role("link", name="Open this batch in Review").click()
+    expect(page).to_have_url(f"{address}/#item=5")
+    trajectory = store.items.get(5).version.trajectory
+    expected = [step for step in a_trace(a_spectrum("stored.fits")).steps if isinstance(step, Zoom)]
+    assert [(zoom.picture, zoom.window) for zoom in trajectory.zooms] == [(z.picture, z.window) for z in expected]
+    assert (trajectory.drafter.name, trajectory.faults) == ("model-x", ("after its answer the agent wrote: Done.",))
 
 
 @pytest.mark.smoke

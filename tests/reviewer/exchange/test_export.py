@@ -309,7 +309,7 @@ def test_a_failure_leaves_the_earlier_export_and_nothing_else(approved, tmp_path
     def full(path):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(exporting, "_flush", full)
+    monkeypatch.setattr(exporting, "flush", full)
     with pytest.raises(OSError, match="No space left"):
         export(approved, "one", folder=out, replace=True)
     assert every_byte(out) == before
