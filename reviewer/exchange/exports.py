@@ -202,7 +202,7 @@ def export(
     :param processes: number of processes that draw; by default one per core, or only this one for few items. The
         files do not depend on it
     :param licence: of the data set, an identifier of Hugging Face's list
-    :param layout: by default training data. Only these are listed, and have ``processes`` and a ``licence``
+    :param layout: by default training data, which alone is listed and uses ``processes`` and ``licence``
     :raises ExportError: the name cannot be used or is taken, there is nothing to export, or a process that
         drew was killed
     :raises OSError: the disk is full, or nothing can be written there; what was there is as it was

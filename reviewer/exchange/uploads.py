@@ -72,9 +72,8 @@ def _arranged(paths: Sequence[Path], target: Path) -> list[Path]:
             _unpack(path, folder)
             rows += _rows_in(folder, path.name)
         else:
-            shutil.copyfile(path, loose / path.name)
-            if path.suffix.lower() in PICTURES:
-                (loose / "images" / path.name).hardlink_to(loose / path.name)
+            for place in (loose, loose / "images") if path.suffix.lower() in PICTURES else (loose,):
+                shutil.copyfile(path, place / path.name)
     rows += [path for path in sorted(loose.iterdir()) if path.suffix.lower() in ROWS]
     if not rows:
         names = ", ".join(path.name for path in paths)

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.foreign import read
+from agent.foreign.record import Result
 from reviewer.exchange.foreign import Logs, logs_at, request_of_logs
 from reviewer.exchange.imports import Findings, continue_import, imports_folder, one_import, start_or_resume
+from reviewer.exchange.uploads import unpacked
 from reviewer.store import ImportJob, Store
 from tests.agent.foreign import logs_atif
 from tests.agent.foreign.test_convert import WRITERS, steps_of
@@ -71,6 +74,14 @@ def test_good_logs_are_imported_if_bad_ones_are_skipped(store: Store, tmp_path: 
     (folder / "broken.json").write_text('{"schema_version": "ATIF-v9.9", "agent": {}, "steps": []}')
     findings = Findings.of(imported(store, folder, skip_bad=True))
     assert (findings.added, findings.bad) == (1, 1)
+
+
+def test_uploaded_pictures_of_a_log_are_found_beside_it(tmp_path: Path) -> None:
+    log = logs_atif.examples(*an_example(1), tmp_path)
+    with unpacked([log, *tmp_path.glob("*.png")]) as (rows,):
+        (trace,) = read(rows)
+    pictures = [event.pictures for event in trace.events if isinstance(event, Result)]
+    assert (trace.faults, bool(pictures[0])) == ((), True)
 
 
 def test_rows_of_ours_are_no_logs(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ export async function addSpectra({ tasks, ...given }) {
 async function sendFiles(path, values, say) {
   const { root, files } = /** @type {FileBox} */ (box)
   const paths = await upload(files, say)
-  say(t('The server reads the files …')) // logs of agents take 50 ms each
+  say(t('The server reads the files …')) // and converts logs of agents before it answers
   return root.isConnected ? postJSON(`/api/v1/${path}`, { ...values, files: paths }) : null
 }
 
