@@ -33,7 +33,7 @@ from reviewer.similar.background import Similar
 from reviewer.similar.grouping import Grouping
 from reviewer.store import QueueFilter, Store
 from reviewer.store.sqlite.database import SUBMIT_SECONDS
-from reviewer.web import errors, mcp, openapi, sky
+from reviewer.web import errors, mcp, openapi, samp, sky
 from reviewer.web import live as live_desk
 from reviewer.web import log as log_lines
 from reviewer.web.access import MCP, Access
@@ -87,6 +87,8 @@ ROUTERS = (
         trials.router,
         aids.router,
         downloads.router,
+        samp.router,
+        samp.files,
         live.router,
         blind.router,
         blind_setup.router,
@@ -155,6 +157,7 @@ def build(
     app.state.trust = trust.TrustCache()
     app.state.grouping = Grouping(app.state.context.similar, store)
     app.state.audit_check = audit.Check()
+    app.state.samp = samp.Samp()
     app.state.mcp = mcp.Endpoint(store, public or "")
     app.router.routes.append(Route(MCP, app.state.mcp))
     errors.install(app)
@@ -188,6 +191,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         for thread in threads:
             thread.close()
         await app.state.mcp.close()
+        await asyncio.to_thread(app.state.samp.hub.close)
         app.state.drafting.close()
         app.state.importing.close()
         app.state.exporting.close()

@@ -37,6 +37,8 @@ _NUMBERS = ("targetid", "catalogid", "thing_id", "bestobjid")
 """Identifiers that name an object, of which one object may have several."""
 _LONGEST = 80  # letters of a name; longer texts are remarks
 _FREE = ("object", "designation", "object_id", "objectid", "id")
+ID_KEYS = (*_NUMBERED, *_NUMBERS, *_FREE)
+"""Identifiers that ``identity_of`` reads."""
 _ARCSEC = np.pi / 180 / 3600
 _SIMBAD = re.compile(r"^(?:V\*|EM\*|CL\*|\*+|NAME )\s*")
 _EXPOSURE = re.compile(r"(?:(?<=\d)[_#]\d{1,2}|[ _#-]*(?:EXP|PHASE|EPOCH|NIGHT|VISIT|RUN)[A-Z]*[ _.#:=-]*[\d.]+)$")

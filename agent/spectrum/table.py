@@ -1,6 +1,7 @@
 """A spectrum as an ECSV table: columns with units, and what the file states as meta. ``readers.text`` reads it back.
 
-With commas it is a CSV file whose comments hold the same.
+With commas it is a CSV file whose comments hold the same. As a VOTable it has the utypes of the IVOA Spectral Data
+Model 1.1 and parameters; ``readers.votable`` reads it back.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from agent.text import one_line
 if TYPE_CHECKING:
     from astropy.units import UnitBase
 
-TableKind = Literal["csv", "ecsv"]
+TableKind = Literal["csv", "ecsv", "vot"]
 _ANGSTROM = re.compile(r"\b(?:A|AA|Ang|Angstroms)\b|Å")
 
 
@@ -35,6 +36,8 @@ def written(spectrum: Spectrum, windows: Iterable[Window], kind: TableKind) -> b
     """Return the table as UTF-8. Every pixel is kept, also those without data or flagged."""
     from astropy.table import Table
 
+    if kind == "vot":
+        return _votable(spectrum)
     columns = {key: getattr(spectrum, key) for key in ("wavelength", "flux", "ivar")}
     table = Table({**columns, "mask": spectrum.mask.astype(np.uint8)}, meta=_meta(spectrum, windows))
     table["wavelength"].unit = "Angstrom"
@@ -45,6 +48,33 @@ def written(spectrum: Spectrum, windows: Iterable[Window], kind: TableKind) -> b
     text = io.StringIO(newline="")
     table.write(text, format="ascii.ecsv", delimiter="," if kind == "csv" else " ")
     return text.getvalue().encode()
+
+
+def _votable(spectrum: Spectrum) -> bytes:
+    from astropy.io.votable import from_table
+    from astropy.io.votable.tree import Param
+    from astropy.table import Column, Table
+
+    axes, unit = "Spectrum.Data.SpectralAxis", flux_unit(spectrum.flux_unit)
+    errors = np.divide(1, np.sqrt(spectrum.ivar), out=np.full(len(spectrum.ivar), np.nan), where=spectrum.ivar > 0)
+    of_flux = {"flux": (spectrum.flux, "phot.flux.density;em.wl", "Value")}
+    of_flux["error"] = (errors, "stat.error;phot.flux.density;em.wl", "Accuracy.StatError")
+    table = Table([Column(spectrum.wavelength, "wavelength", unit="Angstrom")])
+    table["wavelength"].meta = {"ucd": "em.wl", "utype": f"{axes}.Value"}
+    for name, (values, ucd, part) in of_flux.items():
+        table[name] = Column(values, unit=unit, meta={"ucd": ucd, "utype": f"Spectrum.Data.FluxAxis.{part}"})
+    table["mask"] = Column(spectrum.mask.astype(np.uint8), description="1 = flagged by the survey")
+    file = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # VOUnits prefer 0.1nm, which other programs would show
+        document = from_table(table)
+        parameters = document.get_first_table().params
+        for key, value in {**_meta(spectrum, ()), "title": one_line(spectrum.name)}.items():
+            if isinstance(value, float | str | bool) and value != "unknown":
+                text = str(value).lower() if isinstance(value, bool) else str(value)
+                parameters.append(Param(document, name=key, datatype="char", arraysize="*", value=text))
+        document.to_xml(file, tabledata_format="binary")
+    return file.getvalue()
 
 
 def _meta(spectrum: Spectrum, windows: Iterable[Window]) -> dict[str, Any]:

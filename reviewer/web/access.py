@@ -47,7 +47,7 @@ PUBLIC: Mapping[str, tuple[str, ...]] = {
 }
 """Open without a session: signing in, and files of the released program."""
 
-PUBLIC_FOLDERS = ("/assets/", "/static/", "/ui/")
+PUBLIC_FOLDERS = ("/assets/", "/static/", "/ui/", "/samp/")
 LONGEST_FILE_PATH = 200
 """Bytes of a path into these folders. Gradio looks any name up on the disk, which fails over 255 bytes."""
 

@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from agent.language import tr
 from agent.text import whole_number
 from reviewer.live.bench import LARGEST_FOLDER
+from reviewer.samp import LARGEST_FILE
 from reviewer.web.context import plain
 from reviewer.web.language import without_language
 
@@ -52,6 +53,7 @@ _UPLOADS: Mapping[str, _Upload] = {
     UPLOAD: _Upload(LARGEST_FOLDER, copies=1),
     # The form is spooled, and each file of it is copied to the bench.
     "/api/v1/live/files": _Upload(LARGEST_FOLDER, copies=2),
+    "/api/v1/samp/rows": _Upload(LARGEST_FILE, copies=1),
 }
 _FORMS = ("/sign-in", "/sign-out")
 

@@ -40,6 +40,9 @@ GRADIO_ASSETS = "/assets/"
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 
+SAMP_HUB = "http://localhost:21012"
+"""The hub of the person's machine, which asks them before a page may use it (SAMP 1.3, Web Profile)."""
+
 _GRADIO_SCRIPTS = "/static/js/"
 SCRIPTS = (GRADIO_ASSETS, _GRADIO_SCRIPTS, "/ui/")
 """Where the page's scripts are: Gradio's and ours. Not the whole origin: uploaded files are on it too."""
@@ -69,7 +72,7 @@ def page_policy(host: str, page: bytes, code: str) -> str:
             # data: Gradio's icons in its style sheets; blob: Plotly's.
             "img-src 'self' data: blob:",
             "font-src 'self'",
-            "connect-src 'self'",
+            f"connect-src 'self' {SAMP_HUB}",
             "manifest-src 'self'",
             "form-action 'self'",
             # Gradio's page has <base href="./">.

@@ -5,8 +5,8 @@
 /** Functions that give their first argument to `address` in the end, and one that only compares. */
 const COMPLETING = new Set(
   (
-    'address request getJSON getText getBytes getSpectrum postJSON postRepeatable postForm remove withVerdictFirst ' +
-    'getKept endsWith'
+    'address request getJSON getText getBytes getSpectrum postBytes postJSON postRepeatable postForm remove ' +
+    'withVerdictFirst getKept endsWith'
   ).split(' '),
 )
 const ADDRESS = /^\/{1,2}[\w.-]/

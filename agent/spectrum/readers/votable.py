@@ -43,6 +43,8 @@ _UCDS = {
 _MEDIUM = ("ucd", "utype", "name", "description")
 """Of the axis, which may state the medium."""
 _PARAMS = ("ra", "dec", "redshift", "z", "source_id", "sampling", "telescop", "medium")
+_OWN = ("frame", "flux_unit", "errors", "simulated")
+"""Written by ``agent.spectrum.table``."""
 
 
 def recognises(start: bytes) -> bool:
@@ -53,7 +55,7 @@ def recognises(start: bytes) -> bool:
 
 def targets(name: str, raw: bytes) -> Targets:
     """Return the spectra of a VOTable. :raises SpectrumError: damaged, or no table with a spectrum"""
-    parsed = [_table(table) for table in _tables(name, raw)]
+    parsed = [_table(table) for table in tables_of(name, raw)]
     if any(table.roles is not None or gaia.has_rows(table.columns) for table in parsed):
         return tables.targets(name, parsed)
     names = [column for table in parsed for column in table.columns]
@@ -73,7 +75,11 @@ def targets(name: str, raw: bytes) -> Targets:
     raise SpectrumError(name, actual, _EXPECTED)
 
 
-def _tables(name: str, raw: bytes) -> list[Any]:
+def tables_of(name: str, raw: bytes) -> list[Any]:
+    """Return the tables with rows as the parser gives them; nothing outside of the file is opened.
+
+    :raises SpectrumError: damaged, or with data in another file
+    """
     if re.search(rb"<!(ENTITY|DOCTYPE)", raw):
         raise SpectrumError(name, deferred("XML with definitions of its own (DOCTYPE or ENTITY)"), _EXPECTED)
     if any(b"href" in attributes for attributes in _STREAM.findall(raw)):
@@ -111,7 +117,7 @@ def _table(theirs: Any) -> Table:
     names = [field.ID if numbers[name] > 1 else name for name, field in zip(names, theirs.fields, strict=True)]
     fields = dict(zip(names, theirs.fields, strict=True))
     params = {str(param.name or param.ID).lower(): param.value for param in theirs.params}
-    header = {key: params[key] for key in _PARAMS if key in params}
+    header = {key: params[key] for key in _PARAMS + _OWN if key in params}
     header = {key: value if key == "sampling" else _text(value) for key, value in header.items()}
     title = next((text for key in ("title", "targname", "target") if (text := _text(params.get(key)))), "")
     which = _named(fields) or roles(names)

@@ -21,7 +21,11 @@ from reviewer.web.verdict_first import VerdictFirstDep, neutral_spectrum
 from reviewer.web.visibility import require_visible
 
 _FIGURES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
-_TABLES = {"csv": "text/csv; charset=utf-8", "ecsv": "text/plain; charset=utf-8"}
+_TABLES = {
+    "csv": "text/csv; charset=utf-8",
+    "ecsv": "text/plain; charset=utf-8",
+    "vot": "application/x-votable+xml",
+}
 
 router = APIRouter(prefix="/api/v1", dependencies=[Depends(require_visible)])
 
@@ -50,6 +54,9 @@ def _of_item(context: ContextDep, first: VerdictFirstDep, item_id: int) -> Shown
     return Shown(as_stated(spectrum, trajectory), windows_of(trajectory.steps, spectrum))
 
 
+ItemShown = Annotated[Shown, Depends(_of_item)]
+
+
 def _of_run(run: RunDep, sample: SampleDep) -> Shown:
     return Shown(run.settings.spectrum, windows_of(sample.trajectory.steps, run.settings.spectrum))
 
@@ -76,7 +83,7 @@ def _add_routes(place: str, of: Callable[..., Shown]) -> None:
             span = (lo / stretch, hi / stretch)
         return attachment(figure(*shown, kind, span), _FIGURES[kind], spectrum.name, f"_figure.{kind}")
 
-    @router.get(f"{place}/spectrum.{{kind}}", **media("text/csv", "text/plain"))
+    @router.get(f"{place}/spectrum.{{kind}}", **media("text/csv", "text/plain", "application/x-votable+xml"))
     def table_file(kind: TableKind, shown: Shown = depends) -> Response:
         """The spectrum as a table, with units, what the file states, and the windows of the trace."""
         return attachment(written(*shown, kind), _TABLES[kind], shown.spectrum.name, f"_spectrum.{kind}")

@@ -50,7 +50,7 @@ def calls(listed: str, people: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 
 WITHOUT_PARAMETERS = calls(
     """
-GET me queue facets first queue/stamp progress progress/agreement progress/trust groups live/policies live/prompts
+GET samp me queue facets first queue/stamp progress progress/agreement progress/trust groups live/policies live/prompts
 live/bench comments/unread blind/work bulk find views tokens openapi.json docs exports
 people verdict-first batches
 """,
@@ -64,9 +64,11 @@ POST log/check people/password drafts/stop backups
 )
 """Our routes without parameters, and the people who get an answer."""
 
-WITH_PARAMETERS = calls(
-    """
-GET place/{item_id} item/{item_id} item/{item_id}/history item/{item_id}/hints item/{item_id}/version/{number}
+WITH_PARAMETERS = (
+    calls(
+        """
+GET samp/position/{item_id}
+place/{item_id} item/{item_id} item/{item_id}/history item/{item_id}/hints item/{item_id}/version/{number}
 item/{item_id}/others item/{item_id}/opening item/{item_id}/checks item/{item_id}/comments item/{item_id}/similar
 groups/{number} spectrum/{sha256} spectrum/{sha256}/lines spectrum/{sha256}/templates spectrum/{sha256}/loci
 spectrum/{sha256}/sky spectrum/{sha256}/sky/period
@@ -85,12 +87,14 @@ item/{item_id}/inspection item/{item_id}/statements item/{item_id}/comments item
 item/{item_id}/comments/read similar groups zoom renew release live/files live/bench live/runs live/runs/{run}/stop
 live/runs/{run}/review live/runs/{run}/trial live/runs/{run}/trial/stop blind/sheet/{token}/score
 blind/sheet/{token}/prefer views views/{view_id} bulk/preview bulk bulk/{action}/undo find/rows tokens
+samp/spectrum/{item_id} samp/table samp/rows
 POST people/{initials}/password
 DELETE live/bench live/bench/{row} live/runs/{run} views/{view_id} tokens/{token_id}
 """,
-    ALL_ROLES,
-) | calls(
-    """
+        ALL_ROLES,
+    )
+    | calls(
+        """
 GET blind/sessions/{session}/giveaways blind/sessions/{session}/fingerprints blind/sessions/{session}/history
 blind/sessions/{session}/report.html blind/sessions/{session}/report.zip progress/trust/certificate
 exports/{export_id}/zip webhooks/{webhook_id}/deliveries tables/{name}.{kind}
@@ -100,7 +104,9 @@ people/{initials}/active rules rules/preview verdict-first
 drafts imports imports/cancel imports/resume annotations withdrawals
 DELETE webhooks/{webhook_id}
 """,
-    COORDINATORS,
+        COORDINATORS,
+    )
+    | calls("POST samp/call samp/fetch", ())
 )
 """Our routes with parameters that name nothing existing, and the people who get past the check of roles.
 

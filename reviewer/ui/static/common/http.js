@@ -71,16 +71,21 @@ export const getBytes = async (path) => (await request(path)).arrayBuffer()
  * @param {{timeout?: number | null}} options ms until the request fails; null: no limit
  * @returns {Promise<any>}
  */
-export async function postJSON(path, body, { timeout = null } = {}) {
+export const postJSON = async (path, body, options = {}) => (await post(path, body, options)).json()
+
+/** @param {string} path @param {any} body */
+export const postBytes = async (path, body) => (await post(path, body)).arrayBuffer()
+
+/** @param {string} path @param {any} body @param {{timeout?: number | null}} options */
+function post(path, body, { timeout = null } = {}) {
   const text = JSON.stringify(body)
-  const response = await request(path, {
+  return request(path, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: text,
     keepalive: text.length < 20_000, // sent even while the page is being closed; browsers allow 64 KiB in all
     ...(timeout && { signal: AbortSignal.timeout(timeout) }),
   })
-  return response.json()
 }
 
 /** POST a request that may safely arrive twice. @param {string} path @param {any} body */

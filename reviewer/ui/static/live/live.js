@@ -141,6 +141,12 @@ function buildLive(root, me, keymap) {
   const { evidence } = view.spectrum
   evidence.placeIn(root)
   whenBack(root, () => evidence.update())
+  // Another part of the page has put spectra on the bench.
+  addEventListener('so-bench', (event) => {
+    const rows = /** @type {CustomEvent<BenchRow[]>} */ (event).detail
+    bench.show([...bench.rows, ...rows.filter(({ id }) => !bench.row(id))])
+    adding.added(rows)
+  })
 
   let opening = 0 // the last row selected: only that one is shown
 

@@ -32,7 +32,7 @@ const WITHOUT_ITEM = /^(filter|(show-)?queue|keys|dark|verdict-first|next(-undon
  *   queue: import('./queue.js').Queue, queuePane: import('../common/side_pane.js').SidePane,
  *   items: import('./items.js').Items, comments: import('../comments/comments.js').Comments,
  *   statements: import('./statements.js').Statements, notices: import('../common/notices.js').Notices,
- *   tour: import('../help/tour.js').Tour, keys: Keys}} Parts
+ *   tour: import('../help/tour.js').Tour, keys: Keys, samp: import('../samp/samp.js').Samp}} Parts
  */
 
 /** Views are built with `act`, before the parts that carry the actions out: `connect` names these. */
@@ -160,7 +160,8 @@ function ofKeys(parts) {
 
 /** What only buttons, cards and the plot call. @param {Parts} parts @returns {typeof Actions.prototype.table} */
 function ofViews(parts) {
-  const { comments, decisions, editing, lease, linked, navigation, notices, queuePane, state, statements, view } = parts
+  const { comments, decisions, editing, lease, linked, navigation, notices, queuePane, samp, state, statements, view } =
+    parts
   return {
     open: (id) => {
       queuePane.close({ refocus: false })
@@ -183,6 +184,7 @@ function ofViews(parts) {
       const link = `${location.origin}${location.pathname}${linked.link()}`
       panels.copyText(link, (message) => notices.toast(message), t('Link copied.'))
     },
+    samp: () => void samp.open(),
     assign: async () => {
       const done = state.item && (await assignItem(state.me, state.item.id))
       if (done) notices.toast(t('Assigned. Find › Past actions can undo it.'))

@@ -88,6 +88,7 @@ export class ItemView {
         (state.me.rules.solo || state.me.roles.includes('coordinator')) &&
           menuButton(t('assign …'), '', { onClick: () => act('assign') }),
         menuButton(t('copy the link to what is in front'), '', { onClick: () => act('copy-link') }),
+        menuButton(t('TOPCAT, Aladin, SPLAT, DS9 …'), '', { onClick: () => act('samp') }),
         ...this.#downloads(),
       ],
       copy: (text) => this.aids.copy(text),

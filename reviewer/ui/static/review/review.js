@@ -18,6 +18,7 @@ import { toggleTheme } from '../common/theme.js'
 import { Comments } from '../comments/comments.js'
 import { Unread } from '../comments/unread.js'
 import { Tour } from '../help/tour.js'
+import { Samp } from '../samp/samp.js'
 import { Actions } from './actions.js'
 import { DecisionBar } from './decision_bar.js'
 import { Decisions } from './decisions.js'
@@ -113,9 +114,10 @@ function buildReview(root, me, keymap) {
     key: keys.of('queue'),
   })
   const bar = new DecisionBar({ state, statements, keys, act, queueButton: queuePane.button })
+  const samp = new Samp({ state, notices, queue })
   actions.connect({
     ...{ root, state, view, editing, decisions, bar, lease, navigation, linked, queue, queuePane },
-    ...{ items, comments, statements, notices, tour, keys },
+    ...{ items, comments, statements, notices, tour, keys, samp },
   })
 
   topBar.state.after(unread.root)
