@@ -6,7 +6,6 @@ loop. Each step is yielded at once as an event. Depends on ``agent.tool``; no da
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -30,13 +29,14 @@ from agent.conversation import (
 )
 from agent.hints import measuring
 from agent.language import deferred, tr
-from agent.plot import RENDERER, pixels_sha256
+from agent.plot import pixels_sha256
 from agent.sky import context
 from agent.sky.records import Sky
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.text import LONE_SURROGATE
 from agent.trajectory import Trajectory
+from agent.trajectory.from_inspection import from_inspection, task_settings
 from agent.trajectory.steps import Answer, Step, Think, Zoom
 from agent.trajectory.tags import Call, parse
 
@@ -350,31 +350,17 @@ class _Inspection:
         return f"s{len(self.steps) + 1}"
 
     def trajectory(self) -> Trajectory:
-        spectrum, task = self.conversation.spectrum, self.conversation.task
-        drafter = self.policy.drafter
-        settings: dict[str, Any] = {
-            "prompt_sha256": hashlib.sha256(task.prompt.encode()).hexdigest(),
-            "renderer": RENDERER,
-            "max_turns": self.max_turns,
-        }
+        drafter, task = self.policy.drafter, self.conversation.task
+        settings = dict(drafter.settings) | task_settings(task) | {"max_turns": self.max_turns}
         if not self.conversation.with_tool:
             settings["with_tool"] = False
-        if task.prompt_source != "ours":
-            settings["prompt_source"] = task.prompt_source
-        return Trajectory(
-            task=task.key,
-            prompt=task.prompt,
-            spectrum_name=spectrum.name,
-            spectrum_sha256=spectrum.sha256,
-            steps=tuple(self.steps),
-            drafter=replace(drafter, settings=dict(drafter.settings) | settings),
+        return from_inspection(
+            self.conversation.spectrum,
+            task,
+            self.steps,
+            replace(drafter, settings=settings),
             system=self.conversation.system,
-            redshift=spectrum.redshift,
-            medium=spectrum.medium,
             overview=self.overview,
-            simulated=bool(spectrum.meta.get("simulated", False)),
             cannot_tell=self.cannot_tell,
-            medium_assumed=bool(spectrum.meta.get("medium_assumed", False)),
-            medium_set_by=str(spectrum.meta.get("medium_set_by", "")),
             faults=tuple(self.faults),
         )

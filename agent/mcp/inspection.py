@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
 import secrets
 import threading
 from collections import OrderedDict
@@ -14,19 +12,19 @@ from typing import Any
 from agent import tool
 from agent.loop import MAX_CHARACTERS
 from agent.mcp.desk import Client, McpError
-from agent.plot import RENDERER
+from agent.plot import pixels_sha256
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.text import LONE_SURROGATE
 from agent.tool import MEASURE, Observation
 from agent.trajectory import Answer, Drafter, Step, Think, Trajectory, Verdict, Zoom
+from agent.trajectory.from_inspection import from_inspection, task_settings
+from agent.trajectory.steps import log_odds
 
 MOST_OPEN = 32
 """Spectra that a client may have open; the next one closes the oldest."""
 MOST_CALLS = 200
 """Calls on one handle. An inspection of the published agent has at most eight turns."""
-SUREST = 0.999
-"""A confidence above it, or below one less it, counts as this: certainty has no finite log odds."""
 
 
 class Inspection:
@@ -66,44 +64,20 @@ class Inspection:
         self, task: Task, client: Client, reasoning: str, verdict: Verdict, explanation: str, confidence: float | None
     ) -> Trajectory:
         """Return the trace so far with its answer. The inspection stays as it is and can be continued."""
-        from agent.plot import pixels_sha256
-
-        spectrum, number = self.spectrum, len(self._steps)
-        settings = {
-            "client": client.name,
-            "client_version": client.version,
-            "prompt_sha256": hashlib.sha256(task.prompt.encode()).hexdigest(),
-            "renderer": RENDERER,
-            MEASURE: True,
-        }
-        if task.prompt_source != "ours":
-            settings["prompt_source"] = task.prompt_source
-        return Trajectory(
-            task=task.key,
-            prompt=task.prompt,
-            spectrum_name=spectrum.name,
-            spectrum_sha256=spectrum.sha256,
-            steps=(
-                *self._steps,
-                Think(f"s{number + 1}", reasoning),
-                Answer(f"s{number + 2}", verdict, explanation, score_of(verdict, confidence)),
-            ),
-            drafter=Drafter("model", client.name, settings),
-            redshift=spectrum.redshift,
-            medium=spectrum.medium,
-            overview=pixels_sha256(self.overview),
-            simulated=bool(spectrum.meta.get("simulated", False)),
-            medium_assumed=bool(spectrum.meta.get("medium_assumed", False)),
-            medium_set_by=str(spectrum.meta.get("medium_set_by", "")),
+        number = len(self._steps)
+        steps = (
+            *self._steps,
+            Think(f"s{number + 1}", reasoning),
+            Answer(f"s{number + 2}", verdict, explanation, log_odds(verdict, confidence)),
         )
-
-
-def score_of(verdict: Verdict, confidence: float | None) -> float | None:
-    """Return the log odds of YES of a verdict that is right with probability ``confidence``; None without one."""
-    if confidence is None:
-        return None
-    right = min(max(confidence, 1 - SUREST), SUREST)
-    return math.log(right / (1 - right)) * (1 if verdict == "YES" else -1)
+        settings = {"client": client.name, "client_version": client.version, **task_settings(task), MEASURE: True}
+        return from_inspection(
+            self.spectrum,
+            task,
+            steps,
+            Drafter("model", client.name, settings),
+            overview=pixels_sha256(self.overview),
+        )
 
 
 def json_values(arguments: Mapping[str, Any]) -> dict[str, Any]:

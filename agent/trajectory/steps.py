@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ DrafterKind = Literal["baseline", "model", "person", "unknown"]
 DRAFTER_KINDS: tuple[DrafterKind, ...] = get_args(DrafterKind)
 
 _Choice = TypeVar("_Choice", bound=str)
+_SUREST = 0.999
+"""A confidence above it, or below one less it, counts as this: certainty has no finite log odds."""
 
 
 class TrajectoryError(Refusal, ValueError):
@@ -132,6 +135,18 @@ class Answer:
 
 
 Step = Think | Zoom | Answer
+
+
+def log_odds(verdict: Verdict | None, confidence: object) -> float | None:
+    """Return the log odds of YES, in natural logarithms, of a verdict that is right with probability ``confidence``;
+    None without a verdict or a number from 0 to 1.
+    """
+    if verdict is None or not isinstance(confidence, int | float) or isinstance(confidence, bool):
+        return None
+    if not 0 <= confidence <= 1:
+        return None
+    right = min(max(confidence, 1 - _SUREST), _SUREST)
+    return math.log(right / (1 - right)) * (1 if verdict == "YES" else -1)
 
 
 def new_step_id(steps: tuple[Step, ...]) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from agent.hints import measuring
 from agent.mcp.desk import Client
-from agent.mcp.inspection import MOST_CALLS, MOST_OPEN, Handles, score_of
+from agent.mcp.inspection import MOST_CALLS, MOST_OPEN, Handles
 from agent.mcp.roots import Roots
 from agent.mcp.server import server
 from agent.mcp.tools import Tools
@@ -21,6 +21,7 @@ from agent.spectrum import Exposure, Spectrum
 from agent.spectrum.readers import own
 from agent.tool import TOOL_NAME, overview
 from agent.trajectory import Answer, Think, Zoom
+from agent.trajectory.steps import log_odds
 from tests.support.services.agent_client import KnownSpectra, Tray, agent_client, handle_in
 
 WAVELENGTH = np.linspace(4000.0, 8000.0, 2500)
@@ -107,7 +108,7 @@ def test_an_inspection_can_be_continued_after_a_verdict():
     [("YES", 0.5, 0.0), ("YES", 0.8, log(4)), ("NO", 0.8, -log(4)), ("YES", 1, log(999)), ("NO", 0, log(999))],
 )
 def test_a_confidence_is_the_log_odds_of_yes(verdict, confidence, score):
-    assert score_of(verdict, confidence) == pytest.approx(score)
+    assert log_odds(verdict, confidence) == pytest.approx(score)
 
 
 @pytest.mark.parametrize("reasoning", [None, "", " \n", 7, ["why"]])
