@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from agent import tool
 from agent.language import tr
 from agent.plot import RENDERER, pixels_sha256
+from agent.plot.decoding import PictureError, decoded
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from training.data.records import DataError
-
-FORMATS = ("PNG", "JPEG", "WEBP")
 
 
 def picture_file(rows: Path, path: object) -> Path:
@@ -53,19 +52,9 @@ class PictureFiles:
 
     def _read(self, path: Path, sha256: str | None) -> Image.Image:
         try:
-            with Image.open(path, formats=FORMATS) as picture:
-                picture.load()
-                image = picture.convert("RGBA")
-        except (
-            UnidentifiedImageError,
-            OSError,
-            SyntaxError,
-            ValueError,
-            Image.DecompressionBombError,
-        ) as error:
-            raise DataError(
-                tr("{key}: {path}: found no picture ({error}), expected PNG", key=self.key, path=path, error=error)
-            ) from error
+            image = decoded(str(path), path.read_bytes())
+        except (OSError, PictureError) as error:
+            raise DataError(f"{self.key}: {error}") from error
         if sha256 is not None and pixels_sha256(image) != sha256:
             raise DataError(
                 tr(
