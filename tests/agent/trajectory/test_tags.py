@@ -95,6 +95,35 @@ def test_the_verdict_is_read_where_it_is_unambiguous(answer, verdict, explanatio
     assert parse(f"<think>a</think><answer>{answer}</answer>").answer == Reply(verdict, explanation)
 
 
+@pytest.mark.parametrize(
+    ("answer", "explanation"),
+    [
+        *((f"No emission{sign} BOX", "No emission") for sign in (":", " —", " -", " =>", ",", ":\n\n")),
+        *(
+            (f"{lead} BOX", "")
+            for lead in ("Answer:", "**Answer:**", "The final answer is", "## Verdict\n", "So, the answer is")
+        ),
+        *(
+            (enclosed, "")
+            for enclosed in ("**BOX**", "$BOX$", "`BOX`", "(BOX)", r"\[ BOX \]", "**Answer: BOX**", "BOX.")
+        ),
+        ("**No emission: BOX**", "**No emission**"),
+        ("**No emission** BOX **at all**", "**No emission** **at all**"),
+        ("$x$ BOX $y$", "$x$ $y$"),
+        ("(none seen, BOX)", "(none seen)"),
+        ("No lines. Final verdict: BOX", "No lines."),
+        ("Hα-BOX", "Hα-"),
+        ("BOX: none", "none"),
+        ("**BOX** - none", "none"),
+        ("BOX\n\n- a\n- b", "- a\n- b"),
+        ("BOX : none", ": none"),  # the canonical form
+    ],
+)
+def test_what_only_points_at_the_box_leaves_with_it(answer, explanation):
+    text = answer.replace("BOX", r"\boxed{NO}")
+    assert parse(f"<think>a</think><answer>{text}</answer>").answer == Reply("NO", explanation)
+
+
 def test_odd_answers_and_calls_are_read_or_listed():
     turn = parse(r"<think>a</think><answer>\boxed{NO}</answer><answer>\boxed{YES}</answer>")
     assert turn.answer == Reply("YES", "")
