@@ -8,12 +8,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 from agent.foreign.record import ForeignTrace, ForeignTraceError
 from agent.language import tr
 
-__all__ = ["FORMATS", "ForeignTrace", "ForeignTraceError", "Reader", "detect", "read", "reader"]
+__all__ = ["FORMATS", "ForeignTrace", "ForeignTraceError", "detect", "read"]
 
 FORMATS: Mapping[str, str] = {
     "atif": "agent.foreign.atif",
@@ -23,41 +23,28 @@ FORMATS: Mapping[str, str] = {
     "claude-code": "agent.foreign.claude_code",
 }
 """The modules that read each format, imported when they are needed. A module may read two; its traces say which."""
-_HEAD = 4096
 
 
-class Reader(Protocol):
-    """A module that reads a format."""
-
-    def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether a file that begins with these 4,096 bytes is of this format; never raises."""
-
-    def traces(self, path: Path) -> Iterator[ForeignTrace]:
-        """Yield the runs of a file. :raises ForeignTraceError: it cannot be read"""
-
-
-def reader(name: str) -> Reader:
-    """Return the module that reads a format. :raises ForeignTraceError: there is no such format"""
-    if name not in FORMATS:
-        raise ForeignTraceError(
-            tr("found format {name!r:.60}, expected one of {names}", name=name, names=", ".join(FORMATS))
-        )
-    module: Reader = importlib.import_module(FORMATS[name])
-    return module
+def _reader(name: str) -> Any:
+    """Return the module that reads a format: its ``recognises(path, head)``, which never raises, is True if a file that
+    begins with these 4,096 bytes is of the format; ``traces(path)`` yields its runs.
+    """
+    return importlib.import_module(FORMATS[name])
 
 
 def detect(path: Path) -> str | None:
     """Return the format of a file, by its content; None if it is of none of them. :raises OSError: unreadable"""
     with path.open("rb") as file:
-        head = file.read(_HEAD)
-    return next((name for name in FORMATS if reader(name).recognises(path, head)), None)
+        head = file.read(4096)
+    return next((name for name in FORMATS if _reader(name).recognises(path, head)), None)
 
 
 def read(path: Path, name: str | None = None) -> Iterator[ForeignTrace]:
     """Yield the runs in a log, one after the other.
 
     :param name: one of ``FORMATS``; None: by the content
-    :raises ForeignTraceError: the file cannot be read, or is of none of the formats
+    :raises ForeignTraceError: the file cannot be read, or is of none of the formats; of several rows or samples, after
+        the others, those that cannot
     """
     try:
         chosen = name or detect(path)
@@ -65,6 +52,8 @@ def read(path: Path, name: str | None = None) -> Iterator[ForeignTrace]:
             raise ForeignTraceError(
                 tr("{path}: found no log of an agent, expected one of {names}", path=path, names=", ".join(FORMATS))
             )
-        yield from reader(chosen).traces(path)
+        yield from _reader(chosen).traces(path)
+    except RecursionError:
+        raise ForeignTraceError(tr("{where}: nested too deeply to be read", where=path)) from None
     except OSError as error:
         raise ForeignTraceError(tr("{path}: {strerror}", path=path, strerror=error.strerror or error)) from error

@@ -6,38 +6,22 @@ log are read; a path that leads out of its folder and the address of a server ar
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
+from agent.foreign.messages import Messages, json_rows
 from agent.foreign.own import KEY, answer_text, extra_of
-from agent.foreign.record import Call, Event, ForeignTrace, ForeignTraceError, Result, Words
+from agent.foreign.record import ForeignTrace, ForeignTraceError
 from agent.language import tr
 from agent.trajectory import Think, Trajectory, Zoom
 
 VERSION = "ATIF-v1.7"
-LARGEST = 256 * 2**20
-"""Bytes of a log; pictures are files of their own."""
-LARGEST_PICTURE = 20 * 2**20
 _AGENT = "spec-o3"
 _DEEPEST = 3  # trajectories of subagents within each other
-
-
-class _Source(BaseModel):
-    media_type: str = ""
-    path: str
-
-
-class _Part(BaseModel):
-    type: str
-    text: str | None = None
-    source: _Source | None = None
-
-
-_Content = str | list[_Part]
+_Content = str | list[dict[str, Any]]
 
 
 class _Call(BaseModel):
@@ -46,15 +30,10 @@ class _Call(BaseModel):
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-class _Subagent(BaseModel):
-    trajectory_id: str | None = None
-    trajectory_path: str | None = None
-
-
 class _Result(BaseModel):
     source_call_id: str | None = None
     content: _Content | None = None
-    subagent_trajectory_ref: list[_Subagent] | None = None
+    subagent_trajectory_ref: list[dict[str, Any]] | None = None
     extra: dict[str, Any] | None = None
 
 
@@ -83,7 +62,6 @@ class Atif(BaseModel):
     """A trajectory of ATIF; of its fields, those that matter here."""
 
     schema_version: str = Field(pattern=r"^ATIF-v1\.[0-7]$")
-    session_id: str | None = None
     trajectory_id: str | None = None
     agent: _Agent
     steps: list[_Step] = Field(min_length=1)
@@ -102,66 +80,29 @@ def traces(path: Path) -> Iterator[ForeignTrace]:
 
     :raises ForeignTraceError: the file cannot be read; of JSON Lines, after the others, the lines that cannot
     """
-    try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise ForeignTraceError(
-                tr("{path}: found {size:,} bytes, expected {largest:,} at most", path=path, size=size, largest=LARGEST)
-            )
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise ForeignTraceError(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ForeignTraceError(
-            tr("{path}: found bytes that are no UTF-8 ({reason})", path=path, reason=error.reason)
-        ) from error
-    # The letters before a line end of JSON Lines make an object; the first line of an indented file does not.
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    first = _json(lines[0][1]) if len(lines) > 1 else None
-    if not isinstance(first, dict):
-        yield from _of(path, path.name, text)
-        return
-    bad = []
-    for number, line in lines:
+    rows, bad = json_rows(path)
+    for name, row in rows:
         try:
-            yield from _of(path, f"{path.name}, line {number}", line)
-        except ForeignTraceError as error:
-            bad.append(str(error))
+            atif = Atif.model_validate(row)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            field = ".".join(map(str, first["loc"])) or tr("trajectory")
+            fault = tr(
+                "{field}: found {value!r:.60}; {message}", field=field, value=first["input"], message=first["msg"]
+            )
+            bad.append(tr("{name}: {fault}", name=name, fault=fault))
+        else:
+            yield from _traces(atif, name, path.parent)
     if bad:
         raise ForeignTraceError("; ".join(bad))
 
 
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return error
-
-
-def _of(path: Path, name: str, text: str) -> Iterator[ForeignTrace]:
-    data = _json(text)
-    if isinstance(data, Exception):
-        raise ForeignTraceError(tr("{name}: found no JSON ({error}), expected an object", name=name, error=data))
-    try:
-        atif = Atif.model_validate(data)
-    except (ValidationError, RecursionError) as error:
-        raise ForeignTraceError(tr("{name}: {fault}", name=name, fault=_fault(error))) from None
-    yield from _traces(atif, name, path.parent)
-
-
-def _fault(error: ValidationError | RecursionError) -> str:
-    if isinstance(error, RecursionError):
-        return tr("found values nested too deeply")
-    first = error.errors(include_url=False)[0]
-    field = ".".join(map(str, first["loc"])) or tr("trajectory")
-    return tr("{field}: found {value!r:.60}; {message}", field=field, value=first["input"], message=first["msg"])
-
-
 def _traces(atif: Atif, name: str, folder: Path, depth: int = 0) -> Iterator[ForeignTrace]:
-    reading = _Reading(folder.resolve())
-    events = tuple(event for step in atif.steps for event in reading.events(step))
+    messages = Messages(folder)
+    for step in atif.steps:
+        _add(messages, step)
     if atif.continued_trajectory_ref:
-        reading.faults.append(f"continues in {atif.continued_trajectory_ref!r:.200}, which was not opened")
+        messages.fault(f"continues in {atif.continued_trajectory_ref!r:.200}, which was not opened")
     own = (atif.extra or {}).get(KEY)
     models = dict.fromkeys(filter(None, (atif.agent.model_name, *(step.model_name for step in atif.steps))))
     yield ForeignTrace(
@@ -169,66 +110,28 @@ def _traces(atif: Atif, name: str, folder: Path, depth: int = 0) -> Iterator[For
         name=name,
         agent=f"{atif.agent.name} {atif.agent.version}".strip(),
         model=", ".join(models),
-        events=events,
+        events=tuple(messages.events),
         own=own if isinstance(own, dict) else {},
-        faults=tuple(reading.faults),
+        faults=tuple(messages.faults),
     )
     for number, inner in enumerate(atif.subagent_trajectories or (), start=1):
         if depth < _DEEPEST:
             yield from _traces(inner, f"{name}, subagent {inner.trajectory_id or number}", folder, depth + 1)
 
 
-class _Reading:
-    """The events of one trajectory, and what could not be read."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.faults: list[str] = []
-
-    def events(self, step: _Step) -> Iterator[Event]:
-        if step.is_copied_context:
-            self.faults.append(f"step {step.step_id} is copied from an earlier trajectory")
-        text, pictures = self._content(step.message, step.step_id)
-        if step.reasoning_content is not None:
-            yield Words("assistant", step.reasoning_content, is_thought=True)
-        role: Literal["system", "user", "assistant"] = "assistant" if step.source == "agent" else step.source
-        if text or pictures or role != "assistant":
-            yield Words(role, text, pictures=pictures)
-        for call in step.tool_calls or ():
-            yield Call(call.tool_call_id, call.function_name, call.arguments)
-        for result in step.observation.results if step.observation else ():
-            text, pictures = self._content(result.content or "", step.step_id)
-            for reference in result.subagent_trajectory_ref or ():
-                where = reference.trajectory_id or reference.trajectory_path
-                self.faults.append(f"step {step.step_id} refers to the subagent {where!r:.200}")
-            ok = (result.extra or {}).get("is_error") is not True
-            yield Result(result.source_call_id or "", text, pictures, ok)
-
-    def _content(self, content: _Content, step: int) -> tuple[str, tuple[bytes, ...]]:
-        """Return the text and the pictures of a message or result; what else is in it is a fault."""
-        if isinstance(content, str):
-            return content, ()
-        texts, pictures = [], []
-        for part in content:
-            if part.type == "text" and part.text is not None:
-                texts.append(part.text)
-            elif part.source is None:
-                self.faults.append(f"step {step}: a part of type {part.type!r:.60} was left out")
-            elif (picture := self._picture(part.source.path)) is not None:
-                pictures.append(picture)
-            else:
-                self.faults.append(f"step {step}: the picture {part.source.path!r:.200} is no file beside the log")
-        return "\n".join(texts), tuple(pictures)
-
-    def _picture(self, path: str) -> bytes | None:
-        try:
-            file = (self._folder / path).resolve()
-            if "://" in path or not file.is_relative_to(self._folder) or not file.is_file():
-                return None
-            return file.read_bytes() if file.stat().st_size <= LARGEST_PICTURE else None
-        except (OSError, ValueError, RuntimeError):
-            # A NUL, a lone surrogate, 4,000 letters, a link to itself.
-            return None
+def _add(messages: Messages, step: _Step) -> None:
+    """Add what a step says, calls and observes."""
+    if step.is_copied_context:
+        messages.fault(f"step {step.step_id} is copied from an earlier trajectory")
+    thought = {} if step.reasoning_content is None else {"reasoning_content": step.reasoning_content}
+    messages.message({"role": step.source, "content": step.message, **thought})
+    for call in step.tool_calls or ():
+        messages.call(call.tool_call_id, call.function_name, call.arguments)
+    for result in step.observation.results if step.observation else ():
+        for reference in result.subagent_trajectory_ref or ():
+            messages.fault(f"step {step.step_id} refers to a subagent: {reference!r:.200}")
+        ok = (result.extra or {}).get("is_error") is not True
+        messages.result(result.source_call_id, result.content, ok)
 
 
 def atif_of(
@@ -245,24 +148,20 @@ def atif_of(
         {"source": "system", "message": trajectory.system},
         {"source": "user", "message": overview},
     ]
-    thoughts: list[str] = []
+    is_thought = False
     for step in trajectory.steps:
+        if isinstance(step, Think) or not is_thought:  # one thought per step: joined ones could not be told apart
+            steps.append({"source": "agent", "message": ""})
+        is_thought = isinstance(step, Think)
         if isinstance(step, Think):
-            # One thought per step: joined ones could not be told apart.
-            steps += _thinking(thoughts)
-            thoughts = [step.text]
-            continue
-        last: dict[str, Any] = {"source": "agent", "message": "", **_thought(thoughts)}
-        thoughts = []
-        if isinstance(step, Zoom):
+            steps[-1]["reasoning_content"] = step.text
+        elif isinstance(step, Zoom):
             call = {"tool_call_id": step.id, "function_name": step.tool, "arguments": dict(step.arguments)}
             content = _content(step.observation, step.picture, pictures)
             result = {"source_call_id": step.id, "content": content, "extra": {"is_error": not step.ok}}
-            last |= {"tool_calls": [call], "observation": {"results": [result]}}
+            steps[-1] |= {"tool_calls": [call], "observation": {"results": [result]}}
         else:
-            last["message"] = answer_text(step)
-        steps.append(last)
-    steps += _thinking(thoughts)
+            steps[-1]["message"] = answer_text(step)
     name = trajectory.drafter.name
     return {
         "schema_version": VERSION,
@@ -271,14 +170,6 @@ def atif_of(
         "steps": [{"step_id": number, **step} for number, step in enumerate(steps, start=1)],
         "extra": {**(extra or {}), KEY: extra_of(trajectory)},
     }
-
-
-def _thought(thoughts: Sequence[str]) -> dict[str, str]:
-    return {"reasoning_content": thoughts[0]} if thoughts else {}
-
-
-def _thinking(thoughts: Sequence[str]) -> list[dict[str, Any]]:
-    return [{"source": "agent", "message": "", **_thought(thoughts)}] if thoughts else []
 
 
 def _content(text: str, sha256: str | None, pictures: Mapping[str, str]) -> str | list[dict[str, Any]]:

@@ -6,9 +6,8 @@ came. What does not fit into a trajectory is one of its faults; nothing is left 
 
 from __future__ import annotations
 
-import math
 import re
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -16,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agent import tool
+from agent.foreign.messages import text
 from agent.foreign.own import restored
 from agent.foreign.record import Call, ForeignTrace, ForeignTraceError, Result, Words
 from agent.foreign.secrets import scrubbed
@@ -26,6 +26,8 @@ from agent.spectrum import Spectrum
 from agent.tasks import Task, find
 from agent.tool import MEASURE, SKY_CONTEXT, TOOL_NAME
 from agent.trajectory import Answer, Drafter, Step, Think, Trajectory, Verdict, Zoom, parse
+from agent.trajectory.from_inspection import from_inspection
+from agent.trajectory.steps import log_odds
 
 FindSpectrum = Callable[[str | None, str], Spectrum | None]
 """Returns the spectrum with this SHA-256, or, if it is None, with this name; None if there is none."""
@@ -36,7 +38,6 @@ _PLUMBING = ("handle", "reasoning")
 """Arguments of our server that a step does not keep."""
 _LINE = re.compile(r"^(handle|spectrum|sha256): *(.*?) *$", re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,7}(?:\.\d{1,12})?(?![\w.])")
-_SUREST = 0.999  # certainty has no finite log odds
 _MOST_NUMBERS = 8
 _MOST_NAMES = 200
 _LONGEST = 2000
@@ -74,15 +75,13 @@ class Converter:
         """
         trace = scrubbed(trace)
         pictures = _Pictures()
-        if trace.own and (trajectory := restored(trace.own, trace.events, pictures.sha256)) is not None:
-            removed = tuple(fault for fault in trace.faults if fault not in trajectory.faults)
-            return self._ours(replace(trajectory, faults=trajectory.faults + removed), pictures)
-        conversation = _Conversation(trace)
-        if trace.own:
-            conversation.faults.append("the log was changed after its export; it was read as another agent's")
-        task = self._task_of(conversation)
-        spectrum = self._spectrum_of(conversation)
-        return _Conversion(conversation, task, spectrum, pictures).result()
+        trajectory = restored(trace.own, trace.events, pictures.sha256) if trace.own else None
+        if trajectory is not None:
+            return self._ours(
+                replace(trajectory, faults=tuple(dict.fromkeys(trajectory.faults + trace.faults))), pictures
+            )
+        log = _Conversion(trace, pictures)
+        return log.result(self._task_of(log), self._spectrum_of(log))
 
     def _ours(self, trajectory: Trajectory, pictures: _Pictures) -> Converted:
         spectrum = self._find(trajectory.spectrum_sha256, trajectory.spectrum_name)
@@ -97,40 +96,31 @@ class Converter:
             raise _no_spectrum(trajectory.spectrum_name)
         return Converted(trajectory, spectrum, kept)
 
-    def _task_of(self, conversation: _Conversation) -> Task:
-        named = [
-            self._task or "",
-            *(str(call.arguments.get("task") or "") for call, _ in conversation.calls_of(SUBMIT)),
-        ]
-        for name in filter(None, named):
+    def _task_of(self, log: _Conversion) -> Task:
+        submitted = (str(call.arguments.get("task") or "") for call, _ in log.calls_of(SUBMIT))
+        named = [name for name in (self._task, *submitted) if name]
+        prompts = {task.prompt.strip(): key for key, task in self._tasks.items()}
+        shown = [prompts.get(item.text.strip(), "") for item in log.items if isinstance(item, Words)]
+        for name in (*named, *filter(None, shown)):
             if (task := find(self._tasks, name)) is not None:
                 return task
-        prompts = {task.prompt.strip(): task for task in self._tasks.values()}
-        texts = [event.text.strip() for event in conversation.items if isinstance(event, Words)]
-        for text in texts:
-            if text in prompts:
-                return prompts[text]
-        text = tr("found no task in the log, expected --task with one of {names}", names=", ".join(self._tasks))
-        if unknown := next(filter(None, named), ""):
-            text = tr(
-                "found task {task!r:.60}, expected one of {names}; give it with --task",
-                task=unknown,
-                names=", ".join(self._tasks),
+        names = ", ".join(self._tasks)
+        if named:
+            raise ForeignTraceError(
+                tr("found task {task!r:.60}, expected one of {names}; give it with --task", task=named[0], names=names)
             )
-        raise ForeignTraceError(text)
+        raise ForeignTraceError(tr("found no task in the log, expected --task with one of {names}", names=names))
 
-    def _spectrum_of(self, conversation: _Conversation) -> Spectrum:
+    def _spectrum_of(self, log: _Conversion) -> Spectrum:
         """Return the spectrum that the log names. :raises ForeignTraceError: it names none, or none that is here"""
-        opened = [stated(result.text) for _, result in conversation.calls_of(OPEN) if result is not None]
-        for lines in opened:
-            if sha256 := lines.get("sha256"):
-                if (spectrum := self._find(sha256, lines.get("spectrum", ""))) is not None:
-                    return spectrum
-                raise _no_spectrum(lines.get("spectrum") or sha256)
-        names = [lines["spectrum"] for lines in opened if lines.get("spectrum")]
-        names += [name for call, _ in conversation.calls for name in _file_names(call.arguments)]
+        opened = [stated(result.text) for _, result in log.calls_of(OPEN) if result is not None]
+        if lines := next((lines for lines in opened if lines.get("sha256")), {}):
+            names, sha256 = [lines.get("spectrum") or lines["sha256"]], lines["sha256"]
+        else:
+            names, sha256 = [lines["spectrum"] for lines in opened if lines.get("spectrum")], None
+            names += [name for call, _ in log.calls for name in _file_names(call.arguments)]
         for name in list(dict.fromkeys(names))[:_MOST_NAMES]:
-            if (spectrum := self._find(None, name)) is not None:
+            if (spectrum := self._find(sha256, name)) is not None:
                 return spectrum
         if not names:
             raise ForeignTraceError(
@@ -145,20 +135,27 @@ def _no_spectrum(name: str) -> ForeignTraceError:
     )
 
 
-def _file_names(value: Any) -> Iterator[str]:
-    """Yield the last parts of the texts in arguments that may be names of files."""
-    if isinstance(value, str) and 0 < len(value) <= 1000 and "\n" not in value:
-        name = PurePosixPath(value.replace("\\", "/")).name
-        if "." in name[1:]:
-            yield name
-    elif isinstance(value, Mapping | list):
+def _leaves(value: Any) -> Iterator[Any]:
+    """Yield the texts and numbers in arguments."""
+    if isinstance(value, Mapping | list):
         for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _file_names(inner)
+            yield from _leaves(inner)
+    else:
+        yield value
 
 
-def stated(text: str) -> dict[str, str]:
+def _file_names(arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the last parts of the texts in arguments that may be names of files."""
+    for value in _leaves(arguments):
+        if isinstance(value, str) and 0 < len(value) <= 1000 and "\n" not in value:
+            name = PurePosixPath(value.replace("\\", "/")).name
+            if "." in name[1:]:
+                yield name
+
+
+def stated(result: str) -> dict[str, str]:
     """Return what the result of ``open_spectrum`` states: handle, spectrum and sha256."""
-    return dict(_LINE.findall(text))
+    return dict(_LINE.findall(result))
 
 
 def own_name(name: str) -> str:
@@ -199,14 +196,21 @@ class _Pictures:
 _Called = tuple[Call, Result | None]
 
 
-class _Conversation:
-    """A log as its words and its calls with their results, in the order of words and calls."""
+class _Conversion:
+    """The conversion of a log of another agent, step by step.
 
-    def __init__(self, trace: ForeignTrace) -> None:
-        self.trace = trace
-        self.faults = list(trace.faults)
+    :ivar items: its words, and its calls with their results
+    """
+
+    def __init__(self, trace: ForeignTrace, pictures: _Pictures) -> None:
+        self._trace = trace
+        self._files = pictures
+        self._faults = list(trace.faults)
+        self._steps: list[Step] = []
         self.items: list[Words | _Called] = []
-        results: dict[str, deque[Result]] = defaultdict(deque)
+        if trace.own:
+            self._faults.append("the log was changed after its export; it was read as another agent's")
+        results: dict[str, list[Result]] = defaultdict(list)
         for event in trace.events:
             if isinstance(event, Result):
                 results[event.call_id].append(event)
@@ -214,11 +218,10 @@ class _Conversation:
             if isinstance(event, Words):
                 self.items.append(event)
             elif isinstance(event, Call):
-                waiting = results[event.id]
-                self.items.append((event, waiting.popleft() if waiting else None))
+                self.items.append((event, results[event.id].pop(0) if results[event.id] else None))
         for result in (result for waiting in results.values() for result in waiting):
-            pictures = f" with {len(result.pictures)} pictures" if result.pictures else ""
-            self.faults.append(f"a result without a call{pictures}: {_quoted(result.text)}")
+            having = f" with {len(result.pictures)} pictures" if result.pictures else ""
+            self._faults.append(f"a result without a call{having}: {_quoted(result.text)}")
 
     @property
     def calls(self) -> list[_Called]:
@@ -228,32 +231,19 @@ class _Conversation:
         """Return the calls of a tool of ours."""
         return [(call, result) for call, result in self.calls if own_name(call.name) == name]
 
-
-class _Conversion:
-    """The conversion of a log of another agent, step by step."""
-
-    def __init__(self, conversation: _Conversation, task: Task, spectrum: Spectrum, pictures: _Pictures) -> None:
-        self._log = conversation
-        self._task = task
-        self._spectrum = spectrum
-        self._files = pictures
-        self._faults = conversation.faults
-        self._steps: list[Step] = []
-        first = next((n for n, item in enumerate(self._log.items) if _is_the_agents(item)), len(self._log.items))
-        opening = [item for item in self._log.items[:first] if isinstance(item, Words)]
-        self._system = [words.text for words in opening if words.role == "system"]
-        self._prompt = [words.text for words in opening if words.role == "user" and words.text.strip()]
+    def result(self, task: Task, spectrum: Spectrum) -> Converted:
+        """Return the trajectory."""
+        first = next((n for n, item in enumerate(self.items) if _is_the_agents(item)), len(self.items))
+        opening = [item for item in self.items[:first] if isinstance(item, Words)]
+        system = [words.text for words in opening if words.role == "system"]
+        prompt = "\n\n".join(words.text for words in opening if words.role == "user" and words.text.strip())
         shown = [words.pictures for words in opening]
-        shown += [result.pictures for _, result in self._log.calls_of(OPEN) if result is not None]
+        shown += [result.pictures for _, result in self.calls_of(OPEN) if result is not None]
         self._shown = [sha256 for pictures in shown for sha256 in self._hashes(pictures)]
-        self._rest = self._log.items[first:]
+        self._rest = self.items[first:]
         # The tool draws in the rest frame if a redshift is given: the one with which more pictures are ours.
-        z = spectrum.redshift
-        self._seen = max(
-            (replace(spectrum, redshift=redshift) for redshift in dict.fromkeys([z, None])), key=self._ours_of
-        )
-
-    def result(self) -> Converted:
+        redshifts = dict.fromkeys([spectrum.redshift, None])
+        self._seen = max((replace(spectrum, redshift=redshift) for redshift in redshifts), key=self._ours_of)
         answered = self._answer_at()
         for number, item in enumerate(self._rest):
             if number == answered:
@@ -266,36 +256,27 @@ class _Conversion:
             self._answer(self._rest[answered])
         else:
             self._faults.append("no answer was found in the log")
-        overview = self._overview()
-        trace, spectrum = self._log.trace, self._spectrum
-        prompt = "\n\n".join(self._prompt)
+        trace, ours = self._trace, pixels_sha256(tool.overview(self._seen))
         settings: dict[str, Any] = {"agent": trace.agent, "format": trace.format, "log": trace.name}
-        steps = tuple(replace(step, id=f"s{number}") for number, step in enumerate(self._steps, start=1))
-        if any(isinstance(step, Zoom) and step.measures for step in steps):
+        if any(isinstance(step, Zoom) and step.measures for step in self._steps):
             settings[MEASURE] = True
-        trajectory = Trajectory(
-            task=self._task.key,
+        if prompt.strip() != task.prompt.strip():
+            settings["prompt_source"] = "row"
+        overview = self._overview(ours)
+        trajectory = from_inspection(
+            spectrum,
+            task,
+            [replace(step, id=f"s{number}") for number, step in enumerate(self._steps, start=1)],
+            Drafter("model", trace.model or trace.agent or "unknown", settings),
             prompt=prompt,
-            spectrum_name=spectrum.name,
-            spectrum_sha256=spectrum.sha256,
-            steps=steps,
-            drafter=Drafter(
-                "model",
-                trace.model or trace.agent or "unknown",
-                settings if prompt.strip() == self._task.prompt.strip() else settings | {"prompt_source": "row"},
-            ),
-            system="\n\n".join(self._system),
+            system="\n\n".join(system),
             redshift=self._seen.redshift,
-            medium=spectrum.medium,
             overview=overview,
             label=trace.label,
             label_source=trace.format if trace.label else "",
-            simulated=bool(spectrum.meta.get("simulated", False)),
             faults=tuple(self._faults),
-            medium_assumed=bool(spectrum.meta.get("medium_assumed", False)),
-            medium_set_by=str(spectrum.meta.get("medium_set_by", "")),
         )
-        drawn = {zoom.picture for zoom in trajectory.zooms if zoom.shows_spectrum} | {self._own_overview()}
+        drawn = {zoom.picture for zoom in trajectory.zooms if zoom.shows_spectrum} | {ours}
         return Converted(trajectory, spectrum, self._files.png([s for s in trajectory.pictures if s not in drawn]))
 
     def _hashes(self, pictures: Sequence[bytes]) -> list[str]:
@@ -306,30 +287,37 @@ class _Conversion:
 
     def _ours_of(self, seen: Spectrum) -> int:
         """Return how many pictures of the log are what our tool draws of the spectrum with this redshift."""
-        calls = [(call, result) for call, result in self._log.calls_of(TOOL_NAME) if result and result.pictures]
+        calls = [(call, result) for call, result in self.calls_of(TOOL_NAME) if result and result.pictures]
         drawn = [(tool.call(seen, _step_arguments(call)).picture, result) for call, result in calls]
         ours = [picture in map(self._files.sha256, result.pictures) for picture, result in drawn if result]
         return sum(ours) + (pixels_sha256(tool.overview(seen)) in self._shown)
 
-    def _own_overview(self) -> str:
-        return pixels_sha256(tool.overview(self._seen))
-
-    def _overview(self) -> str:
-        ours, others = self._own_overview(), list(dict.fromkeys(self._shown))
-        if ours in others:
-            others.remove(ours)
-        elif others:
+    def _overview(self, ours: str) -> str:
+        """Return which picture is that of the whole spectrum: ours if the log has it, or has none."""
+        others = list(dict.fromkeys(sha256 for sha256 in self._shown if sha256 != ours))
+        if not self._shown:
+            self._faults.append("the log has no picture of the whole spectrum: it was drawn again")
+        elif ours not in self._shown:
             ours = others.pop(0)
             self._faults.append("the first picture is not the one that our tool draws of the spectrum")
-        else:
-            self._faults.append("the log has no picture of the whole spectrum: it was drawn again")
         if others:
             self._faults.append(f"{len(others)} more pictures before the first step were left out")
         return ours
 
-    def _think(self, text: object) -> None:
-        if isinstance(text, str) and text.strip():
-            self._steps.append(Think("", text.strip()))
+    def _think(self, thought: object) -> None:
+        if words := text(thought).strip():
+            self._steps.append(Think("", words))
+
+    def _reason(self, reasoning: object) -> None:
+        """Add the reasoning that a call states; once if the agent wrote it before the call, too: the longer text."""
+        start = len(self._steps)
+        while start and isinstance(self._steps[start - 1], Think):
+            start -= 1
+        reason = _folded(text(reasoning))
+        thoughts = [step for step in self._steps[start:] if isinstance(step, Think)]
+        if not any(reason in _folded(step.text) for step in thoughts):
+            self._steps[start:] = [step for step in thoughts if _folded(step.text) not in reason]
+            self._think(reasoning)
 
     def _words(self, words: Words, after: bool) -> None:
         if words.role == "assistant" and not after:
@@ -343,12 +331,10 @@ class _Conversion:
     def _call(self, call: Call, result: Result | None) -> None:
         name = own_name(call.name)
         if name:
-            self._think(call.arguments.get("reasoning"))
+            self._reason(call.arguments.get("reasoning"))
         if name == SUBMIT:
             self._faults.append(f"an earlier verdict: {call.arguments.get('verdict')!s:.20}")
-        elif name == QUEUE and not any(isinstance(step, Zoom) for step in self._steps):
-            self._faults.append("a call of the queue before the first step was left out")
-        elif name != OPEN:
+        elif name not in (OPEN, QUEUE):
             self._zoom(name, call, result)
 
     def _zoom(self, name: str, call: Call, result: Result | None) -> None:
@@ -357,7 +343,7 @@ class _Conversion:
             result = Result(call.id, "", ok=False)
         pictures = self._hashes(result.pictures)
         frame, z = tool.frame_of(self._seen)
-        zoom = Zoom("", _step_arguments(call) if name else dict(call.arguments), frame, z, self._spectrum.medium)
+        zoom = Zoom("", _step_arguments(call) if name else dict(call.arguments), frame, z, self._seen.medium)
         zoom = replace(zoom, observation=result.text, ok=result.ok, tool=_foreign_name(call.name))
         if name == MEASURE and {"feature", "wavelength"} & zoom.arguments.keys():
             zoom = replace(zoom, tool=MEASURE)
@@ -378,8 +364,8 @@ class _Conversion:
     def _not_shown(self, zoom: Zoom) -> Zoom:
         """Return a step of our tool whose picture the log lacks: drawn again if its text says that there was one."""
         seen = tool.call(self._seen, dict(zoom.arguments))
-        text = zoom.observation.strip()
-        if seen.image is None or not zoom.ok or (text and seen.text not in text):
+        words = zoom.observation.strip()
+        if seen.image is None or not zoom.ok or (words and seen.text not in words):
             return replace(zoom, tool=TOOL_NAME, ok=False)
         self._faults.append(f"the log lacks the picture of {seen.text!r:.120}: it was drawn again")
         return replace(zoom, tool=TOOL_NAME, picture=seen.picture, observation=zoom.observation or seen.text)
@@ -393,24 +379,20 @@ class _Conversion:
                 pictures.remove(seen.picture)
                 if arguments is not zoom.arguments:
                     self._faults.append(f"a picture of {zoom.tool!r:.60} is the one that our tool draws")
-                text = zoom.observation or seen.text
-                return replace(
-                    zoom, arguments=arguments, tool=TOOL_NAME, picture=seen.picture, ok=True, observation=text
-                )
+                ours = replace(zoom, arguments=arguments, tool=TOOL_NAME, picture=seen.picture, ok=True)
+                return replace(ours, observation=zoom.observation or seen.text)
         return replace(zoom, picture=pictures.pop(0))
 
     def _answer_at(self) -> int | None:
         """Return which item is the answer: the last verdict that was submitted, else the last text with one."""
         submitted = [
-            n for n, item in enumerate(self._rest) if not isinstance(item, Words) and own_name(item[0].name) == SUBMIT
-        ]
-        accepted = [
-            n for n in submitted if (item := self._rest[n]) and not isinstance(item, Words) and item[1] and item[1].ok
+            (number, item[1] is not None and item[1].ok)
+            for number, item in enumerate(self._rest)
+            if not isinstance(item, Words) and own_name(item[0].name) == SUBMIT
         ]
         if submitted:
-            return (accepted or submitted)[-1]
-        for number in range(len(self._rest) - 1, -1, -1):
-            item = self._rest[number]
+            return max(submitted, key=lambda verdict: (verdict[1], verdict[0]))[0]
+        for number, item in reversed(list(enumerate(self._rest))):
             if not isinstance(item, Words):
                 return None
             if item.role == "assistant" and not item.is_thought and parse(item.text).answer is not None:
@@ -425,15 +407,16 @@ class _Conversion:
             self._steps.append(Answer("", turn.answer.verdict, turn.answer.explanation))
             return
         call, result = item
-        texts = {key: value for key, value in call.arguments.items() if isinstance(value, str)}
         if result is None or not result.ok:
             self._faults.append(f"the verdict was not accepted: {_quoted(result.text if result else '')}")
-        self._think(texts.get("reasoning"))
-        verdict: Verdict | None = (
-            "YES" if texts.get("verdict") == "YES" else "NO" if texts.get("verdict") == "NO" else None
-        )
-        score = _log_odds(verdict, call.arguments.get("confidence"))
-        self._steps.append(Answer("", verdict, texts.get("explanation", ""), score))
+        self._reason(call.arguments.get("reasoning"))
+        given, explanation = call.arguments.get("verdict"), text(call.arguments.get("explanation"))
+        verdict: Verdict | None = "YES" if given == "YES" else "NO" if given == "NO" else None
+        self._steps.append(Answer("", verdict, explanation, log_odds(verdict, call.arguments.get("confidence"))))
+
+
+def _folded(words: str) -> str:
+    return " ".join(words.split())
 
 
 def _is_the_agents(item: Words | _Called) -> bool:
@@ -453,12 +436,8 @@ def _windows(arguments: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the calls of our tool that may have drawn a picture: the full spectrum, and any two increasing numbers
     in the arguments, in Å."""
     numbers: list[float] = []
-    values: list[Any] = [arguments]
-    while values and len(numbers) < _MOST_NUMBERS:
-        value = values.pop(0)
-        if isinstance(value, Mapping | list):
-            values[:0] = value.values() if isinstance(value, Mapping) else value
-        elif isinstance(value, str):
+    for value in _leaves(arguments):
+        if isinstance(value, str):
             numbers += map(float, _NUMBER.findall(value[:_LONGEST]))
         elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e7:
             numbers.append(value)
@@ -466,16 +445,6 @@ def _windows(arguments: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [{}, *({"wavelength_range": [lo, hi]} for lo, hi in pairs if lo < hi)]
 
 
-def _log_odds(verdict: Verdict | None, confidence: object) -> float | None:
-    """Return the log odds of YES of a verdict that is right with probability ``confidence``; None without one."""
-    if verdict is None or isinstance(confidence, bool) or not isinstance(confidence, int | float):
-        return None
-    if not 0 <= confidence <= 1:
-        return None
-    right = min(max(confidence, 1 - _SUREST), _SUREST)
-    return math.log(right / (1 - right)) * (1 if verdict == "YES" else -1)
-
-
-def _quoted(text: str) -> str:
-    cut = f" (and {len(text) - _LONGEST:,} more characters)" if len(text) > _LONGEST else ""
-    return f"{text.strip()[:_LONGEST]}{cut}"
+def _quoted(words: str) -> str:
+    cut = f" (and {len(words) - _LONGEST:,} more characters)" if len(words) > _LONGEST else ""
+    return f"{words.strip()[:_LONGEST]}{cut}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable
 from dataclasses import replace
 
 from agent.foreign.messages import MOST_EVENTS, NUMBERED, Messages
@@ -15,85 +15,65 @@ from agent.language import deferred
 class Conversation:
     """The events of model calls that are added in their order, each event once.
 
-    A history may lack events (a client that drops reasoning, or the oldest turns) and may begin with new ones (a
-    summary). An event is known again by the id of its call, else by its words.
+    A history may lack events (a client that drops reasoning, or the oldest turns) and may have new ones (a summary). An
+    event is known again by the id of its call, else by its words.
+
+    :param span: id of the span of its agent, "" if it has none
+    :param format: of its messages
+    :param agent: name of the agent
     """
 
-    def __init__(self) -> None:
+    def __init__(self, span: str, format: str, agent: str) -> None:
+        self.span, self.format, self.agent, self.model = span, format, agent, ""
         self.events: list[Event] = []
         self.faults: list[str] = []
-        self._places: dict[Hashable, list[int]] = {}
-        self._spoken: set[str] = set()
+        self._counts: Counter[Hashable] = Counter()
+        self._written: set[str] = set()
 
-    def continues(self, history: Messages) -> bool:
-        """Return whether a history has something that the model said or called here."""
-        calls = {event.id for event in self.events if isinstance(event, Call)}
-        return any(
-            (event.call_id in calls if isinstance(event, Result) else _key(event) in self._places)
-            for event in history.events
-            if not isinstance(event, Words) or event.role == "assistant"
-        )
+    def continues(self, messages: Messages) -> bool:
+        """Return whether a model call was sent something that the model wrote or called here; True if it did nothing
+        here yet.
+        """
+        history = [event for event in messages.events[: messages.sent] if _is_the_models(event)]
+        calls = {("call", event.call_id) for event in history if isinstance(event, Result)}
+        is_open = not any(map(_is_the_models, self.events))
+        return is_open or any(key in self._counts for key in calls.union(map(_key, history)))
 
-    def add(self, history: Messages, answer: Messages, is_new: bool = True) -> None:
-        """Add a model call: what the model was sent, and what it answered; ``is_new``: the answer cannot be known."""
-        self._note_faults(history, answer)
-        if len(self.events) + len(answer.events) > MOST_EVENTS:
-            self.faults = [deferred("only the first {n} events are read", n=MOST_EVENTS)]
-            return
-        at = 0
-        new: list[Event] = []
-        inserted: list[tuple[int, Event]] = []
-        for event in history.events if is_new else history.events + answer.events:
-            places = self._places.get(_key(event), [])
-            i = bisect_left(places, at)
-            if i < len(places):
-                inserted.extend((places[i], event) for event in new)
-                at, new = places[i] + 1, []
-            elif not (places and not isinstance(event, Words)) and not self._is_rewritten(event):
-                new.append(event)
-        if inserted:
-            for place, event in reversed(inserted):
-                self.events.insert(place, event)
-            self._places = {}
-            self._note(self.events, 0)
-        self._append([*new, *answer.events] if is_new else new)
+    def add(self, messages: Messages) -> None:
+        """Add a model call: what the model was sent, and what it answered."""
+        self.faults = list(dict.fromkeys([*self.faults, *messages.faults]))
+        repeated: Counter[Hashable] = Counter()
+        for number, event in enumerate(messages.events):
+            key, lines = _key(event), _lines(event)
+            repeated[key] += 1
+            is_rewritten = bool(lines) and lines <= self._written  # its parts joined, or other white space
+            if number < messages.sent and (repeated[key] <= self._counts[key] or is_rewritten):
+                continue
+            if len(self.events) >= MOST_EVENTS:
+                self.faults = [deferred("only the first {n} events are read", n=MOST_EVENTS)]
+                return
+            self._counts[key] += 1
+            self._written |= lines
+            self.events.append(event)
 
     def complete(self, results: Messages) -> None:
         """Add what the runs of the tools say: results that no history has, after their calls; failures."""
-        self._note_faults(results)
         given = {result.call_id: result for result in results.events if isinstance(result, Result)}
         known = {event.call_id for event in self.events if isinstance(event, Result)}
         events: list[Event] = []
-        waiting: list[Event] = []
         for event in self.events:
-            if isinstance(event, Words):
-                events += waiting
-                waiting = []
-            elif isinstance(event, Call) and event.id in given and event.id not in known:
-                waiting.append(given[event.id])
-            elif isinstance(event, Result) and event.call_id in given:
+            if isinstance(event, Result) and event.call_id in given:
                 event = replace(event, ok=event.ok and given[event.call_id].ok)
             events.append(event)
-        self.events = [*events, *waiting]
-        self._places, self._spoken = {}, set()
-        self._note(self.events, 0)
+            if isinstance(event, Call) and event.id in given.keys() - known:
+                events.append(given[event.id])
+        self.events = events
+        self.faults = list(dict.fromkeys([*self.faults, *results.faults]))
 
-    def _note_faults(self, *read: Messages) -> None:
-        self.faults = list(dict.fromkeys([*self.faults, *(sentence for each in read for sentence in each.faults)]))
 
-    def _append(self, events: Sequence[Event]) -> None:
-        self._note(events, len(self.events))
-        self.events.extend(events)
-
-    def _note(self, events: Sequence[Event], first: int) -> None:
-        for place, event in enumerate(events, start=first):
-            self._places.setdefault(_key(event), []).append(place)
-            self._spoken |= _lines(event)
-
-    def _is_rewritten(self, event: Event) -> bool:
-        """Whether it is something that the model wrote, with its parts joined or other white space."""
-        lines = _lines(event)
-        return bool(lines) and lines <= self._spoken
+def _is_the_models(event: Event) -> bool:
+    """Whether it is what the model wrote, a call of its, or the result of a call."""
+    return not isinstance(event, Words) or event.role == "assistant"
 
 
 def _lines(event: Event) -> set[str]:
@@ -106,8 +86,8 @@ def _lines(event: Event) -> set[str]:
 def _key(event: Event) -> Hashable:
     match event:
         case Call():
-            return event.name, (json.dumps(event.arguments) if event.id.startswith(NUMBERED) else event.id)
+            return "call", (event.name, json.dumps(event.arguments)) if event.id.startswith(NUMBERED) else event.id
         case Result():
-            return "result", (event.text if event.call_id.startswith(NUMBERED) else event.call_id)
+            return "result", event.text if event.call_id.startswith(NUMBERED) else event.call_id
         case Words():
             return event.role, event.is_thought, event.text.strip() or event.pictures

@@ -1,6 +1,6 @@
 """Messages of a conversation as events, in the forms that model servers and logs write them; limits of their size.
 
-A text is kept as it is. A picture is taken only from the log itself: an address or a file name is never followed.
+A text is kept as it is. A picture is taken only from the log itself, or from its folder: an address is never followed.
 """
 
 from __future__ import annotations
@@ -8,15 +8,14 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import wraps
+from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from agent.foreign.record import Call, Event, ForeignTrace, ForeignTraceError, Result, Role, Words
+from agent.foreign.record import Call, Event, ForeignTraceError, Result, Role, Words
 from agent.language import deferred, tr
-from agent.text import LONE_SURROGATE
 
 MOST_BYTES = 256 * 2**20
 """Size of one JSON value: a file, a line, or a member of an archive after unpacking."""
@@ -39,6 +38,9 @@ _CALL = ("tool_use", "tool_call", "server_tool_use", "server_tool_call", "functi
 _RESULT = ("tool_result", "tool_call_response", "server_tool_call_response")
 _RESULT_KEYS = ("response", "result", "content", "server_tool_call_response")
 _PARTS = (*_TEXT, *_PICTURE)
+_ADDRESSES = ("image", "image_url", "url", "uri", "path", "file_id")
+"""Keys of a picture that is not in the message itself, unless the address holds it."""
+_URL_SAFE = str.maketrans("-_", "+/", "\r\n ")
 
 
 def text(value: object) -> str:
@@ -56,6 +58,11 @@ def items(value: object) -> Sequence[Any]:
     return value if isinstance(value, list) else ()
 
 
+def first_text(given: Mapping[str, Any], *keys: str) -> str:
+    """Return the first text, of one letter or more, that an object has under these keys, "" if it has none."""
+    return next((value for key in keys if (value := text(given.get(key)))), "")
+
+
 def read_limited(file: BinaryIO, where: str) -> bytes:
     """Return the whole content of a file or stream. :raises ForeignTraceError: it is longer than ``MOST_BYTES``"""
     data = file.read(MOST_BYTES + 1)
@@ -66,30 +73,16 @@ def read_limited(file: BinaryIO, where: str) -> bytes:
     return data
 
 
-def read_file(path: Path) -> bytes:
-    """Return the bytes of a file. :raises ForeignTraceError: it is longer than ``MOST_BYTES``"""
-    with path.open("rb") as file:
-        return read_limited(file, str(path))
-
-
 def json_value(data: bytes | str, where: str) -> Any:
-    """Return the JSON value in ``data``, whole characters only, null for NaN and the infinities.
-
-    :raises ForeignTraceError: it is no JSON, or nested too deeply
-    """
+    """Return the JSON value in ``data``. :raises ForeignTraceError: it is no JSON, or nested too deeply"""
     try:
-        value = json.loads(data, parse_constant=lambda _: None)
-        if (b"\\ud" if isinstance(data, bytes) else "\\ud") in data.lower():  # type: ignore[operator]
-            written = json.dumps(value, ensure_ascii=False)
-            if LONE_SURROGATE.search(written):
-                value = json.loads(LONE_SURROGATE.sub("\ufffd", written))
+        return json.loads(data)
     except RecursionError:
         raise ForeignTraceError(tr("{where}: nested too deeply to be read", where=where)) from None
     except ValueError as error:
         raise ForeignTraceError(
             tr("{where}: found no JSON ({error}), expected an object", where=where, error=error)
         ) from None
-    return value
 
 
 def json_or_text(value: object) -> object:
@@ -102,47 +95,50 @@ def json_or_text(value: object) -> object:
     return value
 
 
-def guarded(read: Callable[[Path], Iterator[ForeignTrace]]) -> Callable[[Path], Iterator[ForeignTrace]]:
-    """Return a reader that refuses what is nested too deeply for it, and what the disk does not give."""
+def json_rows(path: Path) -> tuple[list[tuple[str, Any]], list[str]]:
+    """Return the JSON values of a file, one or JSON Lines, each with its name; and what is wrong with the other lines.
 
-    @wraps(read)
-    def traces(path: Path) -> Iterator[ForeignTrace]:
-        try:
-            yield from read(path)
-        except RecursionError:
-            raise ForeignTraceError(tr("{where}: nested too deeply to be read", where=path)) from None
-        except OSError as error:
-            raise ForeignTraceError(f"{path}: {error.strerror or error}") from error
-
-    return traces
+    :raises ForeignTraceError: the file is too long, or most of it is no JSON
+    """
+    with path.open("rb") as file:
+        data = read_limited(file, str(path))
+    try:
+        return [(path.name, json_value(data, str(path)))], []
+    except ForeignTraceError:
+        rows: list[tuple[str, Any]] = []
+        faults: list[str] = []
+        for number, line in enumerate(data.splitlines(), start=1):
+            if line.strip():
+                name = f"{path.name}, line {number}"
+                try:
+                    rows.append((name, json_value(line, name)))
+                except ForeignTraceError as error:
+                    faults.append(error.sentence)
+        if not rows or len(faults) > len(rows):
+            raise
+        return rows, faults[:100]
 
 
 class Messages:
     """The events of messages that are added in their order, and what of them could not be read.
 
-    :param attachments: contents that a message names by ``attachment://`` and their key
+    :ivar faults: one sentence each, none twice
+    :ivar sent: number of the first events that a model was sent, if the others are what it answered
+    :param folder: has the pictures that the log names by a path; None: the log may name none
     """
 
-    def __init__(self, attachments: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self.events: list[Event] = []
-        self._faults: dict[str, None] = {}
-        self._attachments = attachments or {}
-        self._open: dict[str, str] = {}
+        self.faults: list[str] = []
+        self.sent = 0
+        self._folder = folder
+        self._waiting: list[str] = []
         self._calls = 0
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """What could not be read, one sentence each, none twice."""
-        return tuple(self._faults)
 
     def fault(self, sentence: str) -> None:
         """Note what could not be read."""
-        if len(self._faults) < 100:
-            self._faults[sentence] = None
-
-    def follow(self, before: Messages) -> None:
-        """Continue a conversation: calls without id are numbered on, and results are of its calls."""
-        self._calls, self._open = before._calls, dict(before._open)
+        if sentence not in self.faults and len(self.faults) < 100:
+            self.faults.append(sentence)
 
     def message(self, message: Mapping[str, Any]) -> None:
         """Add a message with ``role``, ``content`` or ``parts``, ``tool_calls`` and so on.
@@ -150,13 +146,13 @@ class Messages:
         What a tool returned may stand beside its result, or in a message of the user that names the call.
         """
         role, of_call = text(message.get("role")).lower(), message.get("tool_call_id")
-        content = message["parts"] if "parts" in message else message.get("content")
+        content = message.get("parts", message.get("content"))
         if role in _TOOL_ROLES and not any(_kind(part) in _RESULT for part in items(content)):
             error = message.get("error")
-            shown = content or mapping(error).get("message") or error
-            self.result(of_call or message.get("id"), shown, ok=not error, name=message.get("name"))
+            self.result(of_call or message.get("id"), content or mapping(error).get("message") or error, ok=not error)
             return
-        self._say("assistant", self._text(message.get("reasoning_content")), is_thought=True)
+        if "reasoning_content" in message:
+            self._part({"type": "reasoning", "content": message["reasoning_content"]})
         self.content(_ROLES.get(role, "user"), content)
         for call in items(message.get("tool_calls")):
             self._part_call(mapping(call))
@@ -167,25 +163,34 @@ class Messages:
 
     def content(self, role: Role, content: object) -> None:
         """Add what one message says: a text, or a list of parts."""
-        pending: tuple[list[str], list[bytes]] = ([], [])
-        for part in items(content) or [content]:
-            kind = _kind(part)
-            is_loose = isinstance(part, str) or kind in _PARTS or not kind
-            if is_loose:
-                self._collect(part, kind, pending)
-            if not is_loose or role == "assistant":
-                self._flush(role, pending)
-            if not is_loose:
-                self._part(part, kind)
-        self._flush(role, pending)
+        for is_shown, parts in groupby(items(content) or [content], _is_shown):
+            if not is_shown:
+                for part in parts:
+                    self._part(part)
+                continue
+            for group in ([part] for part in parts) if role == "assistant" else [parts]:
+                words, pictures = self._shown(group)
+                if words or pictures:
+                    self._add(Words(role, words, pictures=pictures))
 
-    def _part(self, part: Mapping[str, Any], kind: str) -> None:
+    def _shown(self, parts: Iterable[Any]) -> tuple[str, tuple[bytes, ...]]:
+        """Return the texts of parts, one per line, and their pictures."""
+        texts, pictures = [], []
+        for part in parts:
+            if _kind(part) in _PICTURE:
+                pictures += self._picture(part)
+            elif _is_shown(part):
+                texts.append(text(part) or first_text(mapping(part), "text", "content"))
+            else:
+                self.fault(deferred("a part of type {kind!r:.60} is not read", kind=_kind(part)))
+        return "\n".join(filter(None, texts)), tuple(pictures)
+
+    def _part(self, part: Mapping[str, Any]) -> None:
+        kind = _kind(part)
         if kind in _REASONING:
-            thought = self._text(
-                part.get("thinking") or part.get("reasoning") or part.get("content") or part.get("text")
-            )
+            thought = first_text(part, "thinking", "reasoning", "content", "text")
             is_hidden = part.get("redacted") is True or (not thought and "signature" in part)
-            thought = self._text(part.get("summary")) if is_hidden else thought
+            thought = text(part.get("summary")) if is_hidden else thought
             if is_hidden and not thought:
                 self.fault(deferred("reasoning of the model is not in the log"))
             else:  # empty, too: an export of ours may have an empty thought
@@ -195,13 +200,8 @@ class Messages:
             if "result" in part:
                 self.result(part.get("id"), part.get("error") or part["result"], ok=not part.get("error"))
         elif kind in _RESULT:
-            shown = next((part[key] for key in _RESULT_KEYS if key in part), "")
-            self.result(
-                part.get("tool_use_id") or part.get("id"),
-                shown,
-                ok=part.get("is_error") is not True,
-                name=part.get("name"),
-            )
+            content = next((part[key] for key in _RESULT_KEYS if key in part), "")
+            self.result(part.get("tool_use_id") or part.get("id"), content, ok=part.get("is_error") is not True)
         else:
             self.fault(deferred("a part of type {kind!r:.60} is not read", kind=kind))
 
@@ -215,7 +215,7 @@ class Messages:
     def call(self, call_id: object, name: object, arguments: object) -> None:
         """Add a call of a tool. A call without id gets one from its number in the conversation."""
         self._calls += 1
-        parsed = json_or_text(self._text(arguments) or arguments)
+        parsed = json_or_text(arguments)
         if parsed in (None, ""):
             parsed = {}
         elif not isinstance(parsed, Mapping):
@@ -224,50 +224,25 @@ class Messages:
             )
             parsed = {"arguments": parsed}
         key = text(call_id) or f"{NUMBERED}{self._calls}"
-        self._open[key] = text(name)
-        self._add(Call(key, text(name), {text(k): self._resolved(v) for k, v in parsed.items()}))
+        self._waiting.append(key)
+        self._add(Call(key, text(name), parsed))
 
-    def result(self, call_id: object, content: object, ok: bool = True, name: object = None) -> None:
-        """Add the result of a call; without id, of the first call that has none, of this name if one is given."""
-        waiting = [key for key, tool in self._open.items() if not name or tool == name] or list(self._open)
-        key = text(call_id) or next(iter(waiting), "")
-        self._open.pop(key, None)
-        shown = self._text(content) or content
-        parsed = json_or_text(shown)
-        inner = items(parsed) or items(mapping(parsed).get("content"))
-        failed = any(mapping(parsed).get(key) is True for key in ("isError", "is_error"))
-        pending: tuple[list[str], list[bytes]] = ([], [])
-        if parsed is shown:
-            are_parts = all(isinstance(part, str) or _kind(part) for part in inner)
-            inner = inner or ([parsed] if _kind(parsed) in _PARTS else [])
-        else:  # a text, which may be JSON of its own and stays as it is
-            are_parts = all(_kind(part) in _PARTS for part in inner)
-        if inner and are_parts:
-            for part in inner:
-                self._collect(part, _kind(part), pending)
-        elif isinstance(shown, str) or shown not in (None, [], {}):
-            written = shown if isinstance(shown, str) else json.dumps(self._resolved(shown), ensure_ascii=False)
-            pending[0].append(written)
-        self._add(Result(key, "\n".join(filter(None, pending[0])), tuple(pending[1]), ok and not failed))
-
-    def _collect(self, part: object, kind: str, pending: tuple[list[str], list[bytes]]) -> None:
-        """Add the text or the picture of a part to those before it."""
-        if kind in _PICTURE:
-            pending[1].extend(self._picture(mapping(part)))
-        elif isinstance(part, str) or kind in _TEXT or not kind:
-            pending[0].append(self._text(part) or self._text(mapping(part).get("text") or mapping(part).get("content")))
+    def result(self, call_id: object, content: object, ok: bool = True) -> None:
+        """Add the result of a call; without id, of the first call that has none."""
+        key = text(call_id) or next(iter(self._waiting), "")
+        if key in self._waiting:
+            self._waiting.remove(key)
+        given = json_or_text(content)  # a text may hold the parts in JSON
+        parts = items(given) or items(mapping(given).get("content")) or [given]
+        pictures: tuple[bytes, ...] = ()
+        if any(_kind(part) in _PARTS for part in parts):
+            words, pictures = self._shown(parts)
+        elif isinstance(content, str) or content in (None, [], {}):
+            words = text(content)
         else:
-            self.fault(deferred("a part of type {kind!r:.60} is not read", kind=kind))
-
-    def _flush(self, role: Role, pending: tuple[list[str], list[bytes]]) -> None:
-        texts, pictures = pending
-        self._say(role, "\n".join(filter(None, texts)), pictures=tuple(pictures))
-        texts.clear()
-        pictures.clear()
-
-    def _say(self, role: Role, words: str, is_thought: bool = False, pictures: tuple[bytes, ...] = ()) -> None:
-        if words or pictures:
-            self._add(Words(role, words, is_thought, pictures))
+            words = json.dumps(content, ensure_ascii=False)
+        failed = any(mapping(given).get(key) is True for key in ("isError", "is_error"))
+        self._add(Result(key, words, pictures, ok and not failed))
 
     def _add(self, event: Event) -> None:
         if len(self.events) < MOST_EVENTS:
@@ -275,55 +250,50 @@ class Messages:
         else:
             self.fault(deferred("only the first {n} events are read", n=MOST_EVENTS))
 
-    def _picture(self, part: Mapping[str, Any]) -> Iterable[bytes]:
-        """Return the bytes of a picture that lies in the log itself."""
-        kind, address = text(part.get("mime_type") or part.get("mimeType")), mapping(part.get("image_url"))
-        modality = text(part.get("modality")) or kind.partition("/")[0] or "image"
+    def _picture(self, part: Mapping[str, Any]) -> list[bytes]:
+        """Return the bytes of a picture that lies in the log itself, or in its folder."""
+        inner = (part, *(mapping(part.get(key)) for key in ("source", "image", "image_url")))
+        given = {key: value for each in inner for key, value in each.items() if isinstance(value, str)}
+        media = first_text(given, "mime_type", "mimeType", "media_type")
+        modality = first_text(given, "modality") or media.partition("/")[0] or "image"
         if modality != "image":
             self.fault(deferred("a part of type {kind!r:.60} is not read", kind=modality))
-            return ()
-        source = mapping(part.get("source") or part.get("image"))
-        inline = part.get("data") or source.get("data") or (part.get("content") if part.get("type") == "blob" else None)
-        named = part.get("image") or address.get("url") or part.get("image_url") or part.get("url") or source.get("url")
-        where = (
-            text(inline) or text(named) or text(part.get("uri")) or text(part.get("file_id") or source.get("file_id"))
-        )
-        data = self._text(where)
-        if not inline:
-            head, comma, data = data.partition(",")
-            if not (comma and head.startswith("data:") and head.endswith(";base64")):
+            return []
+        data, where = first_text(given, "data", "content"), first_text(given, *_ADDRESSES)
+        head, _, rest = (data or where).partition(",")
+        if head.startswith("data:") and (data or head.endswith(";base64")):
+            data = rest
+        elif not data:
+            file = self._file(where)
+            if file is None:
                 self.fault(deferred("picture {name!r:.80} is only named, not in the log", name=where[:200]))
-                return ()
-        elif data.startswith("data:"):
-            data = data.partition(",")[2]
+            return [] if file is None else [file]
         if len(data) > MOST_PICTURE * 4 // 3 + 4:
             self.fault(deferred("a picture is larger than {n} MiB and is left out", n=MOST_PICTURE // 2**20))
-            return ()
+            return []
         try:
             return [base64.b64decode(data.translate(_URL_SAFE), validate=True)]
         except (binascii.Error, ValueError):
             self.fault(deferred("picture {name!r:.40} is no base64 and is left out", name=data[:99]))
-            return ()
+            return []
 
-    def _text(self, value: object) -> str:
-        """Return a text, or the attachment that it names."""
-        if isinstance(value, str) and value.startswith(("attachment://", "tc://")):
-            return text(self._attachments.get(value.partition("://")[2])) or value
-        return text(value)
-
-    def _resolved(self, value: Any, depth: int = 0) -> Any:
-        """Return a JSON value with the attachments that its texts name."""
-        if isinstance(value, str):
-            return self._text(value)
-        if depth > 100 or not self._attachments or not isinstance(value, dict | list):
-            return value
-        if isinstance(value, list):
-            return [self._resolved(each, depth + 1) for each in value]
-        return {key: self._resolved(each, depth + 1) for key, each in value.items()}
+    def _file(self, path: str) -> bytes | None:
+        """Return a file in the folder of the log; None if the path leads elsewhere, or to no file that may be read."""
+        if self._folder is None or "://" in path:
+            return None
+        try:
+            file = (self._folder / path).resolve()
+            if file.is_relative_to(self._folder.resolve()) and file.is_file() and file.stat().st_size <= MOST_PICTURE:
+                return file.read_bytes()
+        except (OSError, ValueError, RuntimeError):  # a NUL, a lone surrogate, 4,000 letters, a link to itself
+            pass
+        return None
 
 
 def _kind(part: object) -> str:
     return text(mapping(part).get("type"))
 
 
-_URL_SAFE = str.maketrans("-_", "+/", "\r\n ")
+def _is_shown(part: object) -> bool:
+    """Whether a part is a text or a picture."""
+    return isinstance(part, str) or _kind(part) in ("", *_PARTS)

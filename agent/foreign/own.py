@@ -43,37 +43,32 @@ def restored(
 
     :param hash_of: returns the SHA-256 of a picture's RGBA bytes, None if it is no picture
     """
-    words = [event for event in events if isinstance(event, Words)]
-    system = [event for event in words if event.role == "system"]
-    user = [event for event in words if event.role == "user"]
-    written = iter([event for event in events if isinstance(event, Call) or _is_the_agents(event)])
-    results = [event for event in events if isinstance(event, Result)]
-    by_call = {result.call_id: result for result in results}
+    opening = {event.role: event for event in events if isinstance(event, Words) and event.role != "assistant"}
+    results = {event.call_id: event for event in events if isinstance(event, Result)}
+    written = [e for e in events if isinstance(e, Call) or (isinstance(e, Words) and e.role == "assistant")]
     steps = own.get("steps")
-    if len(system) != 1 or len(user) != 1 or not isinstance(steps, list) or len(by_call) != len(results):
+    is_complete = len(opening) + len(results) + len(written) == len(events)
+    if not is_complete or not isinstance(steps, list) or len(steps) != len(written):
         return None
     whole = []
-    for step in steps:
-        event = next(written, None)
-        texts = _texts(step, event, by_call, hash_of) if isinstance(step, Mapping) else None
+    for step, event in zip(steps, written, strict=True):
+        texts = _texts(step, event, results, hash_of) if isinstance(step, Mapping) else None
         if texts is None:
             return None
         whole.append({**step, **texts})
-    overview = {hash_of(picture) for picture in user[0].pictures}
-    if next(written, None) is not None or by_call or (overview and own.get("overview") not in overview):
+    # An empty text is no event.
+    system, user = (opening.get(role, Words(role, "")) for role in ("system", "user"))
+    overview = {hash_of(picture) for picture in user.pictures}
+    if results or (overview and own.get("overview") not in overview):
         return None
     try:
-        return Trajectory.from_json({**own, "steps": whole, "system": system[0].text, "prompt": user[0].text})
+        return Trajectory.from_json({**own, "steps": whole, "system": system.text, "prompt": user.text})
     except TrajectoryError:
         return None
 
 
-def _is_the_agents(event: Event) -> bool:
-    return isinstance(event, Words) and event.role == "assistant"
-
-
 def _texts(
-    step: Mapping[str, Any], event: Event | None, results: dict[str, Result], hash_of: Callable[[bytes], str | None]
+    step: Mapping[str, Any], event: Event, results: dict[str, Result], hash_of: Callable[[bytes], str | None]
 ) -> dict[str, Any] | None:
     """Return the texts of a step from the event that is its own, and remove its result; None if the two do not fit."""
     match step.get("kind"), event:

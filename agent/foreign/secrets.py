@@ -32,22 +32,18 @@ _SECRETS = [
         _NOT_BEFORE + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",  # JWT
     )
 ]
+_NAMES = r"(?:api|secret|access|private)[_-]?key|secret|passw(?:or)?d|token|credentials?"
 _BEHIND = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"(?P<kept>\b(?:Bearer|Basic)[ \t]+)(?P<secret>[A-Za-z0-9._~+/=-]{16,})",
         r"(?P<kept>\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"']{0,100}:)(?P<secret>[^\s/@\"']{1,200})(?=@)",
         # NAME_KEY=value, export TOKEN="value", "api_key": "value", --password value
-        r"(?P<kept>(?:\b|_)(?:api[_-]?key|apikey|secret[_-]?key|access[_-]?key|private[_-]?key|secret|passw(?:or)?d|"
-        r"(?:auth|access|refresh|bearer|api)[_-]?token|token|credentials?|[a-z0-9]{2,40}_(?:key|token|secret))"
+        rf"(?P<kept>(?:\b|_)(?:{_NAMES}|(?:auth|access|refresh|bearer|api)[_-]?token|[a-z0-9]{{2,40}}_(?:key|token|secret))"
         r"[\"']?[ \t]{0,8}(?::|=>?)[ \t]{0,8}[\"']?)(?P<secret>[^\s\"',;&<>{}()\[\]]{8,})",
     )
 ]
-_NAMED = re.compile(
-    r"(?:^|[_-])(?:api[_-]?key|apikey|secret|secret[_-]?key|access[_-]?key|private[_-]?key|passw(?:or)?d|token|"
-    r"[a-z]+[_-]token|authorization|credentials?)$",
-    re.IGNORECASE,
-)
+_NAMED = re.compile(rf"(?:^|[_-])(?:{_NAMES}|[a-z]+[_-]token|authorization)$", re.IGNORECASE)
 """Names of arguments whose value is a secret, whatever it looks like."""
 _WORDS = re.compile(r"[A-Za-z]+|[0-9.+eE-]+")
 
@@ -70,9 +66,8 @@ class _Scrubber:
     def _behind(self, match: re.Match[str]) -> str:
         secret = match["secret"]
         # A word or a number behind "token:" is prose; a secret mixes letters with digits or signs.
-        if _WORDS.fullmatch(secret) and len(secret) < 16 and not match["kept"].rstrip("\"'").endswith("="):
-            return match[0]
-        if secret.startswith(REMOVED[:7]):
+        is_prose = _WORDS.fullmatch(secret) and len(secret) < 16 and not match["kept"].rstrip("\"'").endswith("=")
+        if is_prose or secret.startswith(REMOVED[:7]):
             return match[0]
         self.removed += 1
         return f"{match['kept']}{REMOVED}"
@@ -115,11 +110,9 @@ def scrubbed(trace: ForeignTrace) -> ForeignTrace:
         model=scrubber.text(trace.model),
         events=tuple(map(scrubber.event, trace.events)),
         own=scrubber.value(trace.own),
-        faults=tuple(map(scrubber.text, trace.faults)),
     )
-    faults = list(clean.faults)
-    if scrubber.removed:
-        number = scrubber.removed
+    faults = list(map(scrubber.text, trace.faults))
+    if number := scrubber.removed:
         faults.append("1 secret was removed" if number == 1 else f"{number} secrets were removed")
     if scrubber.too_deep:
         faults.append(f"arguments nest deeper than {DEEPEST} levels: the inner values were left out")

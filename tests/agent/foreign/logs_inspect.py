@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from inspect_ai.event import ModelEvent, SpanBeginEvent, ToolEvent
+from inspect_ai.event import ModelEvent, ToolEvent
 from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, write_eval_log
 from inspect_ai.model import (
     ChatMessageAssistant,
@@ -93,7 +93,3 @@ def model_event(asked: Iterable[Any], answer: ChatMessageAssistant, span: str | 
     output = ModelOutput(model="m", choices=[{"message": answer, "stop_reason": "stop"}])
     given = {"tools": [], "tool_choice": "auto", "config": GenerateConfig(), "output": output, "span_id": span}
     return ModelEvent(model="m", input=list(asked), **given)
-
-
-def a_span(name: str, kind: str, parent: str | None = None) -> SpanBeginEvent:
-    return SpanBeginEvent(id=name, name=name, type=kind, parent_id=parent, span_id=parent)

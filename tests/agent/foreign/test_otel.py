@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agent.foreign import ForeignTraceError, otel, read
+from agent.foreign import ForeignTraceError, read
 from agent.foreign.record import Call, Result, Words
 from tests.agent.foreign import logs_otel
 from tests.agent.foreign.logs_otel import chat, document, pairs, span, write
@@ -82,7 +82,7 @@ def test_a_history_may_lack_pictures_and_begin_with_a_summary(tmp_path):
 
 
 def test_an_agent_within_an_agent_is_a_run_of_its_own(tmp_path):
-    outer = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "outer", "spec_o3": '{"task": "cv"}'}
+    outer = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "outer"}
     inner = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "inner", "gen_ai.agent.version": "2"}
     traces = _read(
         tmp_path,
@@ -93,72 +93,39 @@ def test_an_agent_within_an_agent_is_a_run_of_its_own(tmp_path):
         chat(4, [_text("user", "measure")], [{"type": "text", "content": "none"}], "03", **BARE),
         chat(5, [ASKED, _response("c1", "none")], [{"type": "text", "content": "NO"}], "00", **BARE),
     )
-    assert [(trace.agent, trace.own) for trace in traces] == [("outer", {"task": "cv"}), ("inner 2", {})]
+    assert [trace.agent for trace in traces] == ["outer", "inner 2"]
     assert traces[0].events == tuple(SAID)
     assert traces[1].events == (Words("user", "measure"), Words("assistant", "none"))
 
 
-def test_an_agent_of_which_only_its_words_and_its_tools_are_recorded(tmp_path):
-    words = {"gen_ai.input.messages": [ASKED], "gen_ai.output.messages": [_text("assistant", "NO")]}
-    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "measure", "gen_ai.tool.call.id": "c1"}
-    tool |= {"gen_ai.tool.call.arguments": {"n": 1}, "gen_ai.tool.call.result": "none"}
-    (trace,) = _read(
-        tmp_path, span("00", "", {"gen_ai.operation.name": "invoke_agent", **words}), span("01", "00", tool)
-    )
-    assert trace.events == tuple(SAID)
-
-
-def _record(number, name, body, **attributes):
-    given = {"traceId": logs_otel.TRACE, "spanId": f"{number:02}", "timeUnixNano": str(number)}
-    return {**given, "eventName": name, "body": logs_otel.any_value(body), "attributes": pairs(attributes)}
-
-
-def test_messages_in_events_and_log_records_are_read(tmp_path):
+def test_messages_in_a_log_record_are_read(tmp_path):
     model = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
-    function = {"name": "measure", "arguments": '{"n": 1}'}
-    call = {"id": "c1", "type": "function", "function": function}
-    records = [
-        _record(1, "gen_ai.user.message", {"content": "Is it one?"}),
-        _record(1, "gen_ai.choice", {"index": 0, "message": {"role": "assistant", "tool_calls": [call]}}),
-        _record(2, "gen_ai.user.message", {"content": "Is it one?"}),
-        _record(2, "gen_ai.assistant.message", {"tool_calls": [call]}),
-        _record(2, "gen_ai.tool.message", {"id": "c1", "content": "none"}),
-        _record(2, "gen_ai.choice", {"message": {"content": "NO"}}),
-    ]
-    (trace,) = _read(tmp_path, span("01", "", model), span("02", "", model), records=records)
-    assert trace.events == tuple(SAID)
     details = {"gen_ai.input.messages": [ASKED], "gen_ai.output.messages": [_text("assistant", "NO")]}
-    (trace,) = _read(
-        tmp_path,
-        span("01", "", model),
-        records=[_record(1, "gen_ai.client.inference.operation.details", None, **details)],
-    )
+    name = "gen_ai.client.inference.operation.details"
+    record = {"traceId": logs_otel.TRACE, "spanId": "01", "eventName": name, "attributes": pairs(details)}
+    (trace,) = _read(tmp_path, span("01", "", model), records=[record])
     assert (trace.events, trace.model) == ((SAID[0], SAID[3]), "m")
-    event = {"name": "gen_ai.user.message", "attributes": pairs({"gen_ai.event.content": '{"content": "Is it one?"}'})}
-    (trace,) = _read(tmp_path, span("01", "", model, events=[event]))
-    assert trace.events == (SAID[0],)
 
 
-def test_numbered_attributes_of_older_programs_are_read(tmp_path):
-    given = {"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "Is it one?"}
-    call = "gen_ai.completion.0.tool_calls.0"
-    answer = {f"{call}.id": "c1", f"{call}.name": "measure", f"{call}.arguments": '{"n": 1}'}
-    (trace,) = _read(tmp_path, span("01", "", given | {"gen_ai.completion.0.role": "assistant"} | answer))
-    assert trace.events == tuple(SAID[:2])
+def test_two_conversations_of_a_trace_without_agents_are_two_runs(tmp_path):
+    other = _text("user", "And this?")
+    first, second = _read(
+        tmp_path,
+        chat(1, [ASKED], [_call("c1", n=1)], "", **BARE),
+        chat(2, [other], [_call("c2", n=2)], "", **BARE),
+        chat(3, [ASKED, {"role": "assistant", "parts": [_call("c1", n=1)]}, _response("c1", "none")], [], "", **BARE),
+        chat(4, [other, _response("c2", "some")], [{"type": "text", "content": "YES"}], "", **BARE),
+    )
+    assert first.events == tuple(SAID[:3])
+    assert [getattr(event, "text", "") for event in second.events] == ["And this?", "", "some", "YES"]
 
 
-def test_openinference_as_its_specification_writes_it(tmp_path):
-    given = {"openinference.span.kind": "LLM", "llm.model_name": "m"}
-    given["llm.input_messages"] = [{"message.role": "user", "message.content": "Is it one?"}]
-    function = {"tool_call.id": "c1", "tool_call.function.name": "measure", "tool_call.function.arguments": '{"n": 1}'}
-    given["llm.output_messages"] = [{"message.role": "assistant", "message.tool_calls": [function]}]
-    context = {"trace_id": "t", "span_id": "s"}
-    path = write(tmp_path / "a.json", [{"name": "llm", "context": context, "parent_id": None, "attributes": given}])
-    (trace,) = read(path)
-    assert (trace.events, trace.format) == (tuple(SAID[:2]), "openinference")
-    texts = {"openinference.span.kind": "LLM", "input.value": "Is it one?", "output.value": "NO"}
-    (trace,) = _read(tmp_path, span("01", "", texts))
-    assert trace.events == (SAID[0], SAID[3])
+def test_the_last_result_and_what_failed_are_in_the_spans_of_the_tools(tmp_path):
+    result = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "measure", "gen_ai.tool.call.result": "none"}
+    (trace,) = _read(
+        tmp_path, chat(1, [ASKED], [_call("c1", n=1)], "", **BARE), span("02", "", result, status={"code": 2})
+    )
+    assert trace.events == (*SAID[:2], Result("c1", "none", ok=False))
 
 
 def test_what_is_only_named_or_hidden_is_a_fault(tmp_path):
@@ -196,7 +163,7 @@ def test_a_cut_line_is_a_fault_and_no_json_is_refused(tmp_path):
     assert (trace.events, len(trace.faults)) == ((SAID[0],), 1)
     path.write_text("no JSON")
     with pytest.raises(ForeignTraceError, match=r"a\.jsonl"):
-        list(otel.traces(path))
+        list(read(path, "otel"))
     path.write_text(
         json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [{"parentSpanId": "", "attributes": 3}]}]}]})
     )

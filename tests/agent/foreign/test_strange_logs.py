@@ -112,7 +112,36 @@ def test_the_last_accepted_verdict_is_the_answer() -> None:
         task=None,
     ).trajectory
     assert (back.task, back.answer.verdict, round(back.answer.score, 3)) == ("cc", "YES", 2.197)
-    assert [s.text for s in back.steps if isinstance(s, Think)] == ["seen", "seen"]
+    assert [s.text for s in back.steps if isinstance(s, Think)] == ["seen"]
+
+
+SEEN = "Broad Hα, and a blue slope."
+
+
+@pytest.mark.parametrize(
+    ("written", "reasoning", "thoughts"),
+    [
+        ([SEEN], SEEN, [SEEN]),
+        ([f" {SEEN}\n"], SEEN.replace(" ", "  "), [SEEN]),
+        ([SEEN], "Broad Hα", [SEEN]),
+        (["Broad Hα"], SEEN, [SEEN]),
+        (["Broad Hα,", "and a blue slope."], SEEN, [SEEN]),
+        (["I zoom.", SEEN], SEEN, ["I zoom.", SEEN]),
+        (["I zoom."], SEEN, ["I zoom.", SEEN]),
+        ([SEEN], "", [SEEN]),
+        ([], SEEN, [SEEN]),
+    ],
+)
+def test_what_is_written_and_stated_as_reasoning_is_one_thought(written, reasoning, thoughts) -> None:
+    words = [Words("assistant", text, is_thought=number % 2 == 1) for number, text in enumerate(written)]
+    given = {"task": "cv", "verdict": "NO", "explanation": "x", "reasoning": reasoning}
+    zoom = Call("1", f"mcp__spec-o3__{TOOL_NAME}", {"wavelength_range": [6500, 6600], "reasoning": reasoning})
+    shown, submit = Result("1", "", (png([6500, 6600]),)), Call("2", "submit_verdict", given)
+    for log, steps_before in (([zoom, shown], 1), ([submit, Result("2", "draft")], 1)):
+        steps = converted(*words, *log).trajectory.steps
+        assert [step.text for step in steps[steps_before:-1] if isinstance(step, Think)] == thoughts
+    twice = converted(*words, zoom, shown, *words, submit, Result("2", "draft")).trajectory.steps
+    assert [step.text for step in twice if isinstance(step, Think)] == 2 * thoughts
 
 
 def test_a_task_is_asked_for() -> None:
@@ -157,7 +186,7 @@ def test_no_picture_outside_the_folder_is_read(path: str, tmp_path: Path) -> Non
     for chosen in (path, str(tmp_path / "secret.png")):
         image = {"type": "image", "source": {"media_type": "image/png", "path": chosen}}
         (trace,) = read(write(tmp_path / "logs/a.json", [{"source": "user", "message": [image]}]))
-        assert trace.events == (Words("user", ""),)
+        assert trace.events == ()
         assert len(trace.faults) == 1
 
 
@@ -182,3 +211,12 @@ def test_names_of_our_tools() -> None:
     assert {own_name(name) for name in ours} == {"measure"}
     assert {own_name(name) for name in ("my_measure", "measures", "unmeasure", "")} == {""}
     assert pixels_sha256(tool.overview(SPECTRUM)) in {converted().trajectory.overview}
+
+
+def test_two_tasks_on_a_spectrum_are_two_inspections() -> None:
+    log: list[Event] = [PROMPT, Call("o", "open_spectrum", {}), Result("o", "handle: h\nspectrum: spec-1.fits")]
+    for task in ("cv", "cc"):
+        log += [Words("assistant", task), Call(task, "measure", {"handle": "h"}), Result(task, "none")]
+        log += [Call(f"{task}!", "submit_verdict", {"handle": "h", "task": task}), Result(f"{task}!", "draft")]
+    parts = list(inspections(ForeignTrace("atif", "a", "", "", (*log, Words("assistant", "Done.")))))
+    assert [part.events for part in parts] == [(*log[:3], *log[3:8]), (*log[:3], *log[8:], Words("assistant", "Done."))]

@@ -82,10 +82,9 @@ def an_example(number: int) -> tuple[Trajectory, Spectrum]:
     steps: list[Think | Zoom | Answer] = []
 
     def think() -> None:
-        for _ in range(rng.randint(0, 4)):
-            text = rng.choice(
-                ["Look again.", f"Hα “{rng.random():.3f}” Å\nnext line", '{"a": [1]}', "🔭 [x](y)", "a  wide one"]
-            )
+        # Different ones: the reasoning of a call that repeats what the agent wrote before it is no second thought.
+        texts = ["Look again.", f"Hα “{rng.random():.3f}” Å\nnext line", '{"a": [1]}', "🔭 [x](y)", "a  wide one"]
+        for text in rng.sample(texts, rng.randint(0, 4)):
             steps.append(Think(f"s{len(steps) + 1}", text))
 
     for _ in range(rng.randint(0, 5)):
