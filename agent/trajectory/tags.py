@@ -48,16 +48,11 @@ _TAG = re.compile(r"<(/?)(think|tool_call|answer)>")
 _SPECIAL = re.compile(r"<\|(?:im_end|endoftext|im_start)\|>(?:assistant\n)?")
 # [^{}]* also matches white space; matching it a second time would take quadratic time on a long run of spaces.
 _BOX = re.compile(r"\\boxed\s*\{(?:\s*\\text\s*\{([^{}]*)\}\s*|([^{}]*))\}")
-_MARKS = ("**", "__", "$$", "*", "_", "`", "$", '"')
-_BRACKETS = (("(", ")"), ("[", "]"), (r"\(", r"\)"), (r"\[", r"\]"))
-# Before a box: signs and words that say only that it follows. The asterisks of words in bold stay.
-_SIGNS = re.compile(r"\s*(?:[:=,;–—→⇒>]|(?<!\w)-)+\s*(?P<kept>[*_]{0,3})$")
-_LEAD = re.compile(
-    r"(?:^|(?<=[.!?;,\n*_]))\s*(?:#+\s*)?(?P<bold>[*_]{0,3})(?:(?:so|thus|hence|therefore),?\s)?(?:(?:the|my)\s)?"
-    r"(?:final\s)?(?:answer|verdict|classification|conclusion)(?:\sis)?(?P=bold)(?P<kept>)$",
-    re.IGNORECASE,
+# What only points at a box before it: signs, and the words "the final answer is".
+_SIGNS = r"[^\w.!?%)\]}]*"
+_POINTER = re.compile(
+    rf"{_SIGNS}(?:(?<!\w)(?:(?:the|my) )?(?:final )?(?:answer|verdict)(?: is)?)?{_SIGNS}$", re.IGNORECASE
 )
-_DANGLING = re.compile(r"^(?:[:;,.](?![\d.])|[-–—](?=\s))+")
 _WINDOW = re.compile(r"wavelength_range\W+?\[\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\]")
 _LABEL = re.compile(r"""label["']?\s*:\s*["']([^"'\n{}]*)["']""")
 _FUNCTION, _FUNCTION_END, _PARAMETER, _PARAMETER_END = "<function=", "</function>", "<parameter=", "</parameter>"
@@ -399,35 +394,15 @@ def _reply(text: str, faults: list[str]) -> Reply:
         faults.append(r"no \boxed{} in the answer")
         words = {word.upper() for word in re.findall(r"\b(?:yes|no)\b", text, re.IGNORECASE)}
         return Reply(_verdict(words.pop()) if len(words) == 1 else None, text)
-    before, after = text[: box.start()].strip(), text[box.end() :].rstrip()
+    before, after = text[: box.start()].strip(), text[box.end() :].strip()
     if before:
         faults.append("words before the box")
+        before = before[:-100] + _POINTER.sub("", before[-100:])
+        after = after if re.search(r"\w", after) else ""  # the end of bold type
     verdict = _verdict((box[1] or box[2] or "").strip().upper())
     if verdict is None:
         faults.append(f"{box[0]!r:.60} is neither YES nor NO")
-    return Reply(verdict, _joined(before, after))
-
-
-def _joined(before: str, after: str) -> str:
-    """Return the words on both sides of a box, without what only pointed at it or enclosed it: "Answer:", "**". What
-    follows a box and a space, the canonical form, stays as it is.
-    """
-    for _ in range(10):
-        opened = [mark for mark in _MARKS if before.count(mark) % 2]
-        pairs = [*_BRACKETS, *((mark, mark) for mark in opened)]
-        inner = after.lstrip(" \t")
-        around = next((p for p in pairs if before.endswith(p[0]) and inner.startswith(p[1])), None)
-        if around is not None:
-            before, after = before.removesuffix(around[0]).rstrip(), inner.removeprefix(around[1]).lstrip(" \t")
-            continue
-        start = max(0, len(before) - 100)
-        pointer = _SIGNS.search(before, start) or _LEAD.search(before, start)
-        if pointer is None:
-            break
-        before = f"{before[: pointer.start()]}{pointer['kept']}".rstrip()
-    after = (after if before else _DANGLING.sub("", after)).strip()
-    is_close = not (before and after) or after.startswith((*opened, *").],:;!?"))
-    return f"{before}{after}" if is_close else f"{before} {after}"
+    return Reply(verdict, " ".join(filter(None, (before, after))))
 
 
 def _verdict(word: str) -> Verdict | None:
