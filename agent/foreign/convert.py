@@ -132,7 +132,8 @@ class Converter:
 def _no_spectrum(name: str) -> ForeignTraceError:
     return ForeignTraceError(
         tr(
-            "found no spectrum {name!r:.200} in the database; add its file to the import, or give its folder: --spectra DIR",
+            "found no spectrum {name!r:.200} in the database; add its file to the import, or give its folder: "
+            "--spectra DIR",
             name=name,
         )
     )
