@@ -110,7 +110,7 @@ def remembered(draw: Callable[..., Any]) -> Callable[..., Any]:
     def of(spectrum: Spectrum, *arguments: Any) -> Any:
         key = repr((spectrum.sha256, spectrum.redshift, arguments))
         if key not in drawn:
-            if len(drawn) > 2000:
+            if len(drawn) > 300:  # 5 MB each
                 drawn.clear()
             drawn[key] = draw(spectrum, *arguments)
         return drawn[key]
