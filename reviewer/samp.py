@@ -81,7 +81,9 @@ class HubLink:
                     return [self._messages.popleft() for _ in range(len(self._messages))]
                 name = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", method)
                 return getattr(self._client.hub, name)(self._client.get_private_key(), *arguments[1:])
-            except (SAMPHubError, SAMPProxyError, xmlrpc.client.Error, OSError, TypeError) as error:
+            except (SAMPProxyError, TypeError) as error:
+                raise SampProblem(tr("The SAMP hub refuses: {why}", why=str(error))) from None
+            except (SAMPHubError, xmlrpc.client.Error, OSError) as error:
                 self.close()
                 raise SampProblem(tr("The SAMP hub does not answer: {error}", error=str(error))) from None
 

@@ -109,6 +109,11 @@ def test_spectra_tables_and_rows_go_both_ways(chromium: Browser, tmp_path: Path,
         page.wait_for_function("() => window.specO3.review.current.item.id === 3")
 
         page.get_by_role("tab", name="Review").click()
+        script = Program("a script")
+        script.tell(TABLE, url=f"{theirs}/none.vot", name="no file")
+        script.disconnect()
+        page.get_by_role("button", name="Find its objects here").click()
+        expect(page.locator(".so-review .notice", has_text="cannot be read")).to_be_visible()
         splat.tell(SPECTRUM, url=f"{theirs}/star.vot", name="a star", meta={}, **{"spectrum-id": "s1"})
         page.get_by_role("button", name="Put it on the Live bench").click()
         expect(page.get_by_role("tab", name="Live")).to_have_attribute("aria-selected", "true")

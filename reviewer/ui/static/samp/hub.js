@@ -49,8 +49,12 @@ export class Hub {
     return Promise.all(ids.filter((/** @type {string} */ id) => !this.#own.includes(id)).map(this.name))
   }
 
-  /** The name of a program. @param {string} id @returns {Promise<string>} */
-  name = (id) => this.call('getMetadata', id).then((about) => about['samp.name'] || id)
+  /** The name of a program; its id once it has gone. @param {string} id @returns {Promise<string>} */
+  name = (id) =>
+    this.call('getMetadata', id).then(
+      (about) => about['samp.name'] || id,
+      () => id,
+    )
 
   /** Send a message to all that understand it. @param {Message} message @returns {Promise<string[]>} their names */
   async send({ mtype, params }) {
@@ -65,7 +69,7 @@ export class Hub {
       const { 'samp.methodName': method, 'samp.params': parts } = callback
       const [sender, message] = [parts[0], parts.at(-1)]
       if (/receiveCall$/.test(method))
-        await this.call('reply', parts[1], { 'samp.status': 'samp.ok', 'samp.result': {} })
+        await this.call('reply', parts[1], { 'samp.status': 'samp.ok', 'samp.result': {} }).catch(() => {})
       return { from: await this.name(sender), mtype: message['samp.mtype'], params: message['samp.params'] ?? {} }
     })
     return Promise.all(messages)

@@ -203,8 +203,8 @@ export class Samp {
         take: () => this.#takeTable(params, name),
       },
     }
+    if (!Object.hasOwn(offers, mtype)) return
     const offer = offers[mtype]
-    if (!offer) return
     const onClick = () => offer.take().catch((/** @type {any} */ error) => this.notices.error(error))
     this.notices.show(offer.text, { label: offer.label, onClick })
   }

@@ -165,6 +165,9 @@ def test_no_program_learns_of_the_environment_and_strange_messages_change_nothin
         assert "s3cret" not in str(received)
         for number in range(MOST_WAITING + 20):
             other.notify(page.id, {"samp.mtype": ROW, "samp.params": {"row": str(number)}})
+        other.disconnect()
+        gone = page.send("getMetadata", "nobody")
+        assert (gone.status_code, "refuses" in gone.json()["error"]) == (409, True)
         assert page.call("getRegisteredClients"), "the connection holds"
 
 
