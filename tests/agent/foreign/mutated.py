@@ -5,16 +5,20 @@ one line of JSON, has what was read, refused, and what went wrong.
 """
 
 import copy
+import io
 import json
 import random
 import sys
 import traceback
+import zipfile
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from agent import tool
 from agent.foreign import FORMATS, ForeignTraceError, read
+from agent.foreign.inspect_log import _member as member_value
 from agent.foreign.sessions import inspections
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
@@ -74,7 +78,7 @@ def changed_json(data: bytes, rng: random.Random) -> bytes:
                 other, other_key = rng.choice(all_places)
                 container[key] = copy.deepcopy(other[other_key]) if rng.random() < 0.9 else other_key
             case _:
-                container[key] = rng.choice(HOSTILE)
+                container[key] = copy.deepcopy(rng.choice(HOSTILE))  # a later change must not change the list
     lines[number] = json.dumps(value)
     return "\n".join(lines).encode()
 
@@ -101,6 +105,24 @@ def changed_bytes(data: bytes, rng: random.Random) -> bytes:
             case _:
                 mutable[at:at] = mutable[: rng.choice([1, 50, 500])]
     return bytes(mutable)
+
+
+@lru_cache(1)
+def members_of(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        values = {member.filename: member_value(Path("log"), archive, member) for member in archive.infolist()}
+    return {name: json.dumps(value).encode() for name, value in values.items()}
+
+
+def changed_archive(data: bytes, rng: random.Random) -> bytes:
+    """A log of Inspect of which a member is changed: bytes of the archive itself are damage to every reader."""
+    changed = rng.choice(sorted(members_of(data)))
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in members_of(data).items():
+            change = changed_json if rng.random() < 0.8 else changed_bytes
+            archive.writestr(name, change(content, rng) if name == changed else content)
+    return file.getvalue()
 
 
 def remembered(draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -146,10 +168,10 @@ def run(folder: Path, number: int, seed: int) -> dict[str, Any]:
     wrong: list[str] = []
     for path in logs:
         data = path.read_bytes()
-        is_json = path.suffix in (".json", ".jsonl")
+        change_parts = changed_archive if data.startswith(b"PK") else changed_json
         mutant = path.with_name(f"mutant{path.suffix}")
         for _ in range(number):
-            change = changed_json if is_json and rng.random() < 0.7 else changed_bytes
+            change = change_parts if rng.random() < 0.7 else changed_bytes
             try:
                 mutant.write_bytes(change(data, rng))
             except (RecursionError, ValueError):  # of the mutation itself: a deep value within another or itself
