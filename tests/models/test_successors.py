@@ -302,15 +302,17 @@ def test_the_served_model_repeats_the_learned_trace_and_reads_the_same_tokens(
 
 
 def test_later_turns_are_read_from_the_cache(architecture: str, server: VllmServer) -> None:
-    """In whole blocks of tokens. vLLM gives models with linear attention longer blocks, each with its own state, and
-    keeps no state of a block that the model wrote a part of.
+    """In whole blocks of tokens. Of models with linear attention vLLM keeps the state behind some blocks only: which, is
+    vLLM's choice and depends on the machine, so a turn may find a shorter beginning, or none.
     """
-    block = {"qwen3_vl": 128, "qwen3_5": 384}[architecture]
+    block = 128
     policy = Counted(server)
     *_, end = inspect(simulate("cv", "LAMOST", 20.0, seed=4), load_tasks()[LEARNED], policy)
     assert isinstance(end, Ended)
     assert end.reason == "answered"
     assert len(policy.usages) == 5
     for before, turn in pairwise(policy.usages):
-        kept = before.prompt + (before.completion if architecture == "qwen3_vl" else 0)
-        assert turn.cached == kept // block * block
+        whole = (before.prompt + before.completion) // block * block
+        assert turn.cached % block == 0
+        assert turn.cached == whole if architecture == "qwen3_vl" else turn.cached <= whole
+    assert max(turn.cached for turn in policy.usages) >= 768
