@@ -302,8 +302,8 @@ def test_the_served_model_repeats_the_learned_trace_and_reads_the_same_tokens(
 
 
 def test_later_turns_are_read_from_the_cache(architecture: str, server: VllmServer) -> None:
-    """In whole blocks of tokens. Of models with linear attention vLLM keeps the state behind some blocks only: which, is
-    vLLM's choice and depends on the machine, so a turn may find a shorter beginning, or none.
+    """In whole blocks of tokens. Of models with linear attention vLLM keeps the state behind some blocks only. Which
+    is its own choice and depends on the machine, so a turn may find a shorter beginning, or none.
     """
     block = 128
     policy = Counted(server)
