@@ -28,9 +28,9 @@ test: lint types js-test unit browser
 
 test-all: test long browser-all test-models
 
-# Of what `make test` leaves out, that which the changes since BASE can touch.
+# Of what `make test` leaves out, that which the changes since BASE can touch; nothing begins after BEGIN_WITHIN seconds.
 test-touched: $(VENV)/test
-	$(BIN)/python -m tests.touched $(BASE) | tr '\n' '\0' | xargs -0 -r $(MAKE)
+	$(BIN)/python -m tests.touched $(if $(BEGIN_WITHIN),--begin-within $(BEGIN_WITHIN)) $(BASE)
 
 lint: $(VENV)/test js
 	$(BIN)/ruff format --check .

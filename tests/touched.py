@@ -1,14 +1,16 @@
-"""Name the make targets beyond `make test` that a change can touch: `python -m tests.touched [BASE]`.
+"""Make the targets beyond `make test` that a change can touch: `python -m tests.touched [BASE]` (options: --help).
 
 The change is what git says differs from BASE: a commit, else where this branch left the remote's main branch. Without
-either, everything is named.
+either, everything is made.
 """
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -71,17 +73,38 @@ def _git(*arguments: str) -> str | None:
     return run.stdout.strip() if run.returncode == 0 else None
 
 
-def main(arguments: list[str]) -> int:
-    """Print one target or variable per line, and what they follow from on standard error."""
-    files = changed_since(arguments[0] if arguments else "")
+def make_each(arguments: Sequence[str], may_begin: Callable[[], bool], make: Callable[[list[str]], int]) -> int:
+    """Make target after target until one fails; return the exit status.
+
+    :param arguments: those of ``targets``: each variable counts for every target
+    :param may_begin: called before each target; those that may not begin are named
+    :param make: calls make with its arguments and returns its exit status
+    """
+    variables = [argument for argument in arguments if "=" in argument]
+    for target in (argument for argument in arguments if "=" not in argument):
+        if not may_begin():
+            print(f"{target}: NOT RUN, there is no time left to begin it", file=sys.stderr)
+        elif status := make([target, *variables]):
+            return status
+    return 0
+
+
+def main() -> int:
+    """Say what the change touches, on standard error, and make it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("base", nargs="?", default="", metavar="BASE")
+    parser.add_argument("--begin-within", type=float, metavar="SECONDS", help="begin no target later")
+    given = parser.parse_args()
+    files = changed_since(given.base)
     folders = [path.name for path in (ROOT / "tests" / "browser").iterdir() if list(path.glob("test_*.py"))]
     named = [*EVERYTHING] if files is None else targets(files, folders)
     of = "no commit to compare with" if files is None else f"{len(files)} changed files"
     print(f"{of}: {', '.join(named) or 'nothing beyond make test'}", file=sys.stderr)
-    for argument in named:
-        print(argument)
-    return 0
+    last = time.monotonic() + given.begin_within if given.begin_within is not None else float("inf")
+    return make_each(
+        named, lambda: time.monotonic() <= last, lambda line: subprocess.run(["make", *line], cwd=ROOT).returncode
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
