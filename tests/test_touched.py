@@ -22,6 +22,7 @@ DESKS = ("find", "live")
         (["training/sft.py", "tests/training/test_run.py"], ["long", "test-models"]),
         (["docs/live.md", "reviewer/store/reviews.py"], [*EVERYTHING]),
         (["agent/loop.py"], [*EVERYTHING]),
+        (["agent/locale/zh/program.po"], ["browser-all"]),
     ],
 )
 def test_a_change_calls_for_the_long_tests_that_it_can_touch(files: list[str], expected: list[str]) -> None:

@@ -31,6 +31,7 @@ RULES = (
     ("tests/js/", ("browser-all",)),
     ("tests/", ("long",)),
     ("training/", ("test-models",)),
+    ("agent/locale/", ("browser-all",)),
     ("agent/", EVERYTHING),
     ("app.py", EVERYTHING),
     ("reviewer/ui/static/", ("browser-all",)),
