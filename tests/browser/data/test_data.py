@@ -20,7 +20,7 @@ from reviewer.exchange.imports import own_row
 from reviewer.store import Draft, QueueFilter, Store
 from tests.agent.foreign import logs_atif
 from tests.browser.page.test_accessibility import add_axe, violations
-from tests.browser.support.review_app import PASSWORD, serving_here
+from tests.browser.support.review_app import PASSWORD, answered, held, let_go, serving_here, wait_for
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
 
 pytestmark = pytest.mark.browser
@@ -196,6 +196,14 @@ def test_a_batch_is_taken_back_and_restored(store: Store, address: str, page: Pa
     dialog.get_by_label("Only these items").fill("none")
     expect(dialog).to_contain_text("found 'none', expected one item number")
     dialog.get_by_label("Only these items").fill("")
+    expect(dialog.get_by_role("button", name="Withdraw 1 item")).to_be_visible()
+    previews = held(page, "/api/v1/withdrawals$")
+    dialog.get_by_label("Only these items").fill("all")
+    dialog.get_by_label("Only these items").fill("")
+    wait_for(page, previews, 2)
+    answered(page, *reversed(previews))  # the refusal of the earlier text comes last
+    expect(dialog).not_to_contain_text("found 'all'")
+    let_go(page, [])
     dialog.get_by_role("button", name="Withdraw 1 item").click()
     expect(dialog).to_contain_text("1 item withdrawn.")
     assert [store.items.standing(item).state for item in (3, 4)] == ["screening", "withdrawn"]

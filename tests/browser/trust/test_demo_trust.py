@@ -87,7 +87,7 @@ def test_the_bar_stays_behind_the_name_and_the_account_when_a_tab_is_scrolled(
     desk: Page, size: tuple[int, int]
 ) -> None:
     desk.set_viewport_size({"width": size[0], "height": size[1]})
-    open_tab(desk, "Progress")
+    trust_section(desk)
     desk.evaluate("scrollTo(0, 500)")
     desk.wait_for_function("scrollY > 200")
     colours = desk.evaluate(ON_TOP)

@@ -13,7 +13,17 @@ from reviewer.cli.certify import record
 from reviewer.store import Draft, Store
 from reviewer.trust.calibration import scoring
 from reviewer.trust.cases import measured, reader_of, stored_cases
-from tests.browser.support.review_app import PASSWORD, open_tab, serving, signed_in
+from tests.browser.support.review_app import (
+    PASSWORD,
+    answered,
+    frames,
+    held,
+    let_go,
+    open_tab,
+    serving,
+    signed_in,
+    wait_for,
+)
 from tests.support.drawn_traces import a_store, decide
 from tests.support.trust_campaign import POLICY, TASK, fill, spectrum, trace, vote
 
@@ -91,6 +101,20 @@ def test_calibration_and_thresholds_that_follow_the_limits(coordinator: Page) ->
     section.get_by_label("Error of YES", exact=True).fill("10")
     expect(section.locator(".sides li.certified")).to_have_count(2)
     assert section.get_by_label("Error of YES in per cent").input_value() == "10"
+
+    thresholds = held(coordinator, "/api/v1/progress/trust/thresholds")
+    section.get_by_label("Error of YES in per cent").fill("0.1")
+    wait_for(coordinator, thresholds, 1)
+    section.get_by_label("Error of YES in per cent").fill("9")
+    wait_for(coordinator, thresholds, 2)
+    answered(coordinator, thresholds[1])
+    with coordinator.expect_response(lambda response: response.request == thresholds[0].request) as refusal:
+        thresholds[0].fulfill(status=422, json={"error": "an earlier limit", "kind": "trust"})
+    refusal.value.finished()
+    frames(coordinator)
+    let_go(coordinator, [])
+    expect(section).not_to_contain_text("an earlier limit")
+    expect(section.locator(".sides li.certified")).to_have_count(2)
 
 
 def test_coordinators_see_skill_and_download_certificates_and_reviewers_do_not(

@@ -235,6 +235,7 @@ export function takeBack(batch) {
       const take = button(withdraw, () => request('withdraw'), 'button.danger')
       fill(buttons, withdrawn > 0 && restore, free > 0 && take)
     } catch (reason) {
+      if (act === 'preview' && items.value !== body.items) return
       fill(buttons)
       showError(error, reason)
     }

@@ -89,6 +89,7 @@ export async function openBulk(kind, me, selection, choices) {
 
     const send = async () => {
       const { action } = read(new FormData(form))
+      const mine = ticket
       note.hidden = true
       submit.disabled = true
       const stop = showProgress(preview)
@@ -105,7 +106,7 @@ export async function openBulk(kind, me, selection, choices) {
             'Some of these items have changed since the preview, so nothing was done. This is the new preview:',
           )
         if (isChanged) await refresh()
-        else submit.disabled = false
+        else if (mine === ticket) submit.disabled = false // else the preview of a later edit enables it
       } finally {
         stop()
       }

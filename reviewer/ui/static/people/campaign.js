@@ -27,12 +27,15 @@ export function openRules(me, { rules }, mayChange) {
     return { ...Object.fromEntries(given), solo: solo.checked }
   }
   let edits = 0
+  /** @type {Promise<any>} of the request before: an edit is checked after a refusal to save what stood before it */
+  let earlier = Promise.resolve()
+  const inOrder = (/** @type {() => Promise<any>} */ request) => (earlier = earlier.catch(() => null).then(request))
   const preview = async (/** @type {Event} */ { target }) => {
     const edit = ++edits
     try {
       // Alone every number is 1; a team that starts from there would rather start from the numbers of a team.
       const changed = target === solo ? { solo: solo.checked } : sent()
-      const meant = await postJSON('/api/v1/rules/preview', changed)
+      const meant = await inOrder(() => postJSON('/api/v1/rules/preview', changed))
       if (edit !== edits) return
       words.textContent = meant.words
       for (const input of inputs) Object.assign(input, { value: meant[input.name], disabled: solo.checked })
@@ -44,7 +47,8 @@ export function openRules(me, { rules }, mayChange) {
   const content = [alone, h('div.counts', counts), words]
   const fields = h('fieldset.fields', { disabled: !mayChange, onInput: preview }, content)
   if (!mayChange) return openPanel(t('Rules'), h('div.fields', fields))
-  return openForm(me, t('Rules'), fields, t('Save rules'), () => postJSON('/api/v1/rules', sent()), notices)
+  const save = () => inOrder(() => postJSON('/api/v1/rules', sent()))
+  return openForm(me, t('Rules'), fields, t('Save rules'), save, notices)
 }
 
 export async function openVerdictFirst(me, mayChange) {

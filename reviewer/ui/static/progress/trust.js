@@ -130,7 +130,9 @@ export class TrustSection {
       fill(this.sides, h('p.none', t('Undefined: a limit must be above 0 and below 100 %.')))
       return
     }
-    const answer = await getJSON(`/api/v1/progress/trust/thresholds?${query}`)
+    const answer = await getJSON(`/api/v1/progress/trust/thresholds?${query}`).catch((error) => {
+      if (request === this.#lastLimits) throw error
+    })
     if (request !== this.#lastLimits) return
     fill(this.sides, sides(answer, this.#figures.may_download && query))
     fill(this.rates, [...this.#figures.rates, ...answer.rates].map(rate))
