@@ -38,7 +38,7 @@ from tests.browser.support.faulty_app import (
     visitor,
     write,
 )
-from tests.browser.support.review_app import PASSWORD, held, settled, wait_for
+from tests.browser.support.review_app import PASSWORD, held, let_go, settled, wait_for
 from tests.support.blind_campaign import team as blind_team
 from tests.support.blind_campaign import two_sources
 from tests.support.campaign import Desk
@@ -643,10 +643,16 @@ def test_a_blind_answer_with_a_lost_reply_counts_once_and_is_kept_over_a_sign_ou
         page.keyboard.press(key)
     in_front(page, 2)
     assert (lost, blind_answers(blind_app)) == ([200], before + 1)
-    page.context.clear_cookies()
+    # Held until the cookie is gone: if another request were refused first, the dialog would take the keys.
+    routes = held(page, "/score$")
     for key in ("1", "1", "Enter"):
         page.keyboard.press(key)
+    wait_for(page, routes)
+    page.context.clear_cookies()
+    let_go(page, routes)
     expect(strip(page)).to_contain_text("You are signed out")
+    expect(page.get_by_role("dialog", name="Sign in again")).to_be_visible()
+    page.keyboard.press("Escape")
     routes = held(page, "/score$")
     enter(page, blind_app, "SB")
     wait_for(page, routes)  # the page sends by itself what waited; the person presses Enter meanwhile
