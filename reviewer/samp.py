@@ -23,7 +23,8 @@ from agent.errors import Refusal
 from agent.language import tr
 from agent.spectrum import SpectrumError
 from agent.spectrum.objects import ID_KEYS, Identity, identity_of, objects
-from agent.spectrum.readers import votable
+from agent.spectrum.readers.votable import tables_of
+from agent.table_files import Column, TableData, votable
 from reviewer.store import QueueRow
 
 MOST_WAITING = 200
@@ -34,6 +35,18 @@ LARGEST_FILE = 100_000_000
 """Bytes of a table or a spectrum that another program sends."""
 ITEM = "spec_o3_item"
 """Column of our tables with the number of the item."""
+
+_COLUMNS = (
+    Column(ITEM, int, "Number of the item", "meta.id"),
+    Column("name", str, "File of the spectrum", "meta.id;meta.main"),
+    Column("task", str, "Class in question", "meta.code"),
+    Column("survey", str, "Survey", "meta.id;instr"),
+    Column("state", str, "State of the review", "meta.code.status"),
+    Column("batch", str, "Import", "meta.id"),
+    Column("ra", float, "Right ascension, ICRS", "pos.eq.ra;meta.main", "deg"),
+    Column("dec", float, "Declination, ICRS", "pos.eq.dec;meta.main", "deg"),
+    Column("snr", float, "Signal-to-noise ratio per pixel, the median over the spectrum", "stat.snr"),
+)
 
 _RA = re.compile(r"_?ra(j2000|_?icrs|_?deg|_?ep2000)?|alpha(_?j2000)?", re.IGNORECASE)
 _DEC = re.compile(r"_?dec?(j2000|_?icrs|_?deg|_?ep2000)?|decl?|delta(_?j2000)?", re.IGNORECASE)
@@ -153,28 +166,15 @@ def table_of(rows: Iterable[QueueRow], identities: Mapping[str, Identity]) -> by
 
     :param identities: by the SHA-256 of the spectrum
     """
-    from astropy.io.votable import from_table
-    from astropy.table import Table
-
-    rows = list(rows)
-    known = [identities.get(row.spectrum_sha256 or "", Identity()) for row in rows]
-    table = Table()
-    table[ITEM] = np.array([row.item_id for row in rows], np.int64)
-    for column in ("name", "task", "survey", "state", "batch"):
-        table[column] = np.array([getattr(row, column) for row in rows], np.str_)
-    for column, values in (
-        ("ra", [each.ra for each in known]),
-        ("dec", [each.dec for each in known]),
-        ("snr", [row.snr for row in rows]),
-    ):
-        table[column] = np.array(values, np.float64)  # None becomes NaN
-    for column, ucd in ((ITEM, "meta.id"), ("name", "meta.id;meta.main"), ("snr", "stat.snr")):
-        table[column].meta["ucd"] = ucd
-    for column in ("ra", "dec"):
-        table[column].unit, table[column].meta["ucd"] = "deg", f"pos.eq.{column};meta.main"
     file = io.BytesIO()
-    from_table(table).to_xml(file, tabledata_format="binary")
+    values = [(row, identities.get(row.spectrum_sha256 or "", Identity())) for row in rows]
+    votable(TableData("items", "Items of Spec-o3", _COLUMNS, values, _value)).to_xml(file, tabledata_format="binary")
     return file.getvalue()
+
+
+def _value(pair: tuple[QueueRow, Identity], column: str) -> Any:
+    row, identity = pair
+    return row.item_id if column == ITEM else getattr(identity if column in ("ra", "dec") else row, column)
 
 
 def items_of(
@@ -187,7 +187,7 @@ def items_of(
     :raises SpectrumError: the file is no VOTable, or has neither names nor positions
     """
     raw = file.read(LARGEST_FILE + 1)
-    tables = votable.tables_of(name, raw) if len(raw) <= LARGEST_FILE else []
+    tables = tables_of(name, raw) if len(raw) <= LARGEST_FILE else []
     if not tables:
         raise SpectrumError(
             name,

@@ -8,15 +8,12 @@ without a rank: a place between YES and NO would be a verdict.
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from agent.batch.catalogue import local_file
 from agent.batch.journal import Inspected
@@ -26,7 +23,7 @@ from agent.errors import Refusal
 from agent.language import tr
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.record import Medium, medium_text
-from agent.tables import CsvTable
+from agent.table_files import SUFFIXES, Column, TableData, write
 from agent.tasks import Task
 from agent.trajectory import Trajectory
 
@@ -218,25 +215,8 @@ def _explanation(trajectories: Sequence[Trajectory]) -> str:
     return " ".join(agreeing[0].explanation.split()) if agreeing else ""
 
 
-SUFFIXES = (".csv", ".parquet", ".vot", ".xml", ".fits")
-_ROWS = 50_000
-"""Rows of a Parquet table that are written at once."""
-_MISSING_INTEGER = -1
-
-
 class TableError(Refusal):
     """A table cannot be written: which file, and why."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: its name is a field of ``Candidate``; ``kind`` is str, int or float."""
-
-    name: str
-    kind: type
-    description: str
-    ucd: str = ""
-    unit: str = ""
 
 
 COLUMNS = (
@@ -298,17 +278,10 @@ def write_table(rows: Sequence[Candidate], path: Path, columns: Sequence[Column]
     :param columns: those of ``columns_for``
     :raises TableError: another ending than those of ``SUFFIXES``, or it cannot be written
     """
-    writers: dict[str, Callable[[Sequence[Candidate], Path, Sequence[Column]], None]] = {
-        ".csv": _csv,
-        ".parquet": _parquet,
-        ".vot": _votable,
-        ".xml": _votable,
-        ".fits": _fits,
-    }
     check_table_path(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        writers[path.suffix.lower()](rows, part, columns)
+        write(TableData("candidates", DEFINITION, columns, rows), part, path.suffix.lower())
         part.replace(path)
     except OSError as error:
         raise TableError(f"{path}: {error.strerror or error}") from error
@@ -329,98 +302,3 @@ def check_table_path(path: Path) -> None:
         )
     if not path.parent.is_dir():
         raise TableError(tr("{path}: found no such folder", path=path.parent))
-
-
-def _csv(rows: Sequence[Candidate], path: Path, columns: Sequence[Column]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = CsvTable(file, [column.name for column in columns])
-        for row in rows:
-            table.row(_shown(getattr(row, column.name)) for column in columns)
-
-
-def _parquet(rows: Sequence[Candidate], path: Path, columns: Sequence[Column]) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-
-    def field(column: Column) -> Any:
-        about = {"description": column.description, "ucd": column.ucd, "unit": column.unit}
-        return pa.field(column.name, kinds[column.kind], metadata={name: text for name, text in about.items() if text})
-
-    schema = pa.schema([field(column) for column in columns], metadata={"description": DEFINITION})
-    with pq.ParquetWriter(path, schema) as table:
-        given = iter(rows)
-        while some := list(islice(given, _ROWS)):
-            values = {column.name: [_shown(getattr(row, column.name)) for row in some] for column in columns}
-            table.write_table(pa.table(values, schema=schema))
-
-
-def _shown(value: str | float | None) -> str | float | None:
-    return _printable(value) if isinstance(value, str) else value
-
-
-def _votable(rows: Sequence[Candidate], path: Path, columns: Sequence[Column]) -> None:
-    from astropy.io.votable import from_table
-
-    table = _table(rows, columns, _printable)
-    for column in columns:
-        table[column.name].description = column.description
-        table[column.name].meta["ucd"] = column.ucd
-    votable = from_table(table, table_id="candidates")
-    votable.get_first_table().description = DEFINITION
-    votable.to_xml(str(path))
-
-
-def _fits(rows: Sequence[Candidate], path: Path, columns: Sequence[Column]) -> None:
-    from astropy.io.fits import HDUList, PrimaryHDU
-    from astropy.io.fits.convenience import table_to_hdu
-
-    hdu = table_to_hdu(_table(rows, columns, _ascii))
-    hdu.name = "CANDIDATES"
-    for number, column in enumerate(columns, start=1):
-        hdu.header[f"TUCD{number}"] = column.ucd
-        hdu.header[f"TCOMM{number}"] = column.description
-    hdu.header["COMMENT"] = DEFINITION
-    HDUList([PrimaryHDU(), hdu]).writeto(path, output_verify="exception")
-
-
-def _table(rows: Sequence[Candidate], columns: Sequence[Column], text: Callable[[str], str]) -> Any:
-    """Make an astropy table of the rows, with units; missing values are masked."""
-    import numpy as np
-    from astropy.table import MaskedColumn, Table
-
-    table = Table()
-    for column in columns:
-        values = [getattr(row, column.name) for row in rows]
-        if column.kind is str:
-            table[column.name] = np.array([text(value) for value in values], dtype=str)
-            continue
-        missing = [value is None for value in values]
-        fill = _MISSING_INTEGER if column.kind is int else float("nan")
-        filled: Any = np.array([fill if value is None else value for value in values], dtype=column.kind)
-        masked = partial(MaskedColumn, fill_value=fill, mask=missing, unit=column.unit or None)
-        table[column.name] = masked(filled) if any(missing) else masked(filled, mask=False)
-    return table
-
-
-def _printable(text: str) -> str:
-    """Replace characters that neither XML nor a terminal can show."""
-    return "".join(" " if unicodedata.category(letter) in ("Cc", "Cs", "Cn") else letter for letter in text)
-
-
-def _ascii(text: str) -> str:
-    """Convert text to ASCII for FITS: Hα is Halpha, Å is A; other characters become a question mark."""
-    plain = "".join(_plain(letter) for letter in unicodedata.normalize("NFKD", _printable(text)))
-    return plain.encode("ascii", "replace").decode()
-
-
-_PLAIN = {"–": "-", "—": "-", "−": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "±": "+-", "×": "x"}
-
-
-def _plain(letter: str) -> str:
-    name = unicodedata.name(letter, "")
-    if name.startswith("GREEK ") and " LETTER " in name:
-        word = name.rpartition(" LETTER ")[2].lower()
-        return word.capitalize() if "CAPITAL" in name else word
-    return "" if unicodedata.combining(letter) else _PLAIN.get(letter, letter)

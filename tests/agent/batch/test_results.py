@@ -24,8 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from agent import plot, tasks, tool
-from agent.batch import candidates
+from agent import plot, table_files, tasks, tool
 from agent.batch.candidates import (
     COLUMNS,
     Candidate,
@@ -160,7 +159,7 @@ def test_tables_read_back_with_their_units_and_missing_values(tmp_path, name):
 
 
 def test_a_parquet_table_has_types_nulls_and_descriptions(tmp_path, monkeypatch):
-    monkeypatch.setattr(candidates, "_ROWS", 2)
+    monkeypatch.setattr(table_files, "_ROWS", 2)
     write_table(ROWS, tmp_path / "c.parquet")
     table = pq.read_table(tmp_path / "c.parquet")
     assert table.column_names == [column.name for column in COLUMNS]
