@@ -95,7 +95,7 @@ def votable(data: TableData) -> VOTableFile:
     """Return a VOTable whose table has the name as its ID."""
     from astropy.io.votable import from_table
 
-    table = _table(data, printable)
+    table = table_of(data, printable)
     for column in data.columns:
         table[column.name].description = column.description
         table[column.name].meta["ucd"] = column.ucd
@@ -108,7 +108,7 @@ def fits_table(data: TableData) -> BinTableHDU:
     """Return a binary table; UCDs and descriptions are in the keywords TUCDn and TCOMMn."""
     from astropy.io.fits.convenience import table_to_hdu
 
-    hdu = table_to_hdu(_table(data, ascii_text))
+    hdu = table_to_hdu(table_of(data, ascii_text))
     hdu.name = data.name.upper()
     for number, column in enumerate(data.columns, start=1):
         hdu.header[f"TUCD{number}"] = column.ucd
@@ -117,8 +117,11 @@ def fits_table(data: TableData) -> BinTableHDU:
     return hdu
 
 
-def _table(data: TableData, text: Callable[[str], str]) -> Table:
-    """Make an astropy table of the rows, with units; missing values are masked, missing text is empty."""
+def table_of(data: TableData, text: Callable[[str], str]) -> Table:
+    """Make an astropy table of the rows, with units; missing values are masked, missing text is empty.
+
+    :param text: converts each text to what the format can hold
+    """
     import numpy as np
     from astropy.table import MaskedColumn, Table
 

@@ -99,6 +99,11 @@ NO_MESSAGES: dict[str, set[str]] = {
         *("bench build", "specialist train", "specialist predict", "model push", "blind report", "blind power"),
         *("blind draw", "annotations import", "annotations tasks"),
     },
+    "reviewer/samp.py": {
+        # Descriptions of columns.
+        *("Number of the item", "File of the spectrum", "Class in question", "State of the review"),
+        *("Right ascension, ICRS", "Signal-to-noise ratio per pixel, the median over the spectrum", "Items of Spec-o3"),
+    },
     "agent/doctor/checks.py": {
         *(" -m pip install ", " -m playwright install chromium"),
         "--force-reinstall --no-deps --only-binary :all: matplotlib==",
