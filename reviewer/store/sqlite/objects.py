@@ -69,6 +69,12 @@ class Objects:
             self._read()
             return {sha256: self._identities[sha256] for sha256 in hashes if sha256 in self._identities}
 
+    def dates(self, hashes: Iterable[str]) -> dict[str, float | None]:
+        """Return the MJD at which each of these spectra was observed; None: not stated."""
+        with self._lock:
+            self._read()
+            return {sha256: self._mjd[sha256] for sha256 in hashes if sha256 in self._mjd}
+
     def _stored(self) -> int:
         with self._database.read() as db:
             return int(db.execute("SELECT coalesce(max(rowid), 0) FROM spectra").fetchone()[0])

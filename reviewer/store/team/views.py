@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -13,11 +13,13 @@ from agent.language import tr
 from reviewer.store.accounts import require_active
 from reviewer.store.errors import NotAllowed, NotFound
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
+from reviewer.store.values import QueueFilter
 
 MOST_LISTED = 100_000
 """Items of a list."""
 LONGEST_NAME = 200
 """Characters of the name of a view."""
+_FIELDS = [field.name for field in fields(QueueFilter) if field.name != "states"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,14 @@ class View:
     filter: Mapping[str, Any]
     items: int | None
     changed_at: datetime
+
+    @property
+    def query(self) -> QueueFilter:
+        """The items of the view as a filter of the queue."""
+        if self.items is not None:
+            return QueueFilter(listed=self.id)
+        known = {name: self.filter[name] for name in _FIELDS if self.filter.get(name) not in ("", None)}
+        return QueueFilter(**known, states=tuple(self.filter.get("state", ())))
 
 
 class Views:
@@ -122,13 +132,19 @@ class Views:
         with self._database.read() as db:
             return [_view(row) for row in db.execute(sql, {"person": person})]
 
-    def get(self, person: str, view_id: int) -> View:
-        """Return a view that the person can open.
+    def get(self, person: str | None, view_id: int) -> View:
+        """Return a view that the person can open; None: the owner of the file, who can open all.
 
         :raises NotFound: there is no such view, it was deleted, or it is another person's and not shared
         """
         with self._database.read() as db:
             return require_view(db, person, view_id)
+
+    def named(self, name: str) -> list[View]:
+        """Return the views of this name, of all people."""
+        with self._database.read() as db:
+            rows = db.execute("SELECT * FROM views WHERE deleted_at IS NULL AND name = ? ORDER BY id", (name,))
+            return [_view(row) for row in rows]
 
     def require_list(self, person: str, view_id: int) -> View:
         """Return a view that is a list. :raises NotFound: as in ``get`` :raises NotAllowed: it is a filter"""
