@@ -99,6 +99,8 @@ def votable(data: TableData) -> VOTableFile:
     for column in data.columns:
         table[column.name].description = column.description
         table[column.name].meta["ucd"] = column.ucd
+        if column.unit == "Angstrom":
+            table[column.name].unit = "0.1nm"  # the name is deprecated in VOUnits
     file = from_table(table, table_id=data.name)
     file.get_first_table().description = data.description
     return file

@@ -33,11 +33,16 @@ _UNDATED = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def figure(
-    spectrum: Spectrum, windows: Sequence[Window], kind: FigureKind, span: tuple[float, float] | None = None
+    spectrum: Spectrum,
+    windows: Sequence[Window],
+    kind: FigureKind,
+    span: tuple[float, float] | None = None,
+    title: str = "",
 ) -> bytes:
     """Return the figure.
 
     :param span: the window of the lower panel, in the spectrum's wavelengths (Å); None: no lower panel
+    :param title: "": the name of the spectrum
     :raises SpectrumError: fewer than two pixels of the spectrum are in ``span``
     """
     from matplotlib.figure import Figure
@@ -57,8 +62,12 @@ def figure(
         axes: list[Axes] = list(drawn.subplots(panels, 1, squeeze=False)[:, 0])
         outside = _curve(axes[0], spectrum, np.ones(len(spectrum), bool))
         rows = _numbered(axes[0], spectrum, windows, span)
-        title = _drawable(one_line(spectrum.name, 90))
-        axes[0].set_title(title, fontsize=_TITLE, pad=6 + rows * (_TEXT + 1), parse_math=False)
+        axes[0].set_title(
+            drawable(title or one_line(spectrum.name, 90)),
+            fontsize=_TITLE,
+            pad=6 + rows * (_TEXT + 1),
+            parse_math=False,
+        )
         if span is not None:
             outside = max(outside, _curve(axes[1], spectrum, inside))
             axes[1].set_xlim(*span)
@@ -78,7 +87,7 @@ def _curve(axes: Axes, spectrum: Spectrum, inside: BoolArray) -> int:
     axes.fill_between(wavelength, flux - sigma, flux + sigma, color=_ERROR, linewidth=0, zorder=1.5)
     axes.plot(wavelength, flux, color=_INK, linewidth=0.6, zorder=2)
     axes.plot(wavelength[mask], flux[mask], ".", color=_FLAGGED, markersize=1.5, zorder=3)
-    low, high = _flux_range(flux[shown], sigma[shown], mask[shown])
+    low, high = flux_range(flux[shown], sigma[shown], mask[shown])
     axes.set_ylim(low, high)
     axes.margins(x=0)
     axes.minorticks_on()
@@ -87,7 +96,7 @@ def _curve(axes: Axes, spectrum: Spectrum, inside: BoolArray) -> int:
     return int(np.count_nonzero((flux[shown] < low) | (flux[shown] > high)))
 
 
-def _flux_range(flux: FloatArray, sigma: FloatArray, mask: BoolArray) -> tuple[float, float]:
+def flux_range(flux: FloatArray, sigma: FloatArray, mask: BoolArray) -> tuple[float, float]:
     """Return a flux range for the bulk of the data and its lines: no cosmic ray and no noisy end sets it."""
     base, sigma = np.median(flux), np.nan_to_num(sigma)
     kept = ~mask & ~((sigma > 4 * np.median(sigma)) & (np.abs(flux - base) < 8 * sigma))
@@ -128,7 +137,7 @@ def _flux_title(unit: str) -> str:
     known = flux_unit(unit)
     if known is not None:
         return f"Fλ ({known.to_string('unicode').removeprefix('1×')})"
-    return _drawable(f"Flux ({'unit unknown' if unit in ('', 'unknown') else one_line(unit, 40)})")
+    return drawable(f"Flux ({'unit unknown' if unit in ('', 'unknown') else one_line(unit, 40)})")
 
 
 def _note(spectrum: Spectrum, outside: int) -> str:
@@ -140,10 +149,10 @@ def _note(spectrum: Spectrum, outside: int) -> str:
         "orange dots: flagged by the survey" if spectrum.mask.any() else "",
         f"pixels outside the flux range: {outside}" if outside else "",
     )
-    return _drawable(" · ".join(filter(None, notes)))
+    return drawable(" · ".join(filter(None, notes)))
 
 
-def _drawable(text: str) -> str:
+def drawable(text: str) -> str:
     """Return the text with a question mark for each letter that matplotlib's font does not have."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 

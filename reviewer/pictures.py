@@ -7,7 +7,7 @@ that draws other pixels gives an error, not a wrong picture.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -20,7 +20,8 @@ from agent.hints import measuring
 from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.spectrum.record import with_medium
-from agent.trajectory import Trajectory, TrajectoryError, Zoom
+from agent.spectrum.table import Window
+from agent.trajectory import Step, Trajectory, TrajectoryError, Zoom
 from agent.trajectory.messages import png_of
 from agent.trajectory.steps import Answer, Think
 from reviewer.store import Store
@@ -169,6 +170,13 @@ def as_stated(spectrum: Spectrum, trajectory: Trajectory) -> Spectrum:
     if not trajectory.medium_set_by:
         return spectrum
     return with_medium(spectrum, trajectory.medium, trajectory.medium_set_by)
+
+
+def windows_of(steps: Iterable[Step], spectrum: Spectrum) -> tuple[Window, ...]:
+    """Return the windows of a trace in the spectrum's wavelengths, with the numbers that the page shows."""
+    zooms = [(number, step) for number, step in enumerate(steps, start=1) if isinstance(step, Zoom)]
+    requested = [(number, z.window if spectrum.frame == "rest" else z.window_observed) for number, z in zooms]
+    return tuple(Window(number, *window) for number, window in requested if window is not None)
 
 
 def zoom_step(

@@ -224,7 +224,7 @@ def export(
                 raise NothingToExport(_nothing_to_export(len(items) + len(blind), left_out))
             summary = {"schema": chosen.schema, **_summary(store, parts, left_out)}
             parts.write(part / MANIFEST, summary)
-        _put_in_place(part, target)
+        put_in_place(part, target)
     except ProcessLost as lost:
         raise ExportError(tr("{target}: no export was made: {lost}", target=target, lost=lost)) from lost
     finally:
@@ -261,12 +261,17 @@ def _approved(
             yield rows
 
 
-def _target_of(folder: Path, name: str, replace: bool) -> Path:
-    """Return the folder of a new export. :raises ExportError: the name cannot be used or is taken"""
+def check_name(name: str) -> None:
+    """Check the name of the folder of an export or a catalogue. :raises ExportError: it cannot be used"""
     if not _NAME.fullmatch(name) or len(name) > 80:
         raise ExportError(
             tr("name: found {name!r:.80}, expected letters, digits, -, _ and single dots, 80 at most", name=name)
         )
+
+
+def _target_of(folder: Path, name: str, replace: bool) -> Path:
+    """Return the folder of a new export. :raises ExportError: the name cannot be used or is taken"""
+    check_name(name)
     target = folder / name
     if target.is_symlink() or target.is_file():
         raise ExportError(tr("{target}: found a file, expected a new name", target=target))
@@ -307,13 +312,13 @@ def _write_training(
             parts.add_files(rows.files)
             parts.add_item(rows.provenance)
         sharegpt.write("\n]\n")
-    _write_text(part / "dataset_info.json", json.dumps(_DATASET_INFO, indent=1) + "\n")
+    write_text(part / "dataset_info.json", json.dumps(_DATASET_INFO, indent=1) + "\n")
     readme = Path(__file__).with_name("readme.md").read_text(encoding="utf-8")
-    _write_text(part / README, front_matter(licence, parts.items) + readme)
-    _write_text(part / CROISSANT, croissant(licence, file_hash(part / METADATA).removeprefix("sha256:")))
+    write_text(part / README, front_matter(licence, parts.items) + readme)
+    write_text(part / CROISSANT, croissant(licence, file_hash(part / METADATA).removeprefix("sha256:")))
     described = (METADATA, CROISSANT, "dataset_info.json", README)
     parts.add_files({name: file_hash(part / name) for name in (*names, *described)})
-    _write_text(part / LOG_HEAD, f"{store.log.head()}\n")
+    write_text(part / LOG_HEAD, f"{store.log.head()}\n")
     return left_out
 
 
@@ -347,12 +352,12 @@ def _text_file(path: Path) -> TextIO:
     return path.open("w", encoding="utf-8", newline="\n")
 
 
-def _write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
     with _text_file(path) as file:
         file.write(text)
 
 
-def _put_in_place(part: Path, target: Path) -> None:
+def put_in_place(part: Path, target: Path) -> None:
     """Flush the folder to the disk, then rename it. A replaced export is restored if that fails."""
     # The processes have flushed the pictures; their directory entries are flushed here.
     for path in (*part.glob("*"), part):

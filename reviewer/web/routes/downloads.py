@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -10,9 +10,8 @@ from fastapi import APIRouter, Depends, Query, Response
 from agent.language import tr
 from agent.spectrum import Spectrum
 from agent.spectrum.table import TableKind, Window, written
-from agent.trajectory import Step, Zoom
 from reviewer.figures import FigureKind, figure
-from reviewer.pictures import as_stated
+from reviewer.pictures import as_stated, windows_of
 from reviewer.store import NotFound
 from reviewer.web.context import ContextDep
 from reviewer.web.live import BenchDep, RunDep, SampleDep
@@ -35,13 +34,6 @@ class Shown(NamedTuple):
 
     spectrum: Spectrum
     windows: tuple[Window, ...] = ()
-
-
-def windows_of(steps: Iterable[Step], spectrum: Spectrum) -> tuple[Window, ...]:
-    """Return the windows of a trace in the spectrum's wavelengths, with the numbers that the page shows."""
-    zooms = [(number, step) for number, step in enumerate(steps, start=1) if isinstance(step, Zoom)]
-    requested = [(number, z.window if spectrum.frame == "rest" else z.window_observed) for number, z in zooms]
-    return tuple(Window(number, *window) for number, window in requested if window is not None)
 
 
 def _of_item(context: ContextDep, first: VerdictFirstDep, item_id: int) -> Shown:

@@ -19,9 +19,9 @@ from agent.spectrum import Spectrum, SpectrumError, read
 from agent.spectrum.table import Window, flux_unit, written
 from agent.trajectory import Answer, Think
 from reviewer.figures import figure
+from reviewer.pictures import windows_of
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
-from reviewer.web.routes.downloads import windows_of
 from tests.reviewer.web.conftest import a_trace, a_zoom, client_of
 
 pytestmark = pytest.mark.usefixtures("without_page")
