@@ -49,6 +49,8 @@ DOCUMENTS = (
     "reviewer/similar/read_lines.py",
     # What a judge reads.
     *("reviewer/blind/judge/answers.py", "reviewer/blind/judge/measured.py", "reviewer/blind/judge/prompts.py"),
+    # The catalogue, which is for a paper.
+    "reviewer/catalogue/",
     # Descriptions of columns, tasks for other programs, the demo.
     *("reviewer/exchange/tables.py", "reviewer/exchange/dataset.py", "reviewer/exchange/annotations/tasks.py"),
     *("reviewer/drafting/demo.py", "reviewer/drafting/demo_trust.py"),
