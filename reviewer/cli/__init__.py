@@ -22,6 +22,18 @@ COMMANDS = (
         "import", "Import drafts: Spec-o3 JSON Lines, or ShareGPT rows with their pictures.", "reviewer.cli.exchange"
     ),
     Command("export", "Write approved trajectories as training data.", "reviewer.cli.exchange"),
+    Command(
+        "catalogue",
+        "Make the catalogue of a class: tables, figures and methods text for a paper.",
+        "reviewer.cli.catalogue",
+        subcommands=(
+            Command(
+                "verify",
+                "Make every file of a catalogue anew from its data, and name what differs.",
+                "reviewer.cli.catalogue",
+            ),
+        ),
+    ),
     Command("verdicts", "Copy a log of another agent with people's verdicts on its traces.", "reviewer.cli.exchange"),
     Command("tables", "Write every decision and inspection as tables (CSV, FITS, VOTable).", "reviewer.cli.exchange"),
     Command(

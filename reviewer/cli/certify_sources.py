@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agent.cli.command import CannotRun, ProgressBar
 from agent.language import tr
 from agent.processes import cores
-from reviewer.cli.common import database_of, opened
+from reviewer.cli.common import database_of, opened, task_from
 
 if TYPE_CHECKING:
     from agent.tasks import Task
@@ -38,22 +38,6 @@ def sources(arguments: CertifyOptions) -> Iterator[tuple[Task, Store | None]]:
         return
     with opened(database_of(arguments), must_exist=True) as store:
         yield task_from(arguments), store
-
-
-def task_from(arguments: CertifyOptions) -> Task:
-    """Return the task. :raises CannotRun: none is named, or it is not known"""
-    from agent import tasks
-    from reviewer.rules.campaign import known_tasks
-
-    known, _ = known_tasks(database_of(arguments))
-    if arguments.tasks is not None:
-        known = tasks.load_all([arguments.tasks])[0]
-    task = None if arguments.task is None else tasks.find(known, arguments.task)
-    if task is None:
-        raise CannotRun(
-            tr("--task: found {task!r}, expected one of {names}", task=arguments.task, names=", ".join(known))
-        )
-    return task
 
 
 def cases_from(arguments: CertifyOptions, task: Task, store: Store | None) -> CaseList:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agent import database_place
 from agent.cli.command import CannotRun
@@ -15,6 +15,7 @@ from agent.cli.options import JsonOutput, argument, at_least_one, option, upper
 from agent.language import deferred, tr
 
 if TYPE_CHECKING:
+    from agent.tasks import Task
     from reviewer.store import Store
 
 
@@ -48,9 +49,39 @@ NO_SIMULATED = deferred("leave simulated spectra out")
 SKIP_BAD = deferred("import the rest if some cannot be used; by default none is imported then")
 
 
-def database_of(arguments: Database) -> Path:
+def database_of(arguments: Database | OfTask) -> Path:
     """Return the database that ``--db`` names, else its usual place. :raises CannotRun: it is at a wrong place"""
     return database_place.database(arguments.db)
+
+
+class OfTask(Protocol):
+    """Arguments that name a task."""
+
+    task: str | None
+    tasks: Path | None
+    db: Path | None
+
+
+def task_from(arguments: OfTask) -> Task:
+    """Return the task. :raises CannotRun: none is named, or it is not known"""
+    from agent import tasks
+    from reviewer.rules.campaign import known_tasks
+
+    known, _ = known_tasks(database_of(arguments))
+    if arguments.tasks is not None:
+        known = tasks.load_all([arguments.tasks])[0]
+    task = None if arguments.task is None else tasks.find(known, arguments.task)
+    if task is None:
+        raise CannotRun(
+            tr("--task: found {task!r}, expected one of {names}", task=arguments.task, names=", ".join(known))
+        )
+    return task
+
+
+def only_person(store: Store) -> str | None:
+    """Return the only active person; None: there are several, or nobody."""
+    active = [person.initials for person in store.accounts.people() if person.active]
+    return active[0] if len(active) == 1 else None
 
 
 def person_or_only_one(store: Store, initials: str | None) -> str:

@@ -33,7 +33,7 @@ from agent.cli.options import (
     output_folder,
 )
 from agent.language import tr, trn
-from reviewer.cli.common import BATCH, NO_SIMULATED, SKIP_BAD, Database, Person, database_of, opened
+from reviewer.cli.common import BATCH, NO_SIMULATED, SKIP_BAD, Database, Person, database_of, only_person, opened
 
 if TYPE_CHECKING:
     from reviewer.exchange.exports import Exported
@@ -119,7 +119,7 @@ def run_export(arguments: ExportOptions) -> int:
             exported = export(
                 store,
                 name,
-                person=arguments.by or _alone(store),
+                person=arguments.by or only_person(store),
                 folder=folder,
                 task=arguments.task,
                 batch=arguments.batch,
@@ -157,7 +157,7 @@ def run_verdicts(arguments: VerdictsOptions) -> int:
 
     with opened(database_of(arguments), must_exist=True) as store:
         try:
-            written = write_verdicts(store, arguments.log, arguments.out, arguments.by or _alone(store))
+            written = write_verdicts(store, arguments.log, arguments.out, arguments.by or only_person(store))
         except OSError as error:
             raise CannotRun(f"{error.filename or arguments.out}: {error.strerror}") from error
     n = len(written.items)
@@ -196,11 +196,6 @@ def _place_of(arguments: ExportOptions) -> tuple[Path, str] | None:
     if arguments.out is not None:
         return arguments.out.parent, arguments.out.name
     return None if arguments.to is None else (arguments.to, str(arguments.name))
-
-
-def _alone(store: Store) -> str | None:
-    active = [person.initials for person in store.accounts.people() if person.active]
-    return active[0] if len(active) == 1 else None
 
 
 def _export_summary(exported: Exported) -> str:
