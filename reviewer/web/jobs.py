@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.language import tr, trn
+from agent.language import deferred, tr, trn
 from reviewer.exchange.imports import Findings
+from reviewer.rules.workflow import REASONS
 from reviewer.store import Store
 from reviewer.web.background.drafting import Drafting, DraftStatus, FileOutcome
 from reviewer.web.background.exporting import Exporting
@@ -22,6 +23,21 @@ from reviewer.web.reports import (
     sentences,
     shortened,
 )
+
+_REJECTED = {reason.lower(): reason for reason in REASONS.values()}
+_OUT = (
+    deferred("withdrawn from the campaign"),
+    deferred("in a blind session of the person who made the catalogue"),
+    deferred("simulated spectrum"),
+    deferred("trace rejected"),
+    deferred("people cannot tell from these data"),
+    deferred("not decided yet"),
+    deferred("decided"),
+    deferred("not of the class"),
+    deferred("approved without YES or NO"),
+    deferred("no spectrum stored, only pictures"),
+)
+"""Parts of the reasons of reviewer/catalogue/facts.py why an item is in no catalogue, as messages."""
 
 
 def import_job(importing: Importing, store: Store, numbers: Sequence[int]) -> Job | None:
@@ -79,6 +95,48 @@ def export_job(exporting: Exporting) -> Job | None:
             rows=shortened(rows, len(rows)),
         ),
     )
+
+
+def catalogue_job(exporting: Exporting) -> Job | None:
+    """Return the last catalogue that was started since the server was."""
+    status = exporting.catalogue
+    if status is None:
+        return None
+    rows: tuple[ReportRow, ...] = ()
+    tone: Tone = "note"
+    if status.state == "running":
+        text = tr("Catalogue {name}: tables and pictures …", name=status.name)
+        if status.total:
+            values = {"name": status.name, "done": status.done, "total": status.total}
+            text = tr("Catalogue {name}: {done} of {total} pictures.", **values)
+    elif status.state == "failed":
+        tone, text = "bad", sentences(tr("The catalogue {name} failed.", name=status.name), status.error)
+    else:
+        objects, spectra = status.numbers["objects"], status.numbers["spectra_of_objects"]
+        tone = "good"
+        text = tr(
+            "{objects} with {spectra} in {folder}",
+            objects=trn("{n} object", "{n} objects", objects, n=grouped(objects)),
+            spectra=trn("{n} spectrum", "{n} spectra", spectra, n=grouped(spectra)),
+            folder=status.folder,
+        )
+        rows = tuple(
+            ReportRow(cells=(trn("{n} item left out", "{n} items left out", n, n=grouped(n)), _why_out(out)))
+            for out, n in status.numbers["left_out"].items()
+        )
+    return Job(
+        kind="catalogue",
+        batch=None,
+        running=status.state == "running",
+        fraction=status.done / status.total if status.total else None,
+        catalogue=status.name if status.state == "done" else None,
+        report=Report(tone=tone, text=text, headings=(tr("Items"), tr("Why it was left out")), rows=rows),
+    )
+
+
+def _why_out(reason: str) -> str:
+    parts = reason.split(": ")
+    return tr(": ").join(tr(_REJECTED[part]).lower() if part in _REJECTED else tr(part) for part in parts)
 
 
 def draft_job(drafting: Drafting) -> Job | None:

@@ -38,18 +38,19 @@ class Report(Written):
 class Job(Written):
     """A job that runs in the background, or its end."""
 
-    kind: Literal["draft", "import", "export"]
+    kind: Literal["draft", "import", "export", "catalogue"]
     batch: str | None = Field(description="whose items it adds or writes; null: of all batches")
     running: bool
     fraction: float | None = Field(description="how much of the present step is done; null: not known")
     can_resume: bool = False
     imports: tuple[int, ...] = Field(default=(), description="numbers of the imports that were started together")
     added: int = Field(default=0, description="new items")
+    catalogue: str | None = Field(default=None, description="name of the catalogue that was made, for its zip")
     report: Report
 
 
 class Jobs(Answer):
-    """The last draft run and the last export since the server started, and imports."""
+    """The last draft run and the last export and catalogue since the server started, and imports."""
 
     jobs: list[Job]
 

@@ -1,4 +1,4 @@
-"""Answers about exports."""
+"""Answers about exports and catalogues."""
 
 from __future__ import annotations
 
@@ -55,6 +55,25 @@ class NoExport(Answer):
     """No script has started an export since the server started."""
 
     state: Literal["none"]
+
+
+class CatalogueState(Answer):
+    """How far a catalogue is: ``done`` of ``total`` pictures are drawn."""
+
+    name: str
+    state: Literal["running", "done", "failed"]
+    done: int
+    total: int
+    error: str = Field(description="why it failed; empty otherwise")
+    folder: str = Field(description="where it is once it is done")
+    numbers: Mapping[str, Any] = Field(description="those of its methods text once it is done")
+
+
+class CatalogueList(Answer):
+    """The names of the catalogues, and the last one that was started since the server was."""
+
+    last: CatalogueState | None
+    catalogues: list[str]
 
 
 class ExportManifest(BaseModel):

@@ -32,7 +32,7 @@ from reviewer.web.background.drafting import Drafting, DraftWish
 from reviewer.web.background.importing import Importing
 from reviewer.web.bodies import UPLOAD_FOLDER
 from reviewer.web.context import ContextDep, PersonDep
-from reviewer.web.jobs import draft_job, export_job, import_job
+from reviewer.web.jobs import catalogue_job, draft_job, export_job, import_job
 from reviewer.web.live import LiveDep
 from reviewer.web.models import Done
 from reviewer.web.models import data as answers
@@ -148,6 +148,7 @@ def jobs(
         draft_job(state.drafting),
         import_job(state.importing, context.store, imports),
         export_job(state.exporting),
+        catalogue_job(state.exporting),
     ]
     return answers.Jobs(jobs=[job for job in listed if job is not None])
 

@@ -1,4 +1,4 @@
-"""Routes of exports: making them, downloads as a zip with their manifest, and the tables of the campaign."""
+"""Routes of exports and catalogues: making them, their downloads as a zip, and the tables of the campaign."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from agent.language import tr
+from reviewer.catalogue import bundle
+from reviewer.catalogue.facts import HIDDEN, CatalogueError, Facts, Wish
 from reviewer.exchange import tables
-from reviewer.exchange.exports import MANIFEST, folder_of
+from reviewer.exchange.exports import MANIFEST, check_name, folder_of
 from reviewer.rules.people import Person
 from reviewer.store import Export, NotAllowed, NotFound, Store
 from reviewer.web.access import may_manage
-from reviewer.web.background.exporting import Exporting, ExportWish
+from reviewer.web.background.exporting import CatalogueWish, Exporting, ExportWish
 from reviewer.web.context import ContextDep, PersonDep
 from reviewer.web.models import exports as answers
 from reviewer.web.models import media
@@ -58,6 +60,19 @@ class ExportRequest(Sent):
     batch: str | None = None
     simulated: bool = True
     replace: bool = False
+
+
+class CatalogueRequest(Sent):
+    """A catalogue to make of the items of a class, or of those of them in a saved view."""
+
+    name: Annotated[str, Field(min_length=1, max_length=80)]
+    task: Annotated[str, Field(max_length=100)]
+    view: int | None = None
+    simulated: bool = False
+    replace: bool = False
+    title: Annotated[str, Field(max_length=300)] = ""
+    authors: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_length=500)] = ()
+    licence: Annotated[str, Field(max_length=200)] = ""
 
 
 @router.get("/exports")
@@ -122,8 +137,49 @@ def zipped(person: ManagerDep, context: ContextDep, visible: VisibleDep, export_
                 at=export.at,
             )
         )
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return StreamingResponse(_packed(folder, files), media_type="application/zip", headers=_named(f"{export.name}.zip"))
+    return _zip(folder)
+
+
+@router.get("/catalogues")
+def catalogues(person: ManagerDep, context: ContextDep, request: Request) -> answers.CatalogueList:
+    """How far the last catalogue is that was started since the server was, and the names of those that are complete."""
+    exporting: Exporting = request.app.state.exporting
+    complete = bundle.folder_of(context.store).glob(f"[!.]*/{bundle.CRATE}")
+    return answers.CatalogueList.model_validate(
+        {"last": exporting.catalogue, "catalogues": sorted(path.parent.name for path in complete)}
+    )
+
+
+@router.post("/catalogues")
+def make_catalogue(
+    person: ManagerDep, context: ContextDep, request: Request, sent: CatalogueRequest
+) -> answers.CatalogueState:
+    """Start to make a catalogue of decided items; ``GET /api/v1/catalogues`` says when it is done."""
+    task = context.tasks.get(sent.task)
+    if task is None:
+        names = ", ".join(context.tasks)
+        raise CatalogueError(tr("task: found {task!r:.100}, expected one of {names}", task=sent.task, names=names))
+    wish = Wish(task, sent.view, sent.simulated, sent.title, sent.authors, sent.licence)
+    exporting: Exporting = request.app.state.exporting
+    status = exporting.start_catalogue(person.initials, CatalogueWish(sent.name, wish, sent.replace))
+    return answers.CatalogueState.model_validate(status)
+
+
+@router.get("/catalogues/{name}/zip", **media("application/zip"))
+def zipped_catalogue(person: ManagerDep, context: ContextDep, visible: VisibleDep, name: str) -> Response:
+    """The files of a catalogue as a zip, sent while it is packed.
+
+    :raises NotFound: there is no catalogue of this name
+    :raises NotAllowed: it says of an item what is withheld from the person
+    """
+    check_name(name)
+    folder = bundle.folder_of(context.store) / name
+    if not (folder / bundle.CRATE).is_file():
+        raise NotFound(tr("{folder}: found no {name}, expected a catalogue", folder=folder, name=bundle.CRATE))
+    for item in Facts.read(folder).items:
+        if item["out"] != HIDDEN:
+            visible.require(item["item"])
+    return _zip(folder)
 
 
 @router.get("/tables/{name}.{kind}", **media(*_TYPES.values()))
@@ -141,6 +197,11 @@ def table(
         path = Path(folder) / f"{name}.{kind}"
         tables.table(context.store, name, person.initials).write(path, kind, bom)
         return Response(path.read_bytes(), media_type=_TYPES[kind], headers=_named(path.name))
+
+
+def _zip(folder: Path) -> Response:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return StreamingResponse(_packed(folder, files), media_type="application/zip", headers=_named(f"{folder.name}.zip"))
 
 
 def _export(store: Store, visible: VisibleItems, export_id: int) -> Export:

@@ -186,6 +186,45 @@ def test_an_export_is_made_described_and_downloaded(store: Store, address: str, 
     assert "The folder was moved, deleted, or replaced by a later export" in answer.json()["error"]
 
 
+def test_a_catalogue_is_made_refused_and_downloaded(store: Store, address: str, page: Page, tmp_path: Path) -> None:
+    store.views.create(person="AA", name="the first", items=[1], shared=False)
+    open_data(page, address)
+    dialog = dialog_of(page, "Catalogue …")
+    for field, text in (
+        ("Name of the folder", "paper"),
+        ("Title", "Stars"),
+        ("Authors", "Ada; Bo"),
+        ("Licence", "CC0-1.0"),
+    ):
+        if field == "Title":
+            dialog.get_by_text("More", exact=True).click()
+        dialog.get_by_label(field).fill(text)
+    dialog.locator("[name=task]").select_option("cv")
+    make = dialog.get_by_role("button", name="Make it")
+    make.click()
+    card = page.get_by_role("region", name="Catalogue")
+    folder = tmp_path / "campaign-catalogues" / "paper"
+    expect(card).to_contain_text(f"2 objects with 2 spectra in {folder}", timeout=60_000)
+    expect(card.get_by_role("row", name="2 items left out")).to_contain_text("not decided yet: screening")
+    facts = json.loads((folder / "data" / "campaign.json").read_text())
+    assert (facts["title"], facts["authors"], facts["licence"]) == ("Stars", ["Ada", "Bo"], "CC0-1.0")
+    for link in (card.get_by_role("link", name="Download as a zip"), page.get_by_role("link", name="paper.zip")):
+        with page.expect_download() as download:
+            link.click()
+        assert download.value.suggested_filename == "paper.zip"
+        assert "paper/catalogue.csv" in zipfile.ZipFile(download.value.path()).namelist()
+    # The name is taken.
+    dialog_of(page, "Catalogue …").get_by_label("Name of the folder").fill("paper")
+    dialog.locator("[name=task]").select_option("cv")
+    dialog.get_by_label("Items").select_option("the first")
+    make.click()
+    expect(dialog.get_by_role("alert")).to_contain_text("found a catalogue, expected a new name")
+    dialog.get_by_text("More", exact=True).click()
+    dialog.get_by_label("Replace a catalogue of this name").check()
+    make.click()
+    expect(card).to_contain_text("1 object with 1 spectrum", timeout=60_000)
+
+
 @pytest.mark.smoke
 def test_a_batch_is_taken_back_and_restored(store: Store, address: str, page: Page) -> None:
     store.leases.take("BB", 3)
@@ -293,7 +332,7 @@ def test_a_reviewer_sees_batches_and_exports_and_drops_add_nothing(store: Store,
     expect(page.get_by_text("Only coordinators can import and export")).to_be_visible()
     expect(page.get_by_role("row", name="mis<take>")).to_contain_text("screening 2")
     expect(page.get_by_role("row", name="past").get_by_role("link")).to_have_text(["manifest"])
-    for name in ("Add spectra …", "Import …", "Export …", "Take back", "Back up now"):
+    for name in ("Add spectra …", "Import …", "Export …", "Catalogue …", "Take back", "Back up now"):
         expect(page.get_by_role("button", name=name)).to_be_hidden()
     text = """() => {
       const text = new DataTransfer()
@@ -328,9 +367,9 @@ CUT_OFF = """() => [...document.querySelectorAll('dialog.panel, dialog.panel *')
 def test_the_dialogs_fit_a_phone_and_axe_finds_nothing_in_them(address: str, page: Page) -> None:
     open_data(page, address)
     add_axe(page)
-    for button in ("Add spectra …", "Import …", "Annotations …", "Export …", "Take back"):
+    for button in ("Add spectra …", "Import …", "Annotations …", "Export …", "Catalogue …", "Take back"):
         page.get_by_role("button", name=button).first.click()
-        expect(page.locator("dialog.panel .fields")).to_be_visible()
+        expect(page.locator("dialog.panel .fields").first).to_be_visible()
         assert violations(page) == [], button
         page.set_viewport_size({"width": 390, "height": 844})
         assert page.evaluate(CUT_OFF) == [], button

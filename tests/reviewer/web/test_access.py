@@ -57,7 +57,7 @@ people verdict-first batches
     ALL_ROLES,
 ) | calls(
     """
-GET webhooks exports/status blind/setup blind/sessions log jobs
+GET webhooks exports/status catalogues blind/setup blind/sessions log jobs
 POST log/check people/password drafts/stop backups
 """,
     COORDINATORS,
@@ -97,10 +97,10 @@ DELETE live/bench live/bench/{row} live/runs/{run} views/{view_id} tokens/{token
         """
 GET blind/sessions/{session}/giveaways blind/sessions/{session}/fingerprints blind/sessions/{session}/history
 blind/sessions/{session}/report.html blind/sessions/{session}/report.zip progress/trust/certificate
-exports/{export_id}/zip webhooks/{webhook_id}/deliveries tables/{name}.{kind}
+exports/{export_id}/zip catalogues/{name}/zip webhooks/{webhook_id}/deliveries tables/{name}.{kind}
 POST blind/preview blind/power blind/sessions blind/sessions/{session}/open blind/sessions/{session}/close exports
-webhooks webhooks/{webhook_id}/start webhooks/{webhook_id}/test people people/{initials}/account people/{initials}/login
-people/{initials}/active rules rules/preview verdict-first
+catalogues webhooks webhooks/{webhook_id}/start webhooks/{webhook_id}/test people people/{initials}/account
+people/{initials}/login people/{initials}/active rules rules/preview verdict-first
 drafts imports imports/cancel imports/resume annotations withdrawals
 DELETE webhooks/{webhook_id}
 """,

@@ -229,6 +229,7 @@ REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("POST", "/api/v1/tokens", {"name": "a", "may_write": True, "days": 30}),
     ("POST", "/api/v1/webhooks", {"url": "https://example.org/a", "events": ["approved"]}),
     ("POST", "/api/v1/exports", {"name": "../a", "task": "cv", "batch": "b", "simulated": False, "replace": True}),
+    ("POST", "/api/v1/catalogues", {"name": "../a", "task": "cv", "view": 1, "authors": ["A"], "replace": True}),
     ("POST", "/sign-in", {"initials": "RV", "password": "x"}),
 )
 

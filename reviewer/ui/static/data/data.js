@@ -9,10 +9,10 @@ import { t, tn, withCommas } from '../common/language.js'
 import { Notices } from '../common/notices.js'
 import { button, mountPage, table } from '../common/page.js'
 import { STATES } from '../progress/charts.js'
-import { addSpectra, addToDialog, exportApproved, importAnnotations, importRows, nextSteps } from './dialogs.js'
-import { sentFiles, takeBack } from './dialogs.js'
+import { addSpectra, addToDialog, exportApproved, importAnnotations, importRows, makeCatalogue } from './dialogs.js'
+import { nextSteps, sentFiles, takeBack } from './dialogs.js'
 import { Jobs } from './jobs.js'
-import { batchLink, download, reportOf } from './parts.js'
+import { batchLink, download, reportOf, zipOf } from './parts.js'
 
 const ROWS_OF_TRACES = /\.(jsonl|json|eval|zip)$/i
 
@@ -53,6 +53,7 @@ class DataPage {
       button(t('Import …'), () => this.import(this.#again)),
       button(t('Annotations …'), importAnnotations),
       button(t('Export …'), () => this.export()),
+      button(t('Catalogue …'), () => this.#start('catalogue', makeCatalogue(this.#tasks))),
     )
     this.batches = h('div')
     this.exports = h('div')
@@ -67,6 +68,7 @@ class DataPage {
     try {
       const paths = ['me', 'batches', 'exports'].map((name) => getJSON(`/api/v1/${name}`))
       const answers = await Promise.all(paths)
+      if (answers[1].may_manage) answers.push((await getJSON('/api/v1/catalogues')).catalogues)
       const drawn = this.#answers
       this.#answers = JSON.stringify(answers)
       if (this.#answers !== drawn) this.#draw(answers) // a button that is replaced while it is pressed gets no click
@@ -80,13 +82,13 @@ class DataPage {
   }
 
   /** @param {any[]} answers */
-  #draw([{ tasks }, list, { exports }]) {
+  #draw([{ tasks }, list, { exports }, names]) {
     this.#list = list
     this.#tasks = tasks
     this.buttons.hidden = !list.may_manage
     this.#drawBatches(list)
     this.#drawExports(exports)
-    fill(this.others, list.may_manage && [tables(), backups(list.backups, this.notices)])
+    fill(this.others, list.may_manage && [catalogues(names), tables(), backups(list.backups, this.notices)])
   }
 
   /** Files were dropped on the page: those of traces are imported, others drafted. */
@@ -194,6 +196,12 @@ function rounds({ states, items }) {
     return h('i', { style: `width: ${(100 * states[state]) / items}%; background: ${colour}` })
   })
   return [h('div.rounds', parts), h('span.words', words)]
+}
+
+/** The catalogues that can be downloaded. @param {readonly string[]} names */
+function catalogues(names) {
+  const links = names.map((name) => download(zipOf(name), `${name}.zip`))
+  return links.length > 0 && [h('h3', t('Catalogues')), h('div.controls', links)]
 }
 
 /** The tables that can be downloaded. */

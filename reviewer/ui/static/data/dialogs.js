@@ -1,4 +1,5 @@
-// The dialogs of the Data tab: add spectra, import trajectories and annotations, export, take a batch back.
+// The dialogs of the Data tab: add spectra, import trajectories and annotations, export, take a batch back, and make a
+// catalogue.
 
 import { lasting } from '../common/browser_storage.js'
 import { fill, h, part } from '../common/dom.js'
@@ -200,6 +201,39 @@ export function exportApproved(tasks, batches, batch = '*') {
   return formDialog(t('Export approved'), t('Export'), fields, (values) => {
     const filter = { task: values.task || null, batch: values.batch === '*' ? null : values.batch }
     return postJSON('/api/v1/exports', { ...values, name: values.name.trim(), ...filter })
+  })
+}
+
+/** Make a catalogue. @param {Record<string, TaskText>} tasks @returns {Promise<CatalogueState | null>} */
+export async function makeCatalogue(tasks) {
+  const views = await getJSON('/api/v1/views')
+  const meaning = t(
+    'Writes a folder for a paper with the objects of a class that people approved with YES: tables (CSV, VOTable, ' +
+      'FITS, AAS, CDS), a figure of each object, the methods text and the bibliography. Each file can be made anew ' +
+      'from the data in it.',
+  )
+  const task = taskField(tasks, t('Class'), t('choose …'))
+  Object.assign(part(task, 'select'), { required: true })
+  const choices = views.map(({ id, name }) => [String(id), name])
+  const more = [
+    line('title', t('Title'), { maxLength: 300 }),
+    line('authors', t('Authors, separated by ;'), { maxLength: 20_000 }),
+    line('licence', t('Licence'), { maxLength: 200, placeholder: t('e.g. CC-BY-4.0') }),
+    check('simulated', 'yes', t('Include simulated spectra (labelled)')),
+    check('replace', 'yes', t('Replace a catalogue of this name')),
+  ]
+  const fields = [
+    about(meaning),
+    line('name', t('Name of the folder'), { maxLength: 80, required: true }),
+    h('div.pair', task, select('view', t('Items'), [['', t('all of the class')], ...choices])),
+    folded(t('More'), h('div.fields', more)),
+  ]
+  return formDialog(t('Make a catalogue'), t('Make it'), fields, async (values) => {
+    const authors = values.authors.split(';').map((name) => name.trim())
+    const chosen = { view: values.view ? Number(values.view) : null, authors: authors.filter(Boolean) }
+    const answer = await postJSON('/api/v1/catalogues', { ...values, name: values.name.trim(), ...chosen })
+    if (answer.state === 'failed') throw new Error(answer.error)
+    return answer
   })
 }
 

@@ -4,12 +4,17 @@ import { h, refill } from '../common/dom.js'
 import { getJSON, postJSON } from '../common/http.js'
 import { t } from '../common/language.js'
 import { button } from '../common/page.js'
-import { batchLink, reportOf } from './parts.js'
+import { batchLink, download, reportOf, zipOf } from './parts.js'
 
 const EVERY = 1000 // ms between two requests while a job runs
 
 /** @type {Record<string, () => string>} */
-const TITLES = { draft: () => t('Adding spectra'), import: () => t('Import'), export: () => t('Export') }
+const TITLES = {
+  draft: () => t('Adding spectra'),
+  import: () => t('Import'),
+  export: () => t('Export'),
+  catalogue: () => t('Catalogue'),
+}
 
 export class Jobs {
   /** @type {Map<string, Job>} by kind */
@@ -68,8 +73,8 @@ export class Jobs {
   #show(job) {
     const before = this.#known.get(job.kind)
     const isNew = this.#started.has(job.kind) || before?.running
-    // An export that ended before is in the list of exports.
-    if (job.kind === 'export' && !job.running && !isNew) return
+    // What ended before is in the list of exports, or of catalogues.
+    if (['export', 'catalogue'].includes(job.kind) && !job.running && !isNew) return
     if (job.kind === 'import') this.#imports = job.imports
     this.#known.set(job.kind, job)
     this.#draw(job)
@@ -103,7 +108,8 @@ export class Jobs {
     const cancel = kind === 'import' && button(t('Cancel import'), () => this.#act('imports/cancel', { imports }))
     const resume = job.can_resume && button(t('Resume import'), () => this.#act('imports/resume', { imports }))
     const open = job.added > 0 && job.batch && h('a', { href: batchLink(job.batch) }, t('Open this batch in Review'))
-    const buttons = job.running ? [stop, cancel] : [resume, open, button(t('Close'), close)]
+    const zip = job.catalogue && download(zipOf(job.catalogue), t('Download as a zip'))
+    const buttons = job.running ? [stop, cancel] : [resume, open, zip, button(t('Close'), close)]
     const [header, body] = card.children
     refill(header, h('h3', TITLES[kind]()), job.running && bar({ kind, ...job }), buttons)
     refill(body, reportOf(job.report, !job.running))

@@ -8,6 +8,9 @@ import { sparkline } from '../spectrum/sparklines.js'
 /** @param {string} href @param {string} text @param {string} [label] of a link whose text is too short */
 export const download = (href, text, label) => h('a', { href, download: '', 'aria-label': label }, text)
 
+/** The address of a catalogue's files. @param {string} name */
+export const zipOf = (name) => `api/v1/catalogues/${name}/zip`
+
 /** The link to the items of a batch, in Review. @param {string} batch */
 export const batchLink = (batch) => `#batch=${encodeURIComponent(batch)}`
 

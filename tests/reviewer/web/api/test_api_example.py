@@ -1,4 +1,4 @@
-"""The example of docs/team/api.md as a program against the real app, and the routes of exports that it uses."""
+"""The example of docs/team/api.md as a program against the real app, and the routes of exports and catalogues."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from agent.tasks import load
 from reviewer import server
+from reviewer.catalogue import bundle
+from reviewer.catalogue.facts import Wish
+from reviewer.exchange.exports import ExportError
 from reviewer.store import Store
-from reviewer.web.background.exporting import Exporting, ExportWish
+from reviewer.web.background.exporting import CatalogueWish, Exporting, ExportWish
 from tests.browser.support.review_app import serving
 from tests.support import campaign
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
@@ -135,3 +139,75 @@ def test_a_second_export_waits_and_a_stopped_one_leaves_no_files(store: Store, m
     folder = store.path.with_name(f"{store.path.stem}-exports")
     assert list(folder.iterdir()) == []
     assert store.settings.exports() == []
+
+
+def test_a_catalogue_is_made_in_the_background_and_downloaded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = store.tokens.make("AA", "catalogues", True, 30)[1]
+    script = TestClient(
+        server.build(store, local=True), base_url="http://127.0.0.1:7860", headers={"Authorization": f"Bearer {token}"}
+    )
+    assert script.get("/api/v1/catalogues").json() == {"last": None, "catalogues": []}
+
+    def made(**wish: Any) -> Any:
+        status = script.post("/api/v1/catalogues", json={"name": "first", "task": "cv", **wish}).json()
+        while status.get("state") == "running":
+            time.sleep(0.05)
+            status = script.get("/api/v1/catalogues").json()["last"]
+        return status
+
+    status = made(title="Stars", authors=["Ada", "Bo"], licence="CC-BY-4.0")
+    folder = store.path.with_name("campaign-catalogues") / "first"
+    assert (status["state"], status["error"], status["folder"]) == ("done", "", str(folder))
+    assert (status["done"], status["total"]) == (3, 3)
+    assert status["numbers"]["left_out"] == {"not decided yet: screening": 2}
+    assert script.get("/api/v1/catalogues").json()["catalogues"] == ["first"]
+    (job,) = script.get("/api/v1/jobs").json()["jobs"]
+    assert (job["kind"], job["catalogue"]) == ("catalogue", "first")
+    assert job["report"]["text"] == f"2 objects with 2 spectra in {folder}"
+    assert [row["cells"] for row in job["report"]["rows"]] == [["2 items left out", "not decided yet: screening"]]
+    packed = script.get("/api/v1/catalogues/first/zip")
+    assert packed.headers["content-disposition"] == 'attachment; filename="first.zip"'
+    inside = zipfile.ZipFile(io.BytesIO(packed.content))
+    files = {path.relative_to(folder.parent).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert set(inside.namelist()) == files
+    campaign_facts = json.loads(inside.read("first/data/campaign.json"))
+    assert (campaign_facts["title"], campaign_facts["authors"]) == ("Stars", ["Ada", "Bo"])
+
+    assert "expected a new name" in made()["error"]
+    assert "expected one of" in made(task="comets")["error"]
+    assert "no view" in made(name="other", view=9)["error"]
+    assert "expected letters, digits" in made(name="../up")["error"]
+    assert script.post("/api/v1/catalogues", json={"name": "a", "task": "cv", "title": "x" * 301}).status_code == 422
+    assert made(replace=True)["state"] == "done"
+    for name, code in (("none", 404), ("..", 404), ("%2e%2e%2fcampaign", 404), (".a", 409)):
+        assert script.get(f"/api/v1/catalogues/{name}/zip").status_code == code, name
+    # Of an item that a blind scorer may not know, a catalogue tells even why it is left out.
+    for hidden in (1, 3):
+        monkeypatch.setattr(type(store.blind.scoring), "hidden_items", lambda self, person, of=hidden: frozenset({of}))
+        assert script.get("/api/v1/catalogues/first/zip").status_code == 403
+    monkeypatch.setattr(type(store.blind.scoring), "hidden_items", lambda self, person: frozenset({1}))
+    assert made(replace=True)["numbers"]["objects"] == 1
+    assert script.get("/api/v1/catalogues/first/zip").status_code == 200, "they made it, without that item"
+
+
+def test_a_stopped_catalogue_leaves_no_files_and_no_export_runs_meanwhile(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exporting, real = Exporting(store), bundle.build
+
+    def slow(*given: Any) -> Any:
+        *others, progress = given
+        exporting._stop.wait(20)
+        return real(*others, progress)
+
+    monkeypatch.setattr(bundle, "build", slow)
+    wish = CatalogueWish("slow", Wish(load()["cv"]))
+    assert exporting.start_catalogue("AA", wish, wait=0.1).state == "running"
+    with pytest.raises(ExportError, match="slow is running"):
+        exporting.start("AA", ExportWish("other"), wait=0.1)
+    exporting.close()
+    assert exporting._thread is not None
+    exporting._thread.join(60)
+    assert exporting.catalogue is not None
+    assert (exporting.catalogue.state, exporting.catalogue.error) == ("failed", "The app was stopped.")
+    assert list(bundle.folder_of(store).iterdir()) == []
