@@ -106,7 +106,7 @@ def test_every_python_name_that_a_document_names_exists(document: Path) -> None:
 
 def test_the_readme_and_the_page_about_contributing_are_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 120
-    text = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "design" / "contributing.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 60
     for what in ("a survey reader", "a task", "a key", "a statistic of the blind report", "a training setting"):
         assert f"| {what}" in text, what
