@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -114,7 +115,7 @@ def build(
 
     :param person: as for ``collect``
     :param replace: a catalogue there may be replaced; it stays until the new one is complete
-    :param progress: called with the number of pictures drawn, and of all
+    :param progress: called with the number of pictures drawn, and of all: 0 and 0 while the facts are read
     :raises CatalogueError: the folder is taken, or there is no row
     :raises OSError: the disk is full, or nothing can be written there; what was there is as it was
     """
@@ -124,7 +125,7 @@ def build(
     target.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
     try:
-        collect(store, wish, part, person)
+        collect(store, wish, part, person, (lambda: None) if progress is None else partial(progress, 0, 0))
         numbers = derive(part, part, progress)
         for path in part.rglob("*"):
             flush(path)

@@ -155,13 +155,13 @@ def collect(
     wish: Wish,
     folder: Path,
     person: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    on_step: Callable[[], object] = lambda: None,
 ) -> None:
     """Read the facts from the database and write them to ``folder/data``; the database is not changed.
 
     :param person: who makes the catalogue (initials): items that they score in a blind session are left out; None: the
         owner of the file
-    :param progress: called with the number of spectra read, and of all
+    :param on_step: called now and then; what it raises ends the work
     :raises CatalogueError: the view depends on the person, or no item is in the catalogue
     :raises NotFound: there is no such view, or it is not shared with the person
     """
@@ -176,40 +176,39 @@ def collect(
         raise CatalogueError(_nothing(out))
     hashes = [cases[item].spectrum_sha256 or "" for item in selected if item in cases]
     known, dates = store.objects.identities(hashes), store.objects.dates(hashes)
-    names = {
-        row.item_id: row.name
-        for start in range(0, len(selected), 1000)
-        for row in store.queue.rows(selected[start : start + 1000])
-    }
+    names: dict[int, str] = {}
+    for start in range(0, len(selected), 1000):
+        on_step()
+        names |= {row.item_id: row.name for row in store.queue.rows(selected[start : start + 1000])}
     drafted = dict(store.trust.trajectories(rows))
     inspected = {item.item_id: item.merged for item in store.inspections.of_items(rows)}
 
     (folder / DATA).mkdir(parents=True)
     with (folder / ITEMS).open("w", encoding="utf-8", newline="\n") as lines:
         for item in selected:
-            case = cases.get(item)
-            about = known.get((case and case.spectrum_sha256) or "", Identity())
+            case = None if item in hidden else cases.get(item)
+            sha256 = case and case.spectrum_sha256
+            about = known.get(sha256 or "", Identity())
             line = {
                 "item": item,
-                "name": names[item],
+                "name": "" if item in hidden else names[item],
                 "out": out[item],
-                "spectrum": case and case.spectrum_sha256,
-                "mjd": dates.get((case and case.spectrum_sha256) or ""),
+                "spectrum": sha256,
+                "mjd": dates.get(sha256 or ""),
                 "names": about.names,
                 "ra": about.ra,
                 "dec": about.dec,
                 "file": about.file,
             }
-            if case is not None and case.decided_at is not None and item not in hidden:
+            if case is not None and case.decided_at is not None:
                 line |= {"decided_at": case.decided_at.isoformat(), "decisions": decisions.get(item, [])}
             if not out[item] and case is not None:
                 line |= _reviewed(store, case, drafted[item], inspected.get(item))
             lines.write(_line(line))
     with (folder / SPECTRA).open("w", encoding="utf-8", newline="\n") as lines:
         of_rows = list(dict.fromkeys(cases[item].spectrum_sha256 or "" for item in rows))
-        for number, sha256 in enumerate(of_rows):
-            if progress is not None:
-                progress(number, len(of_rows))
+        for sha256 in of_rows:
+            on_step()
             spectrum = replace(store.spectra.get(sha256), model=None, exposures=())
             lines.write(_line({"sha256": sha256, "spectrum": spectrum.to_json()}))
     with (folder / SKY).open("w", encoding="utf-8", newline="\n") as lines:
@@ -295,7 +294,6 @@ def _reviewed(store: Store, case: StoredCase, drafted: Trajectory, merged: Merge
     return {
         "trace": trace.to_json(),
         "version": {"number": item.version.number, "content_hash": item.version.content_hash},
-        "authors": sorted(item.standing.authors | item.standing.before_import),
         "disagreement": item.standing.disagreement,
         "drafter": {"kind": case.drafter_kind, "name": case.drafter_name},
         "drafted": drafted.answer.verdict if drafted.answer else None,

@@ -34,7 +34,7 @@ from reviewer.store.audit.chain import canonical, sha256_of
 FLAGS: Mapping[str, str] = {
     "A": "medium of the wavelengths assumed: the file does not state it",
     "D": "people disagreed on the spectrum before it was decided",
-    "E": "another spectrum of the object was decided as not of the class",
+    "E": "another spectrum or trace of it was decided as not of the class",
     "F": "redshift of the file, not checked by a person",
     "I": "issue noted by an inspector: R redshift, C class, S spectrum",
     "N": "no position in the file",
@@ -245,7 +245,7 @@ def _row(entry: CatalogueObject, spectrum: Spectrum, facts: Facts, certificates:
     judged = [row for row in decided if row["round"] in ("audit", "vote", "adjudication")]
     sides = Counter(_DECIDING.get(row["verb"], 0) for row in judged)
     inspections = [item["inspection"] for item in entry.items if item["inspection"]]
-    drafted = Counter(item["drafted"] for item in entry.items)
+    drafted = Counter(item["drafted"] for item in entry.items if item["drafter"] == best["drafter"])
     against = {"decided: not of the class", "trace rejected: wrong class"}
     is_flagged = {
         "A": bool(spectrum.meta.get("medium_assumed")),

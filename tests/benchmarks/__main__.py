@@ -153,6 +153,12 @@ SECTIONS = (
         ("-m", "tests.benchmarks.store", "--sky", "1000000"),
     ),
     Section(
+        "catalogue",
+        "A catalogue for a paper",
+        "Of 100,000 selected items, most of them left out; then with all pictures.",
+        ("-m", "tests.benchmarks.scale.catalogue"),
+    ),
+    Section(
         "bulk",
         "Much at once",
         "Runs of the program over simulated spectra, its start included. Memory: all its processes, what they "

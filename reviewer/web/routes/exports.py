@@ -26,7 +26,7 @@ from reviewer.web.context import ContextDep, PersonDep
 from reviewer.web.models import exports as answers
 from reviewer.web.models import media
 from reviewer.web.reports import export_in_words
-from reviewer.web.requests import Sent
+from reviewer.web.requests import ItemNumber, Sent
 from reviewer.web.visibility import VisibleDep, VisibleItems
 
 router = APIRouter(prefix="/api/v1")
@@ -67,7 +67,7 @@ class CatalogueRequest(Sent):
 
     name: Annotated[str, Field(min_length=1, max_length=80)]
     task: Annotated[str, Field(max_length=100)]
-    view: int | None = None
+    view: ItemNumber | None = None
     simulated: bool = False
     replace: bool = False
     title: Annotated[str, Field(max_length=300)] = ""

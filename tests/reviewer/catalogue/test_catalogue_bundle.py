@@ -248,6 +248,21 @@ def test_nothing_in_the_catalogue_is_refused_with_the_reasons(store: Store, tmp_
 
 
 @pytest.mark.usefixtures("undrawn")
+def test_of_what_a_person_scores_blind_only_the_number_is_in_their_catalogue(
+    campaign: Campaign, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = campaign.items["second epoch"], campaign.items["rejected"]
+    monkeypatch.setattr(type(store.blind.scoring), "hidden_items", lambda self, person: frozenset(hidden))
+    built = build(store, ONLY_ONE, tmp_path / "out", person="AA")
+    items = {item["item"]: item for item in Facts.read(built.folder).items}
+    for item in hidden:
+        known = {name: value for name, value in items[item].items() if value not in (None, "", [])}
+        assert known == {"item": item, "out": "in a blind session of the person who made the catalogue"}
+    assert built.numbers["spectra_of_objects"] == 4
+    assert b"spec-02" not in b"".join(path.read_bytes() for path in built.folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_simulated_spectra_are_rows_only_if_that_is_wished(store: Store, tmp_path: Path) -> None:
     built = build(store, replace(ONLY_ONE, simulated=True), tmp_path / "out")
     assert (built.numbers["objects"], built.numbers["flags"]["S"]) == (4, 1)

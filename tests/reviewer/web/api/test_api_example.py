@@ -177,7 +177,9 @@ def test_a_catalogue_is_made_in_the_background_and_downloaded(store: Store, monk
     assert "expected one of" in made(task="comets")["error"]
     assert "no view" in made(name="other", view=9)["error"]
     assert "expected letters, digits" in made(name="../up")["error"]
-    assert script.post("/api/v1/catalogues", json={"name": "a", "task": "cv", "title": "x" * 301}).status_code == 422
+    for wrong in ({"title": "x" * 301}, {"view": 10**30}, {"authors": ["A"] * 501}):
+        sent = {"name": "a", "task": "cv", **wrong}
+        assert script.post("/api/v1/catalogues", json=sent).status_code == 422
     assert made(replace=True)["state"] == "done"
     for name, code in (("none", 404), ("..", 404), ("%2e%2e%2fcampaign", 404), (".a", 409)):
         assert script.get(f"/api/v1/catalogues/{name}/zip").status_code == code, name
