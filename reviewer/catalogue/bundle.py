@@ -33,7 +33,7 @@ from reviewer.store import Store
 
 CRATE = "ro-crate-metadata.json"
 MOST_NAMED = 20
-"""Differences of one file that are named."""
+"""Differences of a file that are named."""
 _MEDIA = {
     ".csv": "text/csv",
     ".vot": "application/x-votable+xml",
@@ -114,7 +114,7 @@ def build(
     """Write the catalogue of the present state of the database to the folder ``target``.
 
     :param person: as for ``collect``
-    :param replace: a catalogue there may be replaced; it stays until the new one is complete
+    :param replace: a catalogue there may be replaced; it stays until the new catalogue is complete
     :param progress: called with the number of pictures drawn, and of all: 0 and 0 while the facts are read
     :raises CatalogueError: the folder is taken, or there is no row
     :raises OSError: the disk is full, or nothing can be written there; what was there is as it was

@@ -1,7 +1,7 @@
 """The facts of a catalogue: read once from the database and written to ``data/``; all else is derived from these files.
 
-``campaign.json`` says what was selected, by which rules, with which certificates and programs. ``items.jsonl`` has one
-line per selected item, ``spectra.jsonl`` one per spectrum that is in the catalogue, ``sky.jsonl`` one per record of a
+``campaign.json`` says what was selected, by which rules, with which certificates and programs. ``items.jsonl`` has a
+line per selected item, ``spectra.jsonl`` per spectrum that is in the catalogue, ``sky.jsonl`` per record of a
 catalogue about such a spectrum.
 """
 
@@ -61,7 +61,7 @@ class Wish:
 
     :param view: number of a saved view that selects items; None: all items of the task
     :param simulated: simulated spectra may become rows
-    :param title: "": one with the title of the task
+    :param title: "": made of the title of the task
     :param licence: of the catalogue, an SPDX identifier or an address; "": not stated
     """
 
@@ -247,7 +247,7 @@ def _decisions(store: Store) -> dict[int, list[Json]]:
 
 
 def _why_out(case: StoredCase | None, decisions: Sequence[Json], wish: Wish, hidden: bool) -> str:
-    """Return why an item is no row of the catalogue, in English; "": it is one."""
+    """Return why an item is no row of the catalogue, in English; "": it is a row."""
     if case is None:
         return "withdrawn from the campaign"
     if hidden:

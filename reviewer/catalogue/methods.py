@@ -120,14 +120,14 @@ def abstract(rows: Rows, numbers: Mapping[str, Any]) -> str:
 
 
 def paragraphs(text: str) -> str:
-    """Return the paragraphs of a methods text as one, without headings, tables and marks; citations are (Hou2020)."""
+    """Join the paragraphs of a methods text, without headings, tables and marks; citations are (Hou2020)."""
     kept = " ".join(line for line in text.split("\n") if line and not line.startswith(("#", "|")))
     cited = re.sub(r"\[@([^]]*)\]", lambda keys: f"({keys[1].replace('; @', ', ')})", kept)
     return cited.replace("**", "").replace("`", "")
 
 
-def _count(n: int, one: str, several: str) -> str:
-    return f"{n} {one if n == 1 else several}"
+def _count(n: int, singular: str, plural: str) -> str:
+    return f"{n} {singular if n == 1 else plural}"
 
 
 def _listed(parts: Iterable[str]) -> str:

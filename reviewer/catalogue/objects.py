@@ -1,6 +1,6 @@
 """The rows of a catalogue: objects, each with all its spectra, and the numbers of a row with their columns.
 
-A row is measured in its best spectrum: of those that people approved, the one with the highest S/N. Every number is
+A row is measured in its best spectrum: of those that people approved, that with the highest S/N. Every number is
 rounded here, so that all files hold equal ones.
 """
 
@@ -80,7 +80,9 @@ _FIRST = (
     Numbered("Policy", str, "Drafter of the trace that was reviewed", "meta.id"),
     Numbered("PolVerdict", str, "Verdict of that policy before review: YES, NO or ASK", "meta.code.class"),
     Numbered("PYES", float, "P(YES) by the score model", "stat.probability", "", 4),
-    Numbered("Certified", str, "Verdict of a certificate: YES, NO or ASK; empty without one", "meta.code.class"),
+    Numbered(
+        "Certified", str, "Verdict of a certificate: YES, NO or ASK; empty without a certificate", "meta.code.class"
+    ),
     Numbered("Quality", float, "Mean quality by inspectors, 0 to 4 (DESI scale)", "meta.code.qual", "", 2),
     Numbered("Flags", str, "Flags, see notes", "meta.code"),
 )

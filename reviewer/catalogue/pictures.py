@@ -1,4 +1,4 @@
-"""The figures of a catalogue: one per object with the windows that decided, and gallery pages; PDF and PNG.
+"""The figures of a catalogue: of each object with the windows that decided, and gallery pages; PDF and PNG.
 
 They are drawn by ``reviewer.figures`` and matplotlib in worker processes; the same data give the same bytes.
 """
@@ -41,7 +41,7 @@ WORTH_PROCESSES = 4
 
 @dataclass(frozen=True)
 class Plotted:
-    """An object as it is drawn. ``title`` is one line above it."""
+    """An object as it is drawn. ``title`` is the line above it."""
 
     number: int
     title: str
@@ -107,7 +107,7 @@ def _figure(folder: Path, plotted: Plotted) -> None:
 
 
 def _page(folder: Path, page: tuple[int, tuple[Plotted, ...]]) -> None:
-    """Draw a page of the gallery: one panel per object, on the wavelengths of all of them."""
+    """Draw a page of the gallery: a panel per object."""
     from matplotlib.figure import Figure
 
     from agent.plot.reference import default_style

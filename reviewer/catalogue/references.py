@@ -65,7 +65,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Bibliography:
-    """The references of a catalogue by their keys, and the key of each citation that has one of its own."""
+    """The references of a catalogue by their keys, and the keys of each citation."""
 
     references: Mapping[str, Reference]
     key_of: Mapping[str, tuple[str, ...]]
@@ -170,9 +170,9 @@ def _note(text: str | None) -> dict[str, str]:
     return {"note": _tex(text)} if text else {}
 
 
-def _same(one: Reference, other: Reference) -> bool:
-    return {k: v for k, v in one.fields.items() if k != "note"} == {
-        k: v for k, v in other.fields.items() if k != "note"
+def _same(first: Reference, second: Reference) -> bool:
+    return {k: v for k, v in first.fields.items() if k != "note"} == {
+        k: v for k, v in second.fields.items() if k != "note"
     }
 
 

@@ -115,11 +115,11 @@ def numbers(campaign: Campaign) -> dict[str, object]:
     return json.loads((campaign.bundle / "numbers.json").read_text(encoding="utf-8"))
 
 
-def is_equal(one: object, other: object) -> bool:
+def is_equal(first: object, second: object) -> bool:
     """Whether two cells of a table are equal: missing ones are, and numbers that differ by rounding of binary."""
-    one, other = (None if np.ma.is_masked(value) or value in ("", None) else value for value in (one, other))
-    if one is None or other is None:
-        return one is other or (isinstance(one or other, float) and np.isnan(float(one or other)))  # type: ignore[arg-type]
-    if isinstance(other, float):
-        return bool(np.isclose(float(one), other, rtol=0, atol=1e-12))  # type: ignore[arg-type]
-    return str(one) == str(other)
+    first, second = (None if np.ma.is_masked(value) or value in ("", None) else value for value in (first, second))
+    if first is None or second is None:
+        return first is second or (isinstance(first or second, float) and np.isnan(float(first or second)))  # type: ignore[arg-type]
+    if isinstance(second, float):
+        return bool(np.isclose(float(first), second, rtol=0, atol=1e-12))  # type: ignore[arg-type]
+    return str(first) == str(second)
