@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.table_files import TableData, ascii_text, fits_table, printable, table_of, votable, write
+from agent.table_files import TableData, ascii_text, fits_table, printable, table_of, votable, write, write_votable
 from reviewer.catalogue.facts import Json
 from reviewer.catalogue.objects import FLAGS, LEFT_OUT, SPECTRA, Numbered, Rows
 
@@ -77,7 +77,7 @@ def _votable(rows: Rows, tables: Sequence[TableData], path: Path) -> None:
                 field.ref = "icrs"
             elif field.name == "MJD":
                 field.ref = "mjd"
-    file.to_xml(str(path))
+    write_votable(file, path)
 
 
 def _fits(rows: Rows, tables: Sequence[TableData], path: Path) -> None:

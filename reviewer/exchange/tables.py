@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from agent.table_files import write_votable
 from agent.tables import CsvTable
 from agent.text import whole_number
 from reviewer.rules.inspection import Inspection, Merged, scales_of_surveys
@@ -105,12 +106,16 @@ class Columns:
                 for row in self.rows():
                     table.row(None if isinstance(cell, float) and math.isnan(cell) else cell for cell in row)
             return
+        from astropy.io.votable import from_table
         from astropy.table import Table
 
         text = _ascii if kind == "fits" else _xml
         table = Table([self._column(name, values, text) for name, values in self.columns.items()])
         table.meta["EXTNAME" if kind == "fits" else "name"] = self.name
-        table.write(path, format="fits" if kind == "fits" else "votable", overwrite=True)
+        if kind == "fits":
+            table.write(path, format="fits", overwrite=True)
+        else:
+            write_votable(from_table(table), path)
 
     def _column(self, name: str, values: Sequence[Any], text: Callable[[str], str]) -> MaskedColumn | Column:
         """Return a column of astropy. Missing whole numbers are masked, missing floats NaN, missing text is empty."""

@@ -16,10 +16,14 @@ from astropy.io.votable import parse, validate
 from astropy.io.votable.ucd import parse_ucd
 from astropy.table import Table
 
+from agent.batch.candidates import write_table
 from agent.table_files import ascii_text
+from reviewer.catalogue import tables
 from reviewer.catalogue.facts import Facts
 from reviewer.catalogue.objects import FLAGS, SPECTRA, Rows, designation
 from reviewer.catalogue.references import Bibliography
+from reviewer.exchange import tables as campaign_tables
+from reviewer.store import Store
 from tests.reviewer.catalogue.conftest import Campaign, is_equal
 
 
@@ -135,6 +139,24 @@ def test_the_votable_is_valid_and_has_ucds_and_systems(campaign: Campaign) -> No
     assert {field.name: field.ref for field in fields if field.ref} == {"RAdeg": "icrs", "DEdeg": "icrs", "MJD": "mjd"}
     infos = {info.name: info.value for info in votable.resources[0].infos}
     assert (infos["creator"], infos["rights"]) == ("Ada Öther; Bo Böhm & Co", "CC-BY-4.0")
+
+
+def test_no_votable_is_written_by_astropys_writer_in_c(
+    rows: Rows, campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It writes behind its buffer (astropy 8.0.2), and the process may end at any later time."""
+    from astropy.io.votable import tree
+
+    class Damaging:
+        def write_tabledata(self, *_: object) -> None:
+            raise AssertionError("the writer in C was called")
+
+    monkeypatch.setattr(tree, "tablewriter", Damaging())
+    tables.write_tables(rows, tmp_path, "abstract", "description")
+    assert (tmp_path / "catalogue.vot").read_bytes() == (campaign.bundle / "catalogue.vot").read_bytes()
+    write_table([], tmp_path / "candidates.vot")
+    with Store.open(campaign.db) as store:
+        campaign_tables.table(store, "decisions").write(tmp_path / "decisions.vot", "vot")
 
 
 def test_the_fits_file_states_units_and_where_it_comes_from(campaign: Campaign) -> None:
