@@ -27,11 +27,13 @@ from agent.measure.pixels import shown
 from agent.measure.profile import SPEED_OF_LIGHT
 from agent.measure.values import number, plus_minus
 from agent.spectrum import Spectrum
+from agent.tasks import Feature
 from agent.tool import MAX_TEXT, Observation
 from agent.trajectory import Zoom
 
 HALF_WIDTH = 0.005  # of the wavelength: where an undetected line is searched for
 AIR_OR_VACUUM = 2.6  # Å; within it a wavelength is that of a listed line of the ion, in the one medium or the other
+SAME_LINE = 1.5  # Å; within it a feature of a task is the listed line
 MOST_NAMES = 6
 BREAK = "4000 Å break"
 ERRORS = (
@@ -102,6 +104,19 @@ def _known() -> Mapping[str, Subject]:
     known: dict[str, Subject] = {_plain(BREAK): BREAK, "d4000": BREAK}
     known |= {_plain(name): entry for entry in listed for name in (*entry.aliases, entry.name)}
     return known | {_plain(name): index for name, index in indices().items()}
+
+
+def name_of(feature: Feature) -> str:
+    """Return the name by which a feature of a task is measured: its own or that of its index, else that of the listed
+    line at its wavelength; "" if there is none.
+    """
+    plain = re.sub(r"\s*\(.*\)", "", feature.name)
+    names = () if feature.kind == "line" else (feature.name, *re.findall(r"\((.*?)\)", feature.name), plain)
+    for key in map(_plain, names):
+        if key in _known():
+            return _name(_known()[key])
+    principal = feature.wavelengths[0] if feature.wavelengths else 0.0
+    return next((line.name for line in lines() if abs(line.at(feature.medium) - principal) < SAME_LINE), "")
 
 
 def _plain(name: str) -> str:

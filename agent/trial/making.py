@@ -52,13 +52,12 @@ class Maker:
 
     def placebos(self, zoom: Zoom, subject: Subject, real: Edited, count: int) -> list[Edited | NotEdited]:
         """Make placebos of the energy of another edit, at different places, up to the first that cannot be made."""
-        if zoom.window is None:
-            return []
+        window = seen_by(zoom, subject)
         placebos: list[Edited | NotEdited] = []
         avoid = [*avoided(self.at_rest, self._task), *self._named, real.window, subject.span, *subject.side_bands]
         for number in range(count):
             rng = self.rng(zoom, "placebo", number)
-            edited = make.placebo(self._spectrum, self.at_rest, real, zoom.window, avoid, rng)
+            edited = make.placebo(self._spectrum, self.at_rest, real, window, avoid, rng)
             placebos.append(edited)
             if isinstance(edited, NotEdited):
                 break
@@ -68,6 +67,14 @@ class Maker:
     def rng(self, zoom: Zoom, edit: Edit, number: int = 0) -> np.random.Generator:
         """Return the generator of an edit."""
         return np.random.default_rng([self._seed, _NUMBER[edit], number, *zoom.id.encode()])
+
+
+def seen_by(zoom: Zoom, subject: Subject) -> Window:
+    """Return the stretch that a call shows: its window, or where ``measure`` takes a line and its continuum from."""
+    if zoom.window is not None:
+        return zoom.window
+    stretches = (subject.span, *subject.side_bands)
+    return min(lo for lo, _ in stretches), max(hi for _, hi in stretches)
 
 
 def avoided(at_rest: Spectrum, task: Task) -> list[Window]:

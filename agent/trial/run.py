@@ -117,8 +117,8 @@ def trial(
             on_call(tested, len(trajectory.zooms))
             outcomes += case.sky_call(zoom, written[: number + 1])
             continue
-        if not zoom.drawn or number + 1 >= case.max_turns:
-            case.skip(zoom, None, deferred("the call got no picture"))
+        if not (zoom.drawn or (zoom.measures and zoom.ok)) or number + 1 >= case.max_turns:
+            case.skip(zoom, None, deferred("the call got no picture and no number"))
             continue
         subject = subject_of(zoom, thought_after(trajectory, zoom), case.at_rest, task)
         if subject is None:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from agent.hints.claims import MOLECULES, Claim, claims_of
 from agent.hints.evidence import evidence
+from agent.hints.measuring import name_of
 from agent.language import deferred
 from agent.lines import Band, Line, Medium, bands, lines
 from agent.lines.names import named, species_named
@@ -63,7 +64,10 @@ def subject_of(zoom: Zoom, thought: str, at_rest: Spectrum, task: Task) -> Subje
     """
     medium = at_rest.medium
     subjects = subjects_of_task(task, medium)
-    of_label = [subject for subject in subjects if _is_named(subject, zoom.label)]
+    if zoom.measures:
+        of_label = [s for s in subjects if s.feature is not None and name_of(s.feature) == zoom.label]
+    else:
+        of_label = [subject for subject in subjects if _is_named(subject, zoom.label)]
     if of_label:
         # The feature that the spectrum shows, if the label names a line both in emission and in absorption.
         return min(of_label, key=lambda subject: is_there(subject, at_rest) is not True)

@@ -57,7 +57,7 @@ def test_a_killed_training_resumes_at_its_stage(trained: tuple[Path, dict[str, o
     steps = [json.loads(line).get("step") for line in (folder / "sft" / "log.jsonl").open()]
     assert sorted({step for step in steps if step}) == [1, 2, 3]
     assert result["folder"] == str(folder / "nano")
-    assert result["questions"] == 8
+    assert result["arms"]["measure"]["questions"] == 8
 
 
 def test_the_finished_folder_is_small_and_usable(trained: tuple[Path, dict[str, object], float]) -> None:
@@ -66,7 +66,7 @@ def test_the_finished_folder_is_small_and_usable(trained: tuple[Path, dict[str, 
     assert sum(file.stat().st_size for file in folder.iterdir()) < 25e6
     card = (folder / "README.md").read_text("utf-8")
     assert card.startswith("---\nlicense: apache-2.0\nlibrary_name: transformers\n")
-    assert "no real spectrum" in card
+    assert "template spectra of real stars" in card
     assert "| cv | 1 |" in card
     assert json.loads((folder / "config.json").read_text())["torch_dtype"] == "float16"
 
@@ -91,7 +91,7 @@ def test_a_finished_training_is_not_done_again(
     trained: tuple[Path, dict[str, object], float], capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, result, _ = trained
-    before = (folder / "grpo" / "log.jsonl").stat().st_mtime_ns
+    before = (folder / "sft" / "log.jsonl").stat().st_mtime_ns
     assert main(command(folder)[2:]) == 0
     assert json.loads(capsys.readouterr().out) == result
-    assert (folder / "grpo" / "log.jsonl").stat().st_mtime_ns == before
+    assert (folder / "sft" / "log.jsonl").stat().st_mtime_ns == before

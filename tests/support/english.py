@@ -35,7 +35,7 @@ DOCUMENTS = (
     *("training/bench/several_runs.py", "training/bench/run.py", "training/bench/build/record.py"),
     *("training/model_card/text.py", "training/data/card.py", "training/nano/package.py"),
     # Simulated spectra, and traces about them that a script writes.
-    *("agent/simulate/", "training/nano/teacher.py", "training/nano/features.py"),
+    *("agent/simulate/", "training/nano/teacher.py"),
     *("training/miniature/spectra.py", "training/miniature/examples.py"),
     *("training/miniature/results.py", "training/miniature/stages.py"),
     # The alarm of a test of shift, which suspends a certificate in its file.

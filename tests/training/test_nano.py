@@ -1,115 +1,223 @@
-"""Data of the nano model: simulated spectra, what is stated about them, and the traces of the script."""
+"""Data of the nano model: its spectra, what is stated about them, and the traces of the script."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from agent.conversation import Conversation
+from agent.hints.claims import claims_of
+from agent.hints.evidence import evidence
 from agent.loop import run
-from agent.simulate import CLASSES, KINDS, simulate, truth
-from agent.tool import overview as drawn
-from training.nano.features import FEATURES, LOST, OUTSIDE, overview, statement, statements
+from agent.measure import rest
+from agent.policies.baseline.scorecard import assess
+from agent.simulate import CLASSES, simulate, truth
+from agent.templates import bundled
+from agent.tool import overview
+from agent.trial import edits
+from agent.trial.edits import Edited
+from agent.trial.run import trial
 from training.nano.scoring import Judged, counts
-from training.nano.spectra import SHORTEST, WHITE_DWARFS, Simulated, question, simulated, tasks
-from training.nano.teacher import NOUNS, VIEWS, Script, Traces, phrases, taught
+from training.nano.sight import features, heights, stated
+from training.nano.spectra import HELD_OUT, SHORTEST, WHITE_DWARFS, known_spectrum, question, tasks, templates
+from training.nano.teacher import (
+    ARMS,
+    MOST_CALLS,
+    STATES,
+    Script,
+    Subject,
+    looks,
+    phrases,
+    repeated,
+    sentence,
+    state_of,
+    subjects,
+    taught,
+)
 
-SEEDS = {"wd": 1, "gm": 2, "dm": 3}
-CLEAN = {kind: simulate(kind, "SDSS", 1e6, SEEDS.get(kind, 5)) for kind in KINDS}
+NUMBERS = range(2 * len(CLASSES))
 
 
 def small(image):
     return image.reduce(4)
 
 
+def written(arm, spectrum, task):
+    """Everything that the script writes about a spectrum."""
+    return " ".join(step.text for step in run(spectrum, tasks()[task], Script(arm)).steps if hasattr(step, "text"))
+
+
 @pytest.mark.parametrize(
-    ("kind", "seen"),
+    ("kind", "task", "text"),
     [
-        ("cv", "Hα: broad emission."),
-        ("dme", "Narrow Hα: narrow emission."),
-        ("pn", "[O III] 5007: narrow emission."),
-        ("wd", "Hβ: very broad absorption."),
-        ("cc", "C2 5165: deep band."),
-        ("cc", "TiO 5167: no band."),
-        ("gm", "TiO 7054: deep band."),
-        ("gm", "C2 5165: no band."),
-        ("ss", "ZrO 6474: clear band."),
-        ("gm", "ZrO 6474: no band."),
-        ("dm", "CaH 6975: clear band."),
-        ("gm", "CaH 6975: no band."),
-        ("o", "He II 5412: weak absorption."),
-        ("a", "He II 5412: no line."),
-        ("a", "He II 4686: no line."),
-        ("fgk", "TiO 7054: no band."),
+        ("cv", "cv", "Hα in emission."),
+        ("a", "cv", "No Hα emission."),
+        ("a", "cv", "Hβ in absorption."),
+        ("cc", "cc", "C2 5165 band is present."),
+        ("gm", "cc", "No C2 5165 band."),
+        ("ss", "ss", "ZrO 6474 band is present."),
+        ("fgk", "ss", "No ZrO 6474 band."),
+        ("o", "o", "He II 5412 in absorption."),
+        ("a", "o", "No He II 5412 absorption."),
+        ("a", "a", "Hδ in absorption."),
     ],
 )
-def test_what_a_picture_shows_of_a_kind(kind, seen):
-    assert statement(seen.split(":")[0], CLEAN[kind]) == seen
+@pytest.mark.parametrize("arm", ARMS)
+def test_what_is_stated_of_a_kind(kind, task, text, arm):
+    assert text in written(arm, simulate(kind, "SDSS", 100, 2), task)
 
 
-def test_a_feature_outside_the_data_and_one_in_noise_are_stated_so():
-    red = simulate("b", "SDSS", 1e6, 5)
-    cut = type(red)(wavelength=red.wavelength[2000:], flux=red.flux[2000:], ivar=red.ivar[2000:])
-    assert statement("Hγ", cut) == f"Hγ: {OUTSIDE}."
-    noisy = simulate("b", "SDSS", 2, 5)
-    clean = type(red)(
-        wavelength=red.wavelength, flux=red.flux * np.median(noisy.flux) / np.median(red.flux), ivar=noisy.ivar
-    )
-    assert statement("He I 4471", clean) == f"He I 4471: {LOST}."
+@pytest.mark.parametrize("task", CLASSES)
+def test_each_sentence_claims_what_it_says_and_nothing_else(task):
+    of_task = subjects(task)
+    for feature in tasks()[task].features:
+        subject = of_task.get(feature.name)
+        for state in STATES:
+            claims = claims_of(sentence(task, feature, state))
+            if subject is None or state not in ("there", "too much", "absent"):
+                assert claims == (), (feature.name, state)
+                continue
+            assert {claim.positive for claim in claims} <= {state != "absent"}, (feature.name, state)
+            if subject.line is not None:
+                assert [(claim.subject, claim.property) for claim in claims] == [(subject.name, subject.sense)]
 
 
-def test_the_overview_states_continuum_and_emission():
-    assert overview(CLEAN["o"]).startswith("The continuum is")
-    assert overview(CLEAN["pn"]).endswith("with strong emission lines.")
-    assert overview(CLEAN["gm"]) == "The continuum is red."
+@pytest.mark.parametrize("arm", ARMS)
+@pytest.mark.parametrize("number", NUMBERS)
+def test_no_claim_of_a_trace_contradicts_the_hints(arm, number):
+    known = known_spectrum("test", number)
+    data = evidence(rest(known.spectrum))
+    for claim in claims_of(written(arm, known.spectrum, known.task)):
+        if claim.property in ("emission", "absorption"):
+            state = data.named(claim.subject).state
+            assert not (claim.positive and state in {"none", "emission", "absorption"} - {claim.property}), claim
+            assert not (not claim.positive and state == claim.property), claim
 
 
-def test_every_statement_of_a_feature_is_a_phrase_and_every_kind_has_words():
-    known = set(statements())
-    assert {statement(name, clean) for name in FEATURES for clean in CLEAN.values()} <= known
-    assert known <= set(phrases())
+@pytest.mark.parametrize("task", CLASSES)
+@pytest.mark.parametrize("arm", ARMS)
+def test_a_plan_fits_into_the_turns_and_looks_at_primary_features(arm, task):
+    plan = looks(task, arm)
+    assert len(plan) <= MOST_CALLS[arm]
+    names = [name for look in plan for name in look.features]
+    assert len(names) == len(set(names))
+    assert {f.name for f in tasks()[task].features if f.role == "primary"} & set(names)
+    if arm == "picture":
+        assert all(look.window and look.window[0] < look.window[1] for look in plan)
+
+
+@pytest.mark.parametrize("arm", ARMS)
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_trace_follows_its_plan_and_answers_by_the_rule(arm, number):
+    known = known_spectrum("sft", number)
+    example = taught(known, arm, small)
+    trace = example.trajectory
+    assert [zoom.label for zoom in trace.zooms] == [look.name for look in looks(known.task, arm)]
+    assert trace.answer is not None
+    assert (trace.answer.verdict == "YES") == (assess(known.spectrum, tasks()[known.task], None).score > 0)
+    assert trace.faults == ()
+    assert len(example.pictures()) == 1 + sum(zoom.drawn for zoom in trace.zooms)
+
+
+@pytest.mark.parametrize("arm", ARMS)
+@pytest.mark.parametrize("task", CLASSES)
+def test_the_script_writes_its_phrases_alone(arm, task):
+    spectrum = simulate(task, "SDSS", 30, 3)
+    conversation = Conversation(spectrum, tasks()[task], overview(spectrum), 8, measure=arm == "measure")
+    text = "".join(Script(arm).turn(conversation))
+    for phrase in sorted(phrases(), key=len, reverse=True):
+        text = text.replace(phrase, "")
+    assert text.strip() == ""
+
+
+@pytest.mark.parametrize("arm", ARMS)
+@pytest.mark.parametrize("task", ["cv", "cc", "gm", "o"])
+def test_the_evidence_of_the_script_passes_its_trial(arm, task):
+    spectrum = simulate(task, "SDSS", 60, 4)
+    tried = trial(run(spectrum, tasks()[task], Script(arm)), None, spectrum, tasks()[task], Script(arm))
+    assert tried.necessity.n > 0
+    assert tried.necessity.value == 1.0
+    assert tried.passed
+
+
+def test_a_removed_line_is_not_stated_any_more():
+    spectrum = simulate("cv", "SDSS", 60, 4)
+    subject = subjects("cv")["Hα emission"]
+    removed = edits.remove(spectrum, rest(spectrum), subject, np.random.default_rng(0))
+    assert isinstance(removed, Edited)
+    assert "Hα in emission." in written("picture", spectrum, "cv")
+    assert "Hα in emission." not in written("picture", removed.spectrum, "cv")
+
+
+def test_a_line_that_the_hints_deny_is_left_open():
+    spectrum = simulate("cv", "SDSS", 60, 4)
+    task = tasks()["cv"]
+    finding = next(f for f in assess(spectrum, task, None).findings if f.feature.name == "Hα emission")
+    data = evidence(rest(spectrum))
+    subject = subjects("cv")["Hα emission"]
+    assert state_of(finding, subject, data) == "there"
+    other: Subject = replace(subject, sense="absorption")
+    assert state_of(replace(finding, presence=0.9), other, data) == "open"
+    assert state_of(replace(finding, presence=0.5), subject, data) == "open"
+    assert state_of(replace(finding, presence=0.0), subject, data) == "weak"
+    assert state_of(replace(finding, presence=None), subject, data) == "unmeasured"
+
+
+def test_phrases_are_single_and_cover_every_task():
     assert len(set(phrases())) == len(phrases())
-    assert set(NOUNS) == set(KINDS)
-    assert isinstance(simulated("sft", 1), Simulated)
+    assert all(tasks()[key].prompt in phrases() for key in CLASSES)
+
+
+def test_repeated_texts_are_whole_clauses_or_what_stands_between_numbers():
+    answer = "Hα at 6562.8 Å (air). In emission, EW {}.5 ± 0.2 Å (absorption > 0). Errors are 1σ."
+    answers = [answer.format(number) for number in range(9)]
+    found = repeated(answers, 5)
+    assert "Hα at 6562.8 Å (air)." in found
+    assert " Errors are 1σ." in found
+    assert " In emission, EW " in found
+    assert not any("3.5" in text for text in found)
 
 
 def test_a_spectrum_is_the_same_each_time_keeps_a_part_and_is_in_one_part():
-    one, again, other = simulated("sft", 11), simulated("sft", 11), simulated("validation", 11)
-    assert one.spectrum.sha256 == again.spectrum.sha256
-    assert one.clean.sha256 == again.clean.sha256
-    assert one.spectrum.name != other.spectrum.name
-    assert one.spectrum.wavelength.size == one.clean.wavelength.size
-    wavelength = simulated("sft", 379).spectrum.wavelength  # it starts red of where it would end
-    assert wavelength[-1] - wavelength[0] > SHORTEST
+    first, again, other = known_spectrum("sft", 11), known_spectrum("sft", 11), known_spectrum("validation", 11)
+    assert first.spectrum.sha256 == again.spectrum.sha256
+    assert first.spectrum.name != other.spectrum.name
+    for number in range(64):
+        wavelength = known_spectrum("validation", number).spectrum.wavelength
+        assert wavelength[-1] - wavelength[0] > SHORTEST - 10
 
 
-def test_the_clean_spectrum_is_the_noisy_one_without_noise():
-    for number in range(16):
-        known = simulated("sft", number)
-        if known.kind == "sky":
-            assert not known.clean.flux.any()
-            continue
-        good = known.spectrum.ivar > 0
-        pulls = (known.spectrum.flux - known.clean.flux)[good] * np.sqrt(known.spectrum.ivar[good])
-        assert 0.7 < np.median(np.abs(pulls)) / 0.6745 < 1.3
+def test_learned_spectra_are_simulated_real_and_edited_and_of_both_media():
+    some = [known_spectrum("sft", number) for number in range(96)]
+    real = [known for known in some if known.spectrum.name.startswith("template-")]
+    assert 15 < len(real) < 60
+    assert 20 < sum("edited" in known.spectrum.meta for known in some) < 70
+    assert {known.spectrum.medium for known in some} == {"air", "vacuum"}
+    others = [known_spectrum("test", number) for number in range(32)]
+    assert not any(known.spectrum.name.startswith("template-") or "edited" in known.spectrum.meta for known in others)
 
 
-def test_each_task_has_its_share_of_yes_and_any_kind_among_the_others():
-    kinds: set[str] = set()
-    for task in range(len(CLASSES)):
-        some = [simulated("sft", task + len(CLASSES) * place) for place in range(30)]
-        kinds |= {one.kind for one in some}
-        assert {one.task for one in some} == {CLASSES[task]}
-        assert 3 <= sum(one.label == "YES" for one in some) <= 19
-    assert len(kinds) >= 18
+def test_a_template_is_observed_where_it_has_data():
+    known = next(k for k in (known_spectrum("sft", n) for n in range(200)) if k.kind == "M giant")
+    template = next(t for t in templates() if t.about.id in known.spectrum.name)
+    assert known.spectrum.wavelength[0] > template.coverage[0] - 5
+    assert known.spectrum.wavelength[-1] < template.coverage[1] + 5
+    assert known.label == ("YES" if known.task == "gm" else "NO")
+
+
+def test_templates_that_figures_are_measured_on_are_not_learned_from():
+    ids = {template.about.id for template in bundled().templates}
+    assert ids > HELD_OUT
+    assert not HELD_OUT & {template.about.id for template in templates()}
 
 
 def test_rare_types_of_white_dwarfs_are_there_as_often_as_intended():
-    known = [simulated("grpo", 4 + len(CLASSES) * place) for place in range(400)]
-    types = Counter(one.state for one in known if one.kind == "wd")
+    known = [known_spectrum("grpo", 4 + len(CLASSES) * place) for place in range(400)]
+    types = Counter(white.state for white in known if white.kind == "wd")
     assert set(types) == set(WHITE_DWARFS)
     number = types.total()
     for name, share in WHITE_DWARFS.items():
@@ -117,58 +225,43 @@ def test_rare_types_of_white_dwarfs_are_there_as_often_as_intended():
     assert 0.1 < number / len(known) < 0.35
 
 
-@pytest.mark.parametrize("number", range(8))
-def test_a_trace_zooms_on_the_windows_of_its_task_and_gives_the_true_answer(number):
-    known = simulated("sft", number)
-    example = taught(known, small)
-    trace = example.trajectory
-    assert [zoom.arguments["label"] for zoom in trace.zooms] == [view.label for view in VIEWS[known.task]]
-    assert trace.answer is not None
-    assert trace.answer.verdict == trace.label == truth(known.kind, known.task)
-    assert NOUNS[known.kind] in trace.answer.explanation
-    assert trace.faults == ()
-    assert len(example.pictures()) == 1 + sum(zoom.ok for zoom in trace.zooms)
+def test_a_question_makes_its_spectrum_again():
+    asked_again = question("validation", 2)
+    known = known_spectrum("validation", 2)
+    assert asked_again.spectrum().sha256 == known.spectrum.sha256
+    assert asked_again.label == truth(known.kind, known.task)
 
 
-def test_the_script_writes_the_text_of_its_phrases():
-    known = simulated("sft", 0)
-    spectrum = known.spectrum
-    text = "".join(Script(known).turn(Conversation(spectrum, tasks()["cv"], drawn(spectrum), 8)))
-    rest = text
-    for phrase in sorted(phrases(), key=len, reverse=True):
-        rest = rest.replace(phrase, "")
-    assert rest == ""
+def test_what_a_picture_is_learned_to_show_is_what_the_trace_states():
+    known = known_spectrum("sft", 0)
+    example = taught(known, "picture", small)
+    rows = list(stated(example))
+    number = len(example.pictures())
+    assert {picture for picture, _, _ in rows} <= set(range(number))
+    assert {(known.task, name) for _, name, _ in rows} <= set(features())
+    text = " ".join(step.text for step in example.trajectory.steps if hasattr(step, "text"))
+    for _, name, state in rows:
+        feature = next(f for f in tasks()[known.task].features if f.name == name)
+        assert sentence(known.task, feature, STATES[state]) in text
 
 
-def test_traces_are_made_when_they_are_needed():
-    traces = Traces("sft", 1000, small)
-    assert len(traces) == 1000
-    assert traces[3].trajectory == traces[3].trajectory
-    assert len(traces[4:6]) == 2
-    with pytest.raises(IndexError):
-        traces[1000]
+def test_the_height_of_the_curve_is_read_from_its_ink():
+    picture = np.full((1, 100, 40, 3), 255, np.uint8)
+    picture[0, 20:30, :20, 0] = 0
+    seen = heights(picture, 4)[0]
+    assert seen[0] == pytest.approx([0.25, 0.205, 0.295], abs=0.001)
+    assert np.isnan(seen[3]).all()
 
 
-def test_a_question_simulates_its_spectrum_again():
-    found = question("validation", 2)
-    assert found.spectrum().sha256 == simulated("validation", 2).spectrum.sha256
-    assert run(found.spectrum(), found.task, Script(simulated("validation", 2))).answer.verdict == found.label
+def judged(label: str, verdict: str | None) -> Judged:
+    return Judged("cv", "cv", label, verdict, 0.0)
 
 
-def judged(label: str, odds: float) -> Judged:
-    place = next(n for n in range(0, 800, 8) if simulated("validation", n).label == label)
-    return Judged(question("validation", place), "YES" if odds > 0 else "NO", odds, "")
-
-
-def test_counts_depend_on_the_bound_and_on_what_is_left_to_a_person():
-    some = [judged("YES", 2.0), judged("YES", 0.4), judged("NO", 0.2), judged("NO", -3.0)]
+def test_no_answer_counts_as_no():
+    some = [judged("YES", "YES"), judged("YES", None), judged("NO", "YES"), judged("NO", "NO")]
     plain = counts(some, "cv")
-    assert (plain.hit, plain.false, plain.missed, plain.left, plain.n) == (2, 1, 0, 0, 4)
-    assert plain.f1 == pytest.approx(0.8)
-    moved = counts(some, "cv", bound=0.25)
-    assert (moved.hit, moved.false, moved.f1) == (2, 0, 1.0)
-    sure = counts(some, "cv", even=1.0)
-    assert (sure.hit, sure.false, sure.left, sure.coverage) == (1, 0, 2, 0.5)
+    assert (plain.hit, plain.false, plain.missed, plain.n) == (1, 1, 1, 4)
+    assert plain.f1 == 0.5
     assert counts(some, "wd").f1 is None
 
 

@@ -17,7 +17,7 @@ from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Think, Zoom
 from agent.trial.edits import Edited, placebo, remove
-from agent.trial.making import avoided, lines_named, succeeded
+from agent.trial.making import avoided, lines_named, seen_by, succeeded
 from agent.trial.run import Continuation as Written
 from agent.trial.subjects import Subject, subject_of, undecidable
 from training.grpo.rollout import Continuation, Rollout
@@ -125,7 +125,7 @@ def _test(
     for place in random.permutation(max(len(turns) - 1, 0)):
         number = int(place) + 1
         zoom = turns[place][-1]
-        if not isinstance(zoom, Zoom) or not zoom.ok or zoom.window is None:
+        if not isinstance(zoom, Zoom) or not zoom.ok or not (zoom.measures or zoom.window is not None):
             continue
         written = written_after(rollout.trajectory, number)
         subject = subject_of(zoom, written.thought, at_rest, task)
@@ -135,7 +135,7 @@ def _test(
         if not isinstance(removed, Edited) or not isinstance(succeeded("remove", removed, subject), Edited):
             continue
         avoid = [*avoided(at_rest, task), *named, removed.window, subject.span, *subject.side_bands]
-        unrelated = placebo(spectrum, at_rest, removed, zoom.window, avoid, random)
+        unrelated = placebo(spectrum, at_rest, removed, seen_by(zoom, subject), avoid, random)
         if isinstance(unrelated, Edited):
             continued = (Continuation(rollout, number, edited.spectrum) for edited in (removed, unrelated))
             return EvidenceTest(row, number, subject, *continued)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from agent.json_lines import write_atomic
 from agent.policies.nano.folder import ABSTAIN, CONFIG, GENERATION
 from agent.simulate import CLASSES
-from agent.statistics import wilson
 from agent.tables import markdown_table
 from training.model_card.card import write
 from training.model_card.facts import facts_of
 from training.nano.scoring import Judged, counts
+from training.nano.teacher import Arm
 from training.run import Run
 from training.settings import ModelSettings
 
@@ -26,19 +26,18 @@ LEAST_F1 = 0.7
 CONFUSIONS = 15
 """Confused kinds that the card lists."""
 SCORES = "scores.json"
+ARM_NAMES: Mapping[Arm, str] = {"picture": "pictures alone", "measure": "with `measure`"}
 
 
-def package(model: Path, folder: Path, version: str, judged: Sequence[Judged]) -> None:
-    """Write the folder from the weights of a stage: it is what ``--policy nano --model`` and transformers load.
+def save(model: Path, folder: Path, version: str) -> None:
+    """Write the weights of a stage as the program runs them: what ``--policy nano --model`` and transformers load.
 
-    :param model: of a finished run
-    :param judged: answers to simulated test questions, for the card and the tasks that do not pass
     :raises ModelError: the weights cannot be loaded
-    :raises CardError: there is no finished run
     """
-    from training.model import load, save
+    from training.model import load
+    from training.model import save as save_model
 
-    save(load(ModelSettings(name=str(model), frozen=(), dtype="float16")), folder)
+    save_model(load(ModelSettings(name=str(model), frozen=(), dtype="float16")), folder)
     config = json.loads((folder / CONFIG).read_text("utf-8"))
     _write(folder / CONFIG, config | {"torch_dtype": "float16"})
     settings = json.loads((folder / GENERATION).read_text("utf-8"))
@@ -46,14 +45,23 @@ def package(model: Path, folder: Path, version: str, judged: Sequence[Judged]) -
     settings |= {"do_sample": False, "repetition_penalty": 1.0}
     settings.pop("temperature", None)
     _write(folder / GENERATION, settings)
+    _write(folder / ABSTAIN, {"version": version, "tasks": list(CLASSES), "abstain": {}, "measure": True})
+
+
+def finish(run: Run, folder: Path, version: str, judged: Mapping[Arm, Sequence[Judged]]) -> None:
+    """Write the model card, the scores, and which tasks are left to a person.
+
+    :param judged: answers to simulated test spectra, for the card and the tasks that do not pass
+    :raises CardError: there is no finished run
+    """
     failed = {
         task: f"for this class its F1 on simulated spectra is {counted.f1 or 0.0:.2f}, below {LEAST_F1}"
         for task in CLASSES
-        if ((counted := counts(judged, task)).f1 or 0.0) < LEAST_F1
+        if ((counted := counts(judged["measure"], task)).f1 or 0.0) < LEAST_F1
     }
-    _write(folder / ABSTAIN, {"version": version, "tasks": list(CLASSES), "abstain": failed})
-    _write(folder / SCORES, scores(judged))
-    write(folder, _facts(Run(model.parent)) | {"about": about(version, judged, failed)})
+    _write(folder / ABSTAIN, {"version": version, "tasks": list(CLASSES), "abstain": failed, "measure": True})
+    _write(folder / SCORES, {"simulated": True, "arms": {arm: scores(some) for arm, some in judged.items()}})
+    write(folder, _facts(run) | {"about": about(version, judged, failed)})
 
 
 def _facts(run: Run) -> dict[str, Any]:
@@ -65,7 +73,6 @@ def scores(judged: Sequence[Judged]) -> dict[str, Any]:
     """Return F1 and counts per task as plain values."""
     counted = {task: counts(judged, task) for task in CLASSES}
     return {
-        "simulated": True,
         "questions": len(judged),
         "unanswered": sum(answer.verdict is None for answer in judged),
         "tasks": {
@@ -75,39 +82,35 @@ def scores(judged: Sequence[Judged]) -> dict[str, Any]:
     }
 
 
-def about(version: str, judged: Sequence[Judged], failed: dict[str, str]) -> str:
+def about(version: str, judged: Mapping[Arm, Sequence[Judged]], failed: Mapping[str, str]) -> str:
     """Return the sections of the model card about what it is and its scores on simulated test spectra."""
     rows = []
     for task in CLASSES:
-        counted = counts(judged, task)
-        right = counted.n - counted.false - counted.missed
-        low, high = wilson(right / counted.n, counted.n) if counted.n else (0.0, 1.0)
-        f1 = "–" if counted.f1 is None else f"{100 * counted.f1:.1f}"
-        accuracy = f"{100 * right / max(counted.n, 1):.1f} ({100 * low:.1f} to {100 * high:.1f})"
-        rows.append([task, str(counted.n), f1, accuracy, failed.get(task, "")])
-    wrong = Counter(
-        (answer.question.task.key, str(answer.question.spectrum().meta["kind"]), str(answer.verdict))
-        for answer in judged
-        if not answer.right
-    ).most_common(CONFUSIONS)
-    confused = [[task, kind, verdict, str(number)] for (task, kind, verdict), number in wrong]
+        counted = {arm: counts(some, task) for arm, some in judged.items()}
+        f1 = ["–" if answer.f1 is None else f"{100 * answer.f1:.1f}" for answer in counted.values()]
+        rows.append([task, str(counted["measure"].n), *f1, failed.get(task, "")])
+    some = judged["measure"]
+    wrong = Counter((answer.task, answer.kind, str(answer.verdict)) for answer in some if not answer.right)
+    confused = [[task, kind, verdict, str(number)] for (task, kind, verdict), number in wrong.most_common(CONFUSIONS)]
     sure = [
-        [f"{low:g} to {high:g}" if high < 99 else f"above {low:g}", str(len(some)), _share(some)]
+        [f"{low:g} to {high:g}" if high < 99 else f"above {low:g}", str(len(kept)), _share(kept)]
         for low, high in ((0, 1), (1, 2), (2, 4), (4, 99))
-        if (some := [answer for answer in judged if low <= abs(answer.log_odds) < high])
+        if (kept := [answer for answer in some if low <= abs(answer.log_odds) < high])
     ]
+    columns = ["task", "spectra", *(f"F1, {ARM_NAMES[arm]}" for arm in judged), "left to a person because"]
     return (
         f"## Nano model, version {version}\n\n"
         "A Qwen2.5-VL of a few million parameters for the eight classes of this program. It was trained from random "
-        "weights by `spec-o3 nano`: SFT on traces that a script wrote about simulated spectra, then GRPO with the "
-        "published reward. **It has seen no real spectrum**, and it writes only sentences of that script. Recipes, "
-        "spectrographs and all settings are in `docs/nano.md`.\n\n"
-        f"## Simulated test spectra\n\n{len(judged)} questions that were not trained on; percent, the accuracy with "
-        "its 95 % Wilson interval.\n\n"
-        f"{markdown_table(['task', 'questions', 'F1', 'accuracy', 'left to a person because'], rows)}\n\n"
-        f"## Confused kinds\n\n{markdown_table(['task', 'kind', 'answer', 'number'], confused)}\n\n"
-        "## Log odds and right answers\n\nHow often the answer is right, by the distance of its log odds from 0.\n\n"
-        f"{markdown_table(['distance', 'answers', 'right'], sure)}\n"
+        "weights by `spec-o3 nano` on simulated spectra and on template spectra of real stars with simulated noise. "
+        "Its teacher is a script that measures as the rule-based baseline does and answers by its rule: the model can "
+        "become as good as that rule, and it writes only sentences of the script. It looks at windows of the spectrum, "
+        "or asks the `measure` tool, which the program offers it. All settings and the figures on real spectra are in "
+        "`docs/nano.md`.\n\n"
+        f"## Simulated test spectra\n\n{len(some)} that were not trained on; percent.\n\n"
+        f"{markdown_table(columns, rows)}\n\n"
+        f"## Confused kinds, with `measure`\n\n{markdown_table(['task', 'kind', 'answer', 'number'], confused)}\n\n"
+        "## Log odds and right answers, with `measure`\n\nHow often the answer is right, by the distance of its log "
+        f"odds from 0.\n\n{markdown_table(['distance', 'answers', 'right'], sure)}\n"
     )
 
 

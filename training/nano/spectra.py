@@ -1,14 +1,17 @@
-"""Simulated spectra of all kinds as any spectrograph might deliver them, for a model that is to judge real ones.
+"""Spectra as any spectrograph might deliver them, for a model that is to judge real ones: simulated, and templates.
 
-Sampling, resolution, coverage, S/N, flux calibration and units vary far more than in the three surveys. Each spectrum
-comes with the same spectrum almost without noise, from which it is known what the picture can show. Vacuum Å.
+Sampling, resolution, coverage, S/N, flux calibration and units vary far more than in the three surveys. The templates
+are real: their noise, resolution, reddening, velocity and faults are those of the simulator. Many spectra are edited:
+a line or band removed, added or mirrored, so that nothing but the data says what is there. Vacuum Å, or air.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
@@ -16,12 +19,19 @@ import numpy as np
 from numpy.random import Generator
 from scipy.ndimage import gaussian_filter1d
 
-from agent.simulate import CLASSES, KINDS, simulate, simulated_for, state_of, truth
-from agent.simulate.instrument import SURVEYS, Survey
-from agent.simulate.profiles import FloatArray
+from agent.lines.air_vacuum import vacuum_to_air
+from agent.measure import rest
+from agent.simulate import CLASSES, KINDS, simulate, simulated_for, spectrum_of, state_of, truth
+from agent.simulate.instrument import SURVEYS, Survey, observe
+from agent.simulate.profiles import C_KM_S, FloatArray, grid, reddening
 from agent.spectrum import Spectrum
 from agent.tasks import Task, load
+from agent.templates import Template, bundled
 from agent.trajectory.steps import Verdict
+from agent.trial import edits
+from agent.trial.edits import Edited, NotEdited
+from agent.trial.subjects import subjects_of_task
+from agent.trial.typical import typical_of
 from training.data import source_of
 from training.data.records import Question
 
@@ -43,56 +53,150 @@ SHORTEST = 1000.0
 """Å that a file has at least; where both ends would leave less, neither is cut."""
 
 
-@dataclass(frozen=True)
-class Simulated:
-    """A spectrum, what it is, and the same pixels without noise.
+TEMPLATES = 0.4
+"""Share of the spectra of the cold start that are made from a template."""
+CLASS_OF: Mapping[str, str] = MappingProxyType(
+    {"O": "o", "B": "b", "A": "a", "WD": "wd", "carbon": "cc", "S": "ss", "M giant": "gm"}
+)
+"""The task whose answer is YES for a kind of template."""
+HELD_OUT = frozenset(json.loads(Path(__file__).with_name("held_out.json").read_text("utf-8")))
+"""Templates of objects in the half ``report`` of the labelled real spectra, on which figures are measured."""
+EDITED = 0.5
+"""Share of the spectra of the cold start that are edited."""
+IN_AIR = 0.25
 
-    :param clean: flux without noise, with the inverse variance of ``spectrum``; zero for a blank sky
+
+@dataclass(frozen=True)
+class Known:
+    """A spectrum and what it is.
+
+    :param kind: of the simulator or of the template
+    :param label: the right answer; of an edited spectrum that of the spectrum before the edit
     """
 
     task: str
     kind: str
     state: str
     spectrum: Spectrum
-    clean: Spectrum
-
-    @property
-    def label(self) -> Verdict:
-        return truth(self.kind, self.task)
+    label: Verdict
 
 
-def simulated(part: Part, number: int) -> Simulated:
+def known_spectrum(part: Part, number: int) -> Known:
     """Return spectrum ``number`` of a part, below 50,000; the tasks follow in turn, and equal arguments give equal
     spectra.
     """
     rng = np.random.default_rng([PARTS.index(part), number])
     task = CLASSES[number % len(CLASSES)]
+    learns = part == "sft"
+    if learns and task != "cv" and rng.random() < TEMPLATES:
+        known = _of_template(task, POSITIVE[part], number, rng)
+    else:
+        known = _simulated(part, number, task, rng)
+    if learns and rng.random() < EDITED:
+        known = replace(known, spectrum=_edited(known.spectrum, tasks()[task], rng))
+    return known
+
+
+def _simulated(part: Part, number: int, task: str, rng: Generator) -> Known:
     kind = _kind(task, POSITIVE[part], rng)
     first = (PARTS.index(part) + 1) * _SHARE + number
-    survey = list(SURVEYS)[int(rng.integers(len(SURVEYS)))]
-    instrument = SURVEYS[survey] if rng.random() < 0.4 else _instrument(rng)
-    snr = float(np.exp(rng.uniform(np.log(3), np.log(120))))
+    survey, instrument, snr = _setting(rng)
     redshift = round(float(rng.normal(0, 0.0004)), 6) if rng.random() < 0.3 and kind not in ("qso", "hii") else 0.0
     seed = _seed(first, kind, survey, rng)
     noisy = simulate(kind, survey, snr, seed, redshift, instrument)
-    clean = simulate(kind, survey, CLEAN, seed, redshift, instrument)
-    flux = np.zeros_like(clean.flux) if kind == "sky" else np.array(clean.flux)
-    factor = _factor(noisy.wavelength, flux, rng)
-    spoiled = _spikes(np.array(noisy.flux), noisy.ivar, rng) * factor
-    seen = _range(noisy.wavelength, rng)
-    drawn = replace(
-        noisy,
-        wavelength=noisy.wavelength[seen],
-        flux=spoiled[seen],
-        ivar=(noisy.ivar / factor**2)[seen],
-        mask=noisy.mask[seen],
+    return Known(task, kind, str(noisy.meta["state"]), _delivered(noisy, rng), truth(kind, task))
+
+
+def _setting(rng: Generator) -> tuple[str, Survey, float]:
+    survey = list(SURVEYS)[int(rng.integers(len(SURVEYS)))]
+    instrument = SURVEYS[survey] if rng.random() < 0.4 else _instrument(rng)
+    return survey, instrument, float(np.exp(rng.uniform(np.log(3), np.log(120))))
+
+
+@cache
+def templates() -> tuple[Template, ...]:
+    """Return the templates that are learned from: those that the figures of the model are not measured on."""
+    return tuple(
+        template
+        for template in bundled().templates
+        if template.coverage[0] < 4200 and template.coverage[1] > 6700 and _is_learned(template)
     )
-    return Simulated(task, kind, str(noisy.meta["state"]), drawn, replace(drawn, flux=(flux * factor)[seen]))
+
+
+def _is_learned(template: Template) -> bool:
+    return template.about.id not in HELD_OUT
+
+
+def _of_template(task: str, positive: float, number: int, rng: Generator) -> Known:
+    """Return a template as a survey might have observed it."""
+    members = [t for t in templates() if CLASS_OF.get(t.about.kind) == task]
+    others = [t for t in templates() if CLASS_OF.get(t.about.kind) != task]
+    is_member = bool(members) and rng.random() < positive
+    among = members if is_member else others
+    template = among[int(rng.integers(len(among)))]
+    survey, instrument, snr = _setting(rng)
+    low, high = template.coverage
+    velocity = rng.normal(0, 60)
+    wide = grid(float(instrument.wavelength[0]) - 60, float(instrument.wavelength[-1]) + 60)
+    at_rest = wide / (1 + velocity / C_KM_S)
+    seen = np.isfinite(template.flux)
+    flux = np.interp(at_rest, template.wavelength[seen], np.maximum(template.flux[seen], 0.0))
+    e_bv = float(rng.exponential(0.15)) if rng.random() < 0.5 else 0.0
+    exposure = observe(wide, flux * reddening(wide, e_bv), instrument, snr, rng)
+    name = f"template-{template.about.id}-{number:05d}.fits"
+    meta = {"kind": template.about.kind, "seed": number, "state": template.about.subtype}
+    noisy = spectrum_of(exposure, instrument, survey, snr, meta, name=name, redshift=0.0, catalogue_class="")
+    covered = (noisy.wavelength > low + 5) & (noisy.wavelength < high - 5)
+    cut = slice(int(np.argmax(covered)), int(covered.size - np.argmax(covered[::-1])))
+    verdict: Verdict = "YES" if is_member else "NO"
+    return Known(task, template.about.kind, template.about.subtype, _delivered(_cut(noisy, cut), rng), verdict)
+
+
+def _cut(spectrum: Spectrum, part: slice) -> Spectrum:
+    return replace(
+        spectrum,
+        wavelength=spectrum.wavelength[part],
+        flux=spectrum.flux[part],
+        ivar=spectrum.ivar[part],
+        mask=spectrum.mask[part],
+    )
+
+
+def _delivered(noisy: Spectrum, rng: Generator) -> Spectrum:
+    """Return a spectrum as a file holds it: calibration, unit, spikes, range and medium."""
+    factor = _factor(noisy.wavelength, np.array(noisy.flux), rng)
+    flux = _spikes(np.array(noisy.flux), noisy.ivar, rng) * factor
+    spoiled = _cut(replace(noisy, flux=flux, ivar=noisy.ivar / factor**2), _range(noisy.wavelength, rng))
+    if rng.random() < IN_AIR:
+        spoiled = replace(spoiled, wavelength=vacuum_to_air(spoiled.wavelength), medium="air")
+    return spoiled
+
+
+def _edited(spectrum: Spectrum, task: Task, rng: Generator) -> Spectrum:
+    """Return the spectrum with up to two lines or bands of the task removed, added or mirrored."""
+    subjects = subjects_of_task(task, spectrum.medium)
+    for _ in range(1 + int(rng.random() < 0.4)):
+        subject = subjects[int(rng.integers(len(subjects)))]
+        at_rest, chance = rest(spectrum), rng.random()
+        edit: Edited | NotEdited
+        if chance < 0.5:
+            edit = edits.remove(spectrum, at_rest, subject, rng)
+        elif chance < 0.85 or subject.line is None:
+            typical = typical_of(subject, task.key)
+            strength = float(np.exp(rng.normal(0, 0.3)))
+            if subject.sense != "band":
+                typical = replace(typical, strength=typical.strength * strength, fwhm=typical.fwhm * strength**0.5)
+            edit = edits.inject(spectrum, at_rest, subject, typical, rng)
+        else:
+            edit = edits.flip(spectrum, at_rest, subject, rng)
+        if isinstance(edit, Edited):
+            spectrum = edit.spectrum
+    return spectrum
 
 
 def question(part: Part, number: int) -> Question:
     """Return the question about a spectrum of a part. The spectrum is simulated once more when it is needed."""
-    known = simulated(part, number)
+    known = known_spectrum(part, number)
     return Question(
         key=f"{part} {number}",
         source=source_of(known.spectrum.name),
@@ -101,7 +205,7 @@ def question(part: Part, number: int) -> Question:
         survey=known.spectrum.survey,
         snr=round(known.spectrum.snr["median"], 1),
         simulated=True,
-        spectrum=lambda: simulated(part, number).spectrum,
+        spectrum=lambda: known_spectrum(part, number).spectrum,
     )
 
 

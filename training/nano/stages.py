@@ -1,6 +1,6 @@
-"""The stages of the nano model, each a folder that exists once it is done: random weights, SFT, GRPO, the finished one.
+"""The stages of the nano model, each a folder that exists once it is done: traces, random weights, sight, SFT, model.
 
-Each stage continues from its last checkpoint. Uses training.sft and training.grpo with their own settings.
+Each stage continues from its last checkpoint. SFT is ``training.sft`` with its own settings.
 """
 
 from __future__ import annotations
@@ -11,31 +11,33 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from agent.errors import Refusal
 from agent.json_lines import write_atomic
 from agent.language import tr
-from training.miniature.model import Size, shrunk
-from training.miniature.stage_parts import BETA2, OnMessage, Rounds, grpo_settings, once, save_random, start_of, steps
+from training.miniature.model import Size
+from training.miniature.stage_parts import BETA2, OnMessage, once, save_random, start_of, steps
 from training.model_card.card import README
-from training.nano.package import SCORES, package
-from training.nano.spectra import questions
-from training.nano.teacher import Shrink, Traces, phrases
+from training.nano.package import SCORES, finish, save
+from training.nano.sight import Stage
+from training.nano.teacher import ARMS, phrases, repeated
+from training.nano.traces import Traces, make
 from training.run import Run
 from training.settings import ModelSettings, to_mapping
 
-RANDOM, SFT, GRPO, FINISHED = "random", "sft", "grpo", "nano"
+TRACES, RANDOM, SIGHT, SFT, FINISHED = "traces", "random", "sight", "sft", "nano"
 SETTINGS = "nano.json"
-VERSION = "1"
+VERSION = "2"
 """Of the weights, as it is stored with each trace."""
+OUTSIDE = "Error: The specified wavelength range is invalid or outside the available data range"
 
 
 @dataclass(frozen=True)
 class Cold:
-    """The SFT stage: each trace is used once."""
+    """The SFT stage."""
 
-    traces: int
+    epochs: float
     batch: int
     rate: float
     checkpoints: int
@@ -43,28 +45,25 @@ class Cold:
 
 
 @dataclass(frozen=True)
-class Reward(Rounds):
-    """The GRPO stage."""
-
-    checkpoints: int
-
-
-@dataclass(frozen=True)
 class Scale:
     """All settings of a model but its seed.
 
+    :param spectra: learned from, each with a trace of each arm; ``held_out``: so many others show how far the sight is
+    :param examples: spectra whose answers of ``measure`` the vocabulary is made from; ``least``: how often a text has
+        to come again in them to be one token
     :param test: simulated questions of the model card
     :param dtype: of the computation; the weights that are trained are float32
     """
 
     name: str
     size: Size
+    spectra: int
+    held_out: int
+    examples: int
+    least: int
+    sight: Stage
     sft: Cold
-    grpo: Reward
     test: int
-    dtype: Literal["bfloat16", "float32"] = "bfloat16"
-    turns: int = 5
-    turn_tokens: int = 32
 
 
 _SIZE = Size(
@@ -86,31 +85,25 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
         # Too small to learn anything; it shows that every stage runs and resumes.
         "quick": Scale(
             "quick",
-            Size(width=64, layers=2, inner=128, keys=1, sight_width=32, picture=(8, 12), context=1024, paper=True),
-            Cold(traces=12, batch=4, rate=1e-3, checkpoints=1),
-            Reward(
-                4, 1, prompts=2, rollouts=2, mini_batch=2, rate=1e-4, validation=2, validate_rounds=1, checkpoints=1
-            ),
+            Size(width=64, layers=2, inner=128, keys=1, sight_width=32, whole=(0, 1), picture=(8, 12), paper=True),
+            spectra=6,
+            held_out=4,
+            examples=4,
+            least=4,
+            sight=Stage(epochs=1, batch=8, rate=1e-3),
+            sft=Cold(epochs=1.0, batch=4, rate=1e-3, checkpoints=1, workers=0),
             test=8,
-            dtype="float32",
-            turns=2,
         ),
         "full": Scale(
             "full",
             _SIZE,
-            Cold(traces=28_800, batch=16, rate=7e-4, checkpoints=50),
-            Reward(
-                400,
-                24,
-                prompts=8,
-                rollouts=8,
-                mini_batch=8,
-                rate=4e-5,
-                validation=200,
-                validate_rounds=8,
-                checkpoints=5,
-            ),
-            test=1600,
+            spectra=2944,
+            held_out=96,
+            examples=256,
+            least=14,
+            sight=Stage(epochs=3, batch=32, rate=1e-3),
+            sft=Cold(epochs=2.0, batch=16, rate=7e-4, checkpoints=50),
+            test=800,
         ),
     }
 )
@@ -125,16 +118,33 @@ class Stages:
     scale: Scale
     report: OnMessage
 
-    @property
-    def shrink(self) -> Shrink:
-        return partial(shrunk, size=self.scale.size)
+    def traces(self) -> Path:
+        """Write the traces of the script that are missing; return their folder."""
+        make(self.folder / TRACES, self.scale.held_out + self.scale.spectra, self.scale.size, self.report)
+        return self.folder / TRACES
 
     def random(self) -> Path:
         """Make tokenizer and random weights, unless they are there; return their folder."""
-        # The bytes of any text have tokens; all other text of a trace is a phrase.
-        texts = [*phrases(), "Error: The specified wavelength range is invalid or outside the available data range"]
-        make = partial(save_random, texts=texts, phrases=phrases(), size=self.scale.size, seed=self.seed)
-        return once(self.folder / RANDOM, make)
+        examples = Traces(self.traces(), 0, self.scale.examples, ("measure",))
+        answers = [zoom.observation for example in examples for zoom in example.trajectory.zooms]
+        whole = [*phrases(), *repeated(answers, self.scale.least)]
+        # The bytes of any text have tokens; what is no phrase is made of what the answers are made of.
+        texts = [*whole, *answers, OUTSIDE]
+        size, seed = self.scale.size, self.seed
+        return once(self.folder / RANDOM, partial(save_random, texts=texts, phrases=whole, size=size, seed=seed))
+
+    def sight(self) -> Path:
+        """Let the vision tower learn what windows show, unless that is done; return the folder of the model."""
+        from training.nano.sight import collect, train
+
+        folder, scale = self.folder / SIGHT, self.scale
+        if not folder.is_dir():
+            learned, held_out = (
+                collect(Traces(self.traces(), first, spectra, ("picture",)), self.report)
+                for first, spectra in ((scale.held_out, scale.spectra), (0, scale.held_out))
+            )
+            train(folder, self.random(), learned, held_out, scale.sight, self.seed, self.report)
+        return folder
 
     def sft(self) -> Path:
         """Learn from the traces of the script, unless that is done; return the folder of the model.
@@ -146,11 +156,11 @@ class Stages:
         run, cold = Run(self.folder / SFT), self.scale.sft
         if not run.finished:
             settings = SftSettings(
-                model=self._model(self.random()),
+                model=ModelSettings(name=str(self.sight()), frozen=("vision", "projector"), dtype="float32"),
                 output=str(run.folder),
                 seed=self.seed,
                 max_length=self.scale.size.context,
-                epochs=1.0,
+                epochs=cold.epochs,
                 batch_size=cold.batch,
                 learning_rate=cold.rate,
                 warmup=0.04,
@@ -161,37 +171,8 @@ class Stages:
                 gradient_checkpointing=False,
                 workers=cold.workers,
             )
-            traces = Traces("sft", cold.traces, self.shrink)
+            traces = Traces(self.traces(), self.scale.held_out, self.scale.spectra, ARMS)
             train(settings, traces, start=start_of(run.folder), on_step=steps(SFT, self.report))
-        return run.model
-
-    def grpo(self) -> Path:
-        """Learn from the published reward, unless that is done; return the folder of the model.
-
-        :raises ModelError, RunError: as ``training.grpo.learning.train``
-        """
-        from training.grpo.learning import train
-
-        run, reward = Run(self.folder / GRPO), self.scale.grpo
-        if not run.finished:
-            settings = grpo_settings(
-                self._model(self.sft()),
-                run.folder,
-                self.seed,
-                reward,
-                self.scale.size.context,
-                max_turns=self.scale.turns,
-                turn_tokens=self.scale.turn_tokens,
-                per_device=reward.rollouts,
-                warmup=1,
-                loss="grpo",
-                kl=0.0,
-                save_rounds=reward.checkpoints,
-            )
-            selected, validation = questions("grpo", reward.spectra), questions("validation", reward.validation)
-            train(
-                settings, selected, start=start_of(run.folder), on_step=steps(GRPO, self.report), validation=validation
-            )
         return run.model
 
     def package(self) -> Path:
@@ -201,15 +182,15 @@ class Stages:
         """
         from training.nano.scoring import judge
 
-        folder = self.folder / FINISHED
+        folder, count = self.folder / FINISHED, self.scale.test
+        model = once(folder, partial(save, self.sft(), version=VERSION))
         if not (folder / README).is_file():
-            model, count = self.grpo(), self.scale.test
-            judged = judge(model, questions("test", count), lambda done: self.report(f"test: {done} of {count}"))
-            package(model, folder, VERSION, judged)
+            judged = {
+                arm: judge(model, arm, "test", count, lambda done, arm=arm: self.report(f"{arm}: {done} of {count}"))
+                for arm in ARMS
+            }
+            finish(Run(self.folder / SFT), folder, VERSION, judged)
         return folder
-
-    def _model(self, folder: Path) -> ModelSettings:
-        return ModelSettings(name=str(folder), frozen=(), dtype=self.scale.dtype)
 
 
 class StagesError(Refusal, ValueError):
@@ -225,7 +206,7 @@ def train(folder: Path, seed: int, scale: Scale, report: OnMessage) -> dict[str,
     _begin(folder, seed, scale)
     finished = Stages(folder, seed, scale, report).package()
     scored: dict[str, Any] = json.loads((finished / SCORES).read_text("utf-8"))
-    f1 = [task["f1"] or 0.0 for task in scored["tasks"].values()]
+    f1 = [task["f1"] or 0.0 for task in scored["arms"]["measure"]["tasks"].values()]
     return {"folder": str(finished), "mean_f1": sum(f1) / len(f1), **scored}
 
 

@@ -1,199 +1,267 @@
-"""The script that writes the traces: it zooms on the windows of its task, states what each shows, and knows the truth.
+"""The script that writes the traces: it looks where its task says, states what is there, and answers by the rule.
 
-Loop, tool, pictures and observations are those of live vetting. Each sentence comes again word for word in thousands of
-traces, so that each is one token of the nano model.
+What is true comes from the rule-based baseline, measured in the noisy spectrum that the picture shows. So it is known
+of an edited spectrum too, and of a real one. Loop, tools and observations are those of live vetting. Each sentence
+comes again word for word in thousands of traces, so that each is one token of the nano model.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import overload
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, get_args
 
 from PIL import Image
 
+from agent import tool
 from agent.conversation import Conversation, Piece
+from agent.hints.evidence import Evidence, evidence
+from agent.hints.measuring import name_of
 from agent.loop import Ended, Started, ToolResult, inspect
-from agent.simulate import CLASSES, KINDS, truth
-from agent.tool import TOOL_BLOCK, TOOL_NAME
+from agent.measure import Measured, rest
+from agent.policies.baseline.scorecard import Finding, assess, scorecards
+from agent.simulate import CLASSES
+from agent.tasks import Feature, Task
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Verdict
+from agent.trial.subjects import Subject, subjects_of_task
 from training.data import source_of
 from training.data.records import Example
-from training.nano.features import overview, statement, statements
-from training.nano.spectra import Part, Simulated, simulated, tasks
+from training.nano.spectra import Known, tasks
 
-DRAFTER = Drafter("baseline", "script of the nano model", {"version": 1})
-LABEL_SOURCE = "simulation"
+DRAFTER = Drafter("baseline", "script of the nano model", {"version": 2})
+
+Arm = Literal["picture", "measure"]
+"""What the model learns of the lines from: windows of the spectrum, or the numbers of the ``measure`` tool."""
+ARMS: tuple[Arm, ...] = get_args(Arm)
 
 Shrink = Callable[[Image.Image], Image.Image]
 """A picture as small as the model will see it."""
 
+MOST_CALLS: Mapping[Arm, int] = {"picture": 6, "measure": 7}
+WIDEST = 420
+"""Å of a window that shows several features, at most."""
+SURE = 0.7
+"""Probability that a feature is present from which it is stated; below the rest of 1 it is denied."""
+WEAK, CLEAR = 2.0, 4.0
+"""Errors from which a line that the rule does not count is called weak and not absent, and from which a line that it
+counts is stated although the hints leave it open."""
+
+State = Literal["there", "too much", "weak", "absent", "open", "unmeasured"]
+STATES: tuple[State, ...] = get_args(State)
+
 
 @dataclass(frozen=True)
-class View:
-    """A window in Å, and the features that are stated about it."""
+class Look:
+    """One tool call, and the features that are stated after it.
 
-    label: str
-    window: tuple[int, int]
+    :param name: the label of a window, or what ``measure`` is asked for
+    :param window: in Å; None for ``measure``
+    """
+
+    name: str
+    window: tuple[int, int] | None
     features: tuple[str, ...]
 
+    @property
+    def text(self) -> str:
+        """The call as the model writes it, with the sentence before it."""
+        if self.window is None:
+            verb, called, arguments = "Measure", tool.MEASURE, {"feature": self.name}
+        else:
+            verb, called = "Zoom on", tool.TOOL_NAME
+            arguments = {"label": self.name, "wavelength_range": list(self.window)}
+        call = json.dumps({"name": called, "arguments": arguments}, ensure_ascii=False)
+        return f"{verb} {self.name}.</think>\n<tool_call>\n{call}\n</tool_call>"
 
-_HALPHA = View("Hα", (6400, 6720), ("Hα", "He I 6678"))
-_HBETA = View("Hβ", (4600, 5060), ("He II 4686", "Hβ", "[O III] 5007"))
-_HBETA_CARBON = View("Hβ and C2 4737", (4600, 5060), ("He II 4686", "C2 4737", "Hβ", "[O III] 5007"))
-_BLUE = View("Hδ and Hγ", (3900, 4420), ("Ca II K", "Hδ", "G band", "Hγ"))
-_HELIUM = View("He I 4471 and He II", (4420, 4720), ("He I 4471", "He II 4542", "He II 4686"))
-_YELLOW = View("He II 5412 and He I 5876", (5340, 5960), ("He II 5412", "He I 5876", "Na D"))
-_CALCIUM = View("Ca II K and He I 4026", (3820, 4060), ("Ca II K", "He I 4026"))
-_SWAN = View("C2 bands", (4600, 5800), ("C2 4737", "C2 5165", "TiO 5167", "C2 5636"))
-_RED = View("TiO and CaH", (6050, 7200), ("TiO 6159", "CaH 6385", "CaH 6975", "TiO 7054"))
-_ZIRCONIUM = View("ZrO 6474", (6280, 6600), ("ZrO 6345", "ZrO 6474", "Narrow Hα"))
-_ZIRCONIUM_BLUE = View("ZrO 5551", (5380, 5920), ("ZrO 5551", "Na D"))
-_FAR_RED = View("Na I and Ca II", (8100, 8720), ("Na I 8190", "Ca II 8542"))
 
-VIEWS: Mapping[str, tuple[View, ...]] = MappingProxyType(
-    {
-        "cv": (_HALPHA, _HBETA, _BLUE),
-        "cc": (_SWAN, _RED),
-        "ss": (_ZIRCONIUM, _ZIRCONIUM_BLUE, _RED),
-        "gm": (_RED, _ZIRCONIUM, _FAR_RED),
-        "wd": (_HBETA_CARBON, _BLUE, _HELIUM, _HALPHA),
-        "o": (_HELIUM, _YELLOW, _BLUE),
-        "b": (_HELIUM, _BLUE, _YELLOW),
-        "a": (_BLUE, _CALCIUM, _HBETA),
-    }
-)
-"""The zooms of each task, in their order."""
+@cache
+def looks(task: str, arm: Arm) -> tuple[Look, ...]:
+    """Return the tool calls of a task, the features first that move the rule's answer most."""
+    card, features = scorecards()[task], tasks()[task].features
+    local = [f for f in features if f.kind != "slope"]
+    weight = {f.name: abs(card.of(f).present) + abs(card.of(f).absent) for f in local}
+    groups: list[tuple[str, tuple[int, int], list[Feature]]] = []
+    for feature in sorted(local, key=lambda f: (f.role != "primary", -weight[f.name])):
+        name, window = name_of(feature), (round(feature.window[0]), round(feature.window[1]))
+        for place, (known, around, members) in enumerate(groups):
+            union = min(window[0], around[0]), max(window[1], around[1])
+            same = known == name if arm == "measure" else _shares(window, around) and union[1] - union[0] <= WIDEST
+            if same:
+                groups[place] = known, union, [*members, feature]
+                break
+        else:
+            groups.append((name, window, [feature]))
+    most = MOST_CALLS[arm]
+    best = sorted(groups, key=lambda group: -sum(weight[f.name] for f in group[2]))[:most]
+    return tuple(
+        Look(name, None, names) if arm == "measure" else Look(_label(members, task), window, names)
+        for name, window, members in groups
+        if any(members is chosen[2] for chosen in best)
+        for names in (tuple(f.name for f in features if f in members),)
+    )
 
-NOUNS: Mapping[str, str] = MappingProxyType(
-    {
-        "cv": "a cataclysmic variable",
-        "cc": "a carbon star",
-        "ss": "an S star",
-        "gm": "an M giant",
-        "wd": "a white dwarf",
-        "o": "an O star",
-        "b": "a B star",
-        "a": "an A star",
-        "dme": "an active M dwarf",
-        "dm": "an M dwarf",
-        "fgk": "an F, G or K star",
-        "gba": "a barium or CH giant",
-        "sd": "a hot subdwarf",
-        "be": "a Be star",
-        "tts": "a T Tauri star",
-        "qso": "a quasar",
-        "hii": "an H II galaxy",
-        "pn": "a planetary nebula",
-        "wr": "a Wolf-Rayet star",
-        "sky": "blank sky",
-    }
-)
+
+def _shares(first: tuple[int, int], second: tuple[int, int]) -> bool:
+    shared = min(first[1], second[1]) - max(first[0], second[0])
+    return shared > 0.5 * min(first[1] - first[0], second[1] - second[0])
+
+
+def _label(features: Sequence[Feature], task: str) -> str:
+    """Return the label of a window: the lines and bands in it by names that a trial of the trace recognises."""
+    names = [f.name for f in features]
+    known = [name for name in names if name in subjects(task)]
+    return " and ".join((known or names)[:2])
+
+
+@cache
+def subjects(task: str) -> dict[str, Subject]:
+    """Return what of a task a trial can edit, by the name of its feature: the first feature of each line and sense."""
+    named: dict[tuple[str, str], tuple[str, Subject]] = {}
+    for subject in subjects_of_task(tasks()[task], "vacuum"):
+        assert subject.feature is not None
+        named.setdefault((subject.name, subject.sense), (subject.feature.name, subject))
+    return dict(named.values())
+
+
+def sentence(task: str, feature: Feature, state: State) -> str:
+    """Return what is stated of a feature. The words are those that ``agent.hints.claims`` reads as what they mean; what
+    no claim should be read from is called a criterion.
+    """
+    subject = subjects(task).get(feature.name)
+    if subject is None:
+        met = "met" if state == "there" else state
+        return f"{feature.name}: criterion {'unmet' if met in ('too much', 'weak', 'absent') else met}."
+    if subject.sense == "band":
+        band = feature.name if "band" in feature.name else f"{feature.name} band"
+        there, whether = f"{band} is present", f"there is a {band}"
+        weak, absent = f"The {band}, if any, is weak", f"No {band}"
+    else:
+        there, whether = f"{subject.name} in {subject.sense}", f"{subject.name} is in {subject.sense}"
+        weak, absent = f"{subject.name} {subject.sense}, if any, is weak", f"No {subject.name} {subject.sense}"
+    return {
+        "there": f"{there}.",
+        "too much": f"{there}, more than wanted.",
+        "weak": f"{weak}.",
+        "absent": f"{absent}.",
+        "open": f"Whether {whether} cannot be told.",
+        "unmeasured": f"Whether {whether} cannot be measured.",
+    }[state]
+
+
+def state_of(finding: Finding, subject: Subject | None, data: Evidence) -> State:
+    """Return what the noisy data say of a feature: what the rule counts and the hints do not contradict.
+
+    :param subject: the line or band that the feature is; None for any other criterion
+    :param data: of the spectrum at rest
+    """
+    measured, presence, feature = finding.measured, finding.presence, finding.feature
+    if presence is None or not isinstance(measured, Measured):
+        return "unmeasured"
+    if subject is None:
+        return "there" if presence >= SURE else "open" if presence > 1 - SURE else "absent"
+    # Which way from nothing the feature lies: an absorption line is above 0, emission and the ratio of a band below.
+    nothing = 1.0 if feature.quantity == "ratio" else 0.0
+    way = 1 if subject.sense == "absorption" or feature.quantity == "depth" else -1
+    amount = way * (measured.value - nothing)
+    bounds = [way * (bound - nothing) for bound in (feature.above, feature.below) if bound is not None]
+    hint = None if subject.line is None else data.line(subject.line).state
+    if presence >= SURE:
+        contradicted = hint not in (None, subject.sense) and (hint != "undecided" or amount < CLEAR * measured.error)
+        return "open" if contradicted else "there"
+    if presence > 1 - SURE:
+        return "open"
+    if amount > max(bounds, default=0.0) and len(bounds) == 2:
+        return "too much"
+    return "weak" if amount > WEAK * measured.error or hint == subject.sense else "absent"
 
 
 @dataclass(frozen=True)
 class Script:
-    """A policy that knows one spectrum: it zooms where the task says, states what is there, and answers."""
+    """A policy that measures: it looks where the task says, states what is there, and answers by the rule."""
 
-    known: Simulated
+    arm: Arm
+
+    @property
+    def measure(self) -> bool:
+        return self.arm == "measure"
 
     @property
     def drafter(self) -> Drafter:
         return DRAFTER
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """The next turn: what the last picture shows, then a zoom or the answer."""
-        views, done = VIEWS[conversation.task.key], len(conversation.exchanges)
-        if done:
-            seen = [statement(name, self.known.clean) for name in views[done - 1].features]
+        """The next turn: what the last look shows, then another one or the answer."""
+        task = conversation.task
+        assessed = assess(conversation.spectrum, task, None)
+        plan, done = looks(task.key, self.arm), len(conversation.exchanges)
+        names = plan[done - 1].features if done else [f.name for f in task.features if f.kind == "slope"]
+        findings = {finding.feature.name: finding for finding in assessed.findings}
+        of_task = subjects(task.key)
+        data = evidence(rest(conversation.spectrum))
+        seen = [
+            sentence(task.key, findings[name].feature, state_of(findings[name], of_task.get(name), data))
+            for name in names
+        ]
+        stated = f"<think>{' '.join(seen)}"
+        if done < len(plan):
+            yield f"{stated}{' ' if seen else ''}{plan[done].text}"
         else:
-            seen = [overview(self.known.clean)]
-        if done < len(views):
-            yield f"<think>{' '.join(seen)} {announced(views[done])}</think>\n{called(views[done])}"
-        else:
-            # What it is comes after the verdict: the odds of the verdict are then those of all kinds together.
-            yield f"<think>{' '.join(seen)}</think>{answered(conversation.task.key, self.known.kind)}"
+            yield f"{stated}</think>{answered(task, 'YES' if assessed.score > 0 else 'NO')}"
 
 
-def announced(view: View) -> str:
-    """Return the sentence before a zoom."""
-    return f"Zoom on {view.label}."
-
-
-def called(view: View) -> str:
-    """Return the text of the tool call of a zoom."""
-    call = {"name": TOOL_NAME, "arguments": {"label": view.label, "wavelength_range": list(view.window)}}
-    return f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
-
-
-def answered(task: str, kind: str) -> str:
-    """Return the answer to a task about a kind."""
-    verdict: Verdict = truth(kind, task)
-    return rf"<answer>\boxed{{{verdict}}} {_explained(kind)}</answer>"
-
-
-def _explained(kind: str) -> str:
-    return f"Most like {NOUNS[kind]}."
+def answered(task: Task, verdict: Verdict) -> str:
+    """Return the answer to a task."""
+    return rf"<answer>\boxed{{{verdict}}} {'This is' if verdict == 'YES' else 'This is not'}: {task.title}.</answer>"
 
 
 def phrases() -> list[str]:
     """Return the fixed texts that become one token each: what comes again in every inspection, word for word."""
-    views = list(dict.fromkeys(view for task in CLASSES for view in VIEWS[task]))
     observation = "Generated spectral visualization focused on wavelength range"
+    plans = [look for task in CLASSES for arm in ARMS for look in looks(task, arm)]
+    stated = [sentence(key, f, s) for key in CLASSES for f in tasks()[key].features for s in STATES]
     return [
-        TOOL_BLOCK,
-        *(tasks()[task].prompt for task in CLASSES),
+        *(tool.tool_block(measure=measure) for measure in (False, True)),
+        *(tasks()[key].prompt for key in CLASSES),
         *("system\nYou are a helpful assistant.", "user\n", "assistant\n"),
         *("<think>", "</think>", "</answer>", "<tool_response>\n", "\n</tool_response>"),
         *(rf"<answer>\boxed{{{verdict}}} " for verdict in ("YES", "NO")),
-        *(_explained(kind) for kind in KINDS),
-        *(f" {announced(view)}</think>\n{called(view)}" for view in views),
-        *(f"{observation} {view.window} Å for {view.label}." for view in views),
-        *statements(),
+        *(f"{begun}: {tasks()[key].title}." for key in CLASSES for begun in ("This is", "This is not")),
+        *dict.fromkeys(look.text for look in plans),
+        *dict.fromkeys(f"{observation} {look.window} Å for {look.name}." for look in plans if look.window),
+        *dict.fromkeys(stated),
     ]
 
 
-def taught(known: Simulated, shrink: Shrink) -> Example:
+def repeated(answers: Sequence[str], least: int) -> list[str]:
+    """Return the texts that come again in at least so many answers of ``measure``: whole clauses, and in the other ones
+    what stands between their numbers.
+    """
+    clauses = [clause for text in answers for clause in re.split(r"(?<=[.;:])(?= )", text)]
+    counted = Counter(clauses)
+    rest_of = [clause for clause in clauses if counted[clause] < least]
+    counted.update(part for clause in rest_of for part in re.split(r"[−+]?\d[\d.\u202f]*", clause) if len(part) > 9)
+    return sorted(text for text, count in counted.items() if count >= least and len(text) > 3)
+
+
+def taught(known: Known, arm: Arm, shrink: Shrink) -> Example:
     """Return the inspection of a spectrum by the script, like an approved trace."""
     pictures: list[Image.Image] = []
-    for event in inspect(known.spectrum, tasks()[known.task], Script(known)):
+    for event in inspect(known.spectrum, tasks()[known.task], Script(arm)):
         if isinstance(event, Started):
             pictures.append(shrink(event.overview))
         elif isinstance(event, ToolResult) and event.picture is not None:
             pictures.append(shrink(event.picture))
         elif isinstance(event, Ended):
-            labelled = replace(event.trajectory, label=known.label, label_source=LABEL_SOURCE)
-            return _example(known, labelled, pictures)
+            return _example(known, event.trajectory, pictures)
     raise AssertionError("an inspection ends with Ended")
 
 
-@dataclass(frozen=True)
-class Traces(Sequence[Example]):
-    """The first ``length`` traces of a part; each is made when it is needed, and none is kept."""
-
-    part: Part
-    length: int
-    shrink: Shrink
-
-    def __len__(self) -> int:
-        return self.length
-
-    @overload
-    def __getitem__(self, at: int) -> Example: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Example]: ...
-    def __getitem__(self, at: int | slice) -> Example | list[Example]:
-        if isinstance(at, slice):
-            return [self[index] for index in range(*at.indices(self.length))]
-        if not 0 <= at < self.length:
-            raise IndexError(f"{at} of {self.length} traces")
-        return taught(simulated(self.part, at), self.shrink)
-
-
-def _example(known: Simulated, trajectory: Trajectory, pictures: Sequence[Image.Image]) -> Example:
+def _example(known: Known, trajectory: Trajectory, pictures: Sequence[Image.Image]) -> Example:
     return Example(
         key=known.spectrum.name,
         source=source_of(known.spectrum.name),

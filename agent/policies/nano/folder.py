@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from agent.conversation import PolicyError
 from agent.language import deferred
-from agent.settings_file import Mismatch, Problem, Text, Whole, validate
+from agent.settings_file import Flag, Mismatch, Problem, Text, Whole, validate
 
 Array = NDArray[np.float32]
 
@@ -208,6 +208,7 @@ class Abstain(BaseModel):
     :param version: of the weights, as it is stored with each trace
     :param tasks: the keys of the tasks that the model was trained on
     :param abstain: of these, the ones in which its answer does not count, each with the reason as one clause
+    :param measure: it was trained with the ``measure`` tool too, and gets it
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -215,6 +216,7 @@ class Abstain(BaseModel):
     version: Text
     tasks: Annotated[tuple[Text, ...], Field(min_length=1)]
     abstain: Mapping[Text, Text] = {}
+    measure: Flag = False
 
     @model_validator(mode="after")
     def _check(self) -> Abstain:

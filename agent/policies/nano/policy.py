@@ -36,18 +36,28 @@ class Nano:
     """The policy.
 
     :param path: the folder of the model
+    :param measure: offer the ``measure`` tool; None: as the folder says
     """
 
-    def __init__(self, path: Path, sampling: Sampling | None = None) -> None:
+    def __init__(self, path: Path, sampling: Sampling | None = None, measure: bool | None = None) -> None:
         self.path = path
+        self._measure = measure
         self.sampling = sampling or Sampling()
+
+    @property
+    def measure(self) -> bool:
+        """Whether it gets the ``measure`` tool. :raises PolicyError: the folder cannot be read"""
+        if self._measure is None:
+            about = folder.abstain(self.path)
+            return about is not None and about.measure
+        return self._measure
 
     @property
     def drafter(self) -> Drafter:
         """The weights by version and hash, and the sampling. :raises PolicyError: the weights cannot be read"""
         about = folder.abstain(self.path)
         settings: dict[str, Any] = {
-            **tool_settings(SPEC_O3, measure=False),
+            **tool_settings(SPEC_O3, measure=self.measure),
             "server": "numpy, in process",
             "server_version": np.__version__,
             "weights_sha256": folder.sha256(self.path),

@@ -13,7 +13,7 @@ from agent.conversation import Conversation, PolicyError
 from agent.language import deferred
 from agent.policies.nano.folder import TOKENIZER, Folder
 from agent.settings_file import Problem
-from agent.tool import TOOL_BLOCK
+from agent.tool import tool_block
 from agent.trajectory.messages import tool_result
 
 START, END = "<|im_start|>", "<|im_end|>"
@@ -27,7 +27,7 @@ Script = tuple[str | Image.Image, ...]
 
 def script(conversation: Conversation) -> Script:
     """Return what the model reads before its next turn: Qwen2.5-VL's stock chat template for these messages."""
-    system = conversation.system + (TOOL_BLOCK if conversation.with_tool else "")
+    system = conversation.system + (tool_block(conversation.measure) if conversation.with_tool else "")
     parts: list[str | Image.Image] = [f"{START}system\n{system}{END}\n{START}user\n{VISION_START}"]
     parts += [conversation.overview, f"{VISION_END}\n{conversation.task.prompt_without_reasons}{END}\n"]
     for exchange in conversation.exchanges:

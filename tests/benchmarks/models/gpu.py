@@ -342,14 +342,14 @@ def _cpu_seconds() -> float:
 
 def _traces(place: Place) -> Path:
     """Write traces with labels and spectra as JSON lines, which SFT and GRPO both read; return the file."""
-    from training.nano.spectra import simulated
+    from training.nano.spectra import known_spectrum
     from training.nano.teacher import taught
 
     file = place.folder / "traces.jsonl"
     if not file.is_file():
         lines = []
-        for known in (simulated("test", number) for number in range(TRACES)):
-            trace = taught(known, lambda image: image).trajectory
+        for known in (known_spectrum("test", number) for number in range(TRACES)):
+            trace = replace(taught(known, "picture", lambda image: image).trajectory, label=known.label)
             lines.append(json.dumps(trace.to_json() | {"spectrum_data": known.spectrum.to_json()}) + "\n")
         file.write_text("".join(lines), encoding="utf-8")
     return file
