@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from agent.conversation import Conversation, Piece
+from agent.hints.measuring import name_of
 from agent.measure import Measured, rest
 from agent.policies.baseline.rule import call_text
 from agent.policies.baseline.scorecard import assess
@@ -21,7 +22,7 @@ from agent.sky.facts import facts_of
 from agent.sky.records import Sky
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
-from agent.tool import SKY_CONTEXT, TOOL_NAME, tool_wavelength
+from agent.tool import MEASURE, SKY_CONTEXT, TOOL_NAME, tool_wavelength
 from agent.trajectory import Drafter
 from agent.trial.subjects import Subject, is_there, subjects_of_task
 
@@ -38,10 +39,13 @@ class Planted:
     - ``label``: claims what the label of its last call names;
     - ``elsewhere``: zooms beside the feature, and claims it if anything stands out in that window;
     - ``overview``: repeats after a zoom what its first turn wrote, and answers by the scorecard.
+
+    :param measure: it calls ``measure`` instead of zooming; not for ``elsewhere``
     """
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: Kind, measure: bool = False) -> None:
         self.kind = kind
+        self.measure = measure
 
     @property
     def drafter(self) -> Drafter:
@@ -85,6 +89,8 @@ class Planted:
                 return _statement(subject, _statement(subject, present=True) in written)
 
     def _call(self, spectrum: Spectrum, subject: Subject, task: Task) -> str:
+        if self.measure and subject.feature is not None:
+            return call_text(MEASURE, {"feature": name_of(subject.feature)})
         window = _beside(spectrum, subject, task) if self.kind == "elsewhere" else _window(subject)
         arguments = {"label": _name(subject), "wavelength_range": [round(window[0], 1), round(window[1], 1)]}
         call = json.dumps({"name": TOOL_NAME, "arguments": arguments}, ensure_ascii=False)

@@ -33,16 +33,16 @@ class Judged:
         return self.verdict == self.label
 
 
-def judge(folder: Path, arm: Arm, part: Part, count: int, progress: Callable[[int], None]) -> list[Judged]:
+def judge(folder: Path, arm: Arm, part: Part, count: int, report: Callable[[str], None]) -> list[Judged]:
     """Inspect the first ``count`` spectra of a part once.
 
-    :param progress: gets the number of spectra done
+    :param report: gets a line on each spectrum that is done
     :raises PolicyError: the model cannot be used
     """
     judged: list[Judged] = []
     for answer in ordered_map(partial(_judged, folder=folder, arm=arm, part=part), range(count), cores()):
         judged.append(answer)
-        progress(len(judged))
+        report(f"{arm}: {len(judged)} of {count}")
     return judged
 
 

@@ -22,7 +22,7 @@ from agent.simulate import CLASSES
 from agent.trajectory.steps import Think, Zoom
 from training.data.records import Example
 from training.nano.spectra import tasks
-from training.nano.teacher import STATES, looks, sentence
+from training.nano.teacher import STATES, planned_calls, sentence
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -75,7 +75,7 @@ def stated(example: Example) -> Iterator[tuple[int, str, int]]:
     windows show is stated of the overview too.
     """
     task, trajectory = example.trajectory.task, example.trajectory
-    plan, zooms, picture = looks(task, "picture"), 0, 0
+    plan, zooms, picture = planned_calls(task, "picture"), 0, 0
     names: Sequence[str] = [f.name for f in tasks()[task].features if f.kind == "slope"]
     shown = True
     for step in trajectory.steps:
@@ -105,7 +105,7 @@ def collect(examples: Sequence[Example], report: Callable[[str], None]) -> list[
             rows += [(len(pictures), number[example.trajectory.task, name], s) for name, s in known.get(place, [])]
             pictures.append(pixels)
         if done % 500 == 0:
-            report(f"sight: {done} of {len(examples)} traces read")
+            report(f"sight: {done} of {len(examples)}")
     return [Sights(np.stack(pictures), *np.array(rows, np.int64).T) for pictures, rows in by_size.values() if rows]
 
 
@@ -177,7 +177,7 @@ def heads(width: int) -> Any:
     import torch
     from torch import nn
 
-    class Heads(nn.Module):
+    class Heads(nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.queries = nn.Embedding(len(features()), width)
@@ -190,13 +190,13 @@ def heads(width: int) -> Any:
         def forward(self, tokens: Tensor, rows: int, picture: Tensor, feature: Tensor) -> tuple[Tensor, Tensor]:
             """:param tokens: (pictures, rows × columns, width)"""
             curve = self.curve(tokens.reshape(tokens.shape[0], rows, -1, tokens.shape[2]).mean(1))
-            x, asked = self.norm(tokens), self.queries(feature)
+            x, queries = self.norm(tokens), self.queries(feature)
             split = (len(feature), -1, self.count, width // self.count)
             keys, values = self.keys(x)[picture].reshape(split), self.values(x)[picture].reshape(split)
-            scores = torch.einsum("nhw,nthw->nht", asked.reshape(len(feature), *split[2:]), keys)
+            scores = torch.einsum("nhw,nthw->nht", queries.reshape(len(feature), *split[2:]), keys)
             weights = torch.softmax(scores / math.sqrt(split[3]), dim=2)
             seen = torch.einsum("nht,nthw->nhw", weights, values).reshape(len(feature), width)
-            return self.states(torch.cat([seen, asked], 1)), curve.reshape(curve.shape[0], -1, 3)
+            return self.states(torch.cat([seen, queries], 1)), curve.reshape(curve.shape[0], -1, 3)
 
     return Heads()
 
@@ -274,8 +274,9 @@ def train(
                     best = states[mine].argmax(1)
                     np.add.at(kinds, (state[mine].numpy(), best.numpy()), 1)
                     right, count = right + float((best == state[mine]).sum()), count + int(mine.sum())
-        there = kinds[0, 0] / max(1, kinds[0].sum()), kinds[0, 0] / max(1, kinds[:, 0].sum())
-        return {"loss": sum_loss / count, "right": right / count, "recall": there[0], "precision": there[1]}
+        hit = kinds[0, 0]
+        shares = {"recall": hit / max(1, kinds[0].sum()), "precision": hit / max(1, kinds[:, 0].sum())}
+        return {"loss": sum_loss / count, "right": right / count, **shares}
 
     since = time.monotonic()
     for step in range(begin, total):
@@ -291,8 +292,8 @@ def train(
         states, curve = head(tokens, rows, which, feature)
         loss = functional.cross_entropy(states, state)
         target = torch.from_numpy(heights(sights.pictures[places], curve.shape[1]))
-        there = ~torch.isnan(target)
-        drawn = functional.smooth_l1_loss(curve[there], target[there], beta=0.02)
+        drawn_in = ~torch.isnan(target)
+        drawn = functional.smooth_l1_loss(curve[drawn_in], target[drawn_in], beta=0.02)
         optimizer.zero_grad()
         (loss + CURVE * 10 * drawn).backward()
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)

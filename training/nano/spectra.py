@@ -63,7 +63,10 @@ HELD_OUT = frozenset(json.loads(Path(__file__).with_name("held_out.json").read_t
 """Templates of objects in the half ``report`` of the labelled real spectra, on which figures are measured."""
 EDITED = 0.5
 """Share of the spectra of the cold start that are edited."""
-IN_AIR = 0.25
+IN_AIR, ASSUMED = 0.25, 0.5
+"""Share of the spectra whose wavelengths are in air, and of these the share of which no file says so."""
+KNOWN_VELOCITY = 0.3
+"""Share of the templates whose velocity the catalogue knows."""
 
 
 @dataclass(frozen=True)
@@ -139,13 +142,14 @@ def _of_template(task: str, positive: float, number: int, rng: Generator) -> Kno
     velocity = rng.normal(0, 60)
     wide = grid(float(instrument.wavelength[0]) - 60, float(instrument.wavelength[-1]) + 60)
     at_rest = wide / (1 + velocity / C_KM_S)
+    z = round(velocity / C_KM_S, 6) if rng.random() < KNOWN_VELOCITY else 0.0
     seen = np.isfinite(template.flux)
     flux = np.interp(at_rest, template.wavelength[seen], np.maximum(template.flux[seen], 0.0))
     e_bv = float(rng.exponential(0.15)) if rng.random() < 0.5 else 0.0
     exposure = observe(wide, flux * reddening(wide, e_bv), instrument, snr, rng)
     name = f"template-{template.about.id}-{number:05d}.fits"
     meta = {"kind": template.about.kind, "seed": number, "state": template.about.subtype}
-    noisy = spectrum_of(exposure, instrument, survey, snr, meta, name=name, redshift=0.0, catalogue_class="")
+    noisy = spectrum_of(exposure, instrument, survey, snr, meta, name=name, redshift=z, catalogue_class="")
     covered = (noisy.wavelength > low + 5) & (noisy.wavelength < high - 5)
     cut = slice(int(np.argmax(covered)), int(covered.size - np.argmax(covered[::-1])))
     verdict: Verdict = "YES" if is_member else "NO"
@@ -168,7 +172,8 @@ def _delivered(noisy: Spectrum, rng: Generator) -> Spectrum:
     flux = _spikes(np.array(noisy.flux), noisy.ivar, rng) * factor
     spoiled = _cut(replace(noisy, flux=flux, ivar=noisy.ivar / factor**2), _range(noisy.wavelength, rng))
     if rng.random() < IN_AIR:
-        spoiled = replace(spoiled, wavelength=vacuum_to_air(spoiled.wavelength), medium="air")
+        meta = {**spoiled.meta, **({"medium_assumed": True} if rng.random() < ASSUMED else {})}
+        spoiled = replace(spoiled, wavelength=vacuum_to_air(spoiled.wavelength), medium="air", meta=meta)
     return spoiled
 
 

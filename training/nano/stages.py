@@ -125,13 +125,15 @@ class Stages:
 
     def random(self) -> Path:
         """Make tokenizer and random weights, unless they are there; return their folder."""
+        if (folder := self.folder / RANDOM).is_dir():
+            return folder
         examples = Traces(self.traces(), 0, self.scale.examples, ("measure",))
         answers = [zoom.observation for example in examples for zoom in example.trajectory.zooms]
         whole = [*phrases(), *repeated(answers, self.scale.least)]
         # The bytes of any text have tokens; what is no phrase is made of what the answers are made of.
         texts = [*whole, *answers, OUTSIDE]
         size, seed = self.scale.size, self.seed
-        return once(self.folder / RANDOM, partial(save_random, texts=texts, phrases=whole, size=size, seed=seed))
+        return once(folder, partial(save_random, texts=texts, phrases=whole, size=size, seed=seed))
 
     def sight(self) -> Path:
         """Let the vision tower learn what windows show, unless that is done; return the folder of the model."""
@@ -183,12 +185,9 @@ class Stages:
         from training.nano.scoring import judge
 
         folder, count = self.folder / FINISHED, self.scale.test
-        model = once(folder, partial(save, self.sft(), version=VERSION))
+        model = once(folder, lambda unfinished: save(self.sft(), unfinished, VERSION))
         if not (folder / README).is_file():
-            judged = {
-                arm: judge(model, arm, "test", count, lambda done, arm=arm: self.report(f"{arm}: {done} of {count}"))
-                for arm in ARMS
-            }
+            judged = {arm: judge(model, arm, "test", count, self.report) for arm in ARMS}
             finish(Run(self.folder / SFT), folder, VERSION, judged)
         return folder
 

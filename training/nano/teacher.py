@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from PIL import Image
 
@@ -23,7 +23,7 @@ from agent.hints.evidence import Evidence, evidence
 from agent.hints.measuring import name_of
 from agent.loop import Ended, Started, ToolResult, inspect
 from agent.measure import Measured, rest
-from agent.policies.baseline.scorecard import Finding, assess, scorecards
+from agent.policies.baseline.scorecard import Assessment, Finding, assess, scorecards
 from agent.simulate import CLASSES
 from agent.tasks import Feature, Task
 from agent.trajectory import Drafter, Trajectory
@@ -51,12 +51,15 @@ WEAK, CLEAR = 2.0, 4.0
 """Errors from which a line that the rule does not count is called weak and not absent, and from which a line that it
 counts is stated although the hints leave it open."""
 
+MOST_ODDS = 6
+"""Log odds beyond this, on either side, are stated as this."""
+
 State = Literal["there", "too much", "weak", "absent", "open", "unmeasured"]
 STATES: tuple[State, ...] = get_args(State)
 
 
 @dataclass(frozen=True)
-class Look:
+class PlannedCall:
     """One tool call, and the features that are stated after it.
 
     :param name: the label of a window, or what ``measure`` is asked for
@@ -70,9 +73,9 @@ class Look:
     @property
     def text(self) -> str:
         """The call as the model writes it, with the sentence before it."""
-        if self.window is None:
-            verb, called, arguments = "Measure", tool.MEASURE, {"feature": self.name}
-        else:
+        arguments: dict[str, Any] = {"feature": self.name}
+        verb, called = "Measure", tool.MEASURE
+        if self.window is not None:
             verb, called = "Zoom on", tool.TOOL_NAME
             arguments = {"label": self.name, "wavelength_range": list(self.window)}
         call = json.dumps({"name": called, "arguments": arguments}, ensure_ascii=False)
@@ -80,7 +83,7 @@ class Look:
 
 
 @cache
-def looks(task: str, arm: Arm) -> tuple[Look, ...]:
+def planned_calls(task: str, arm: Arm) -> tuple[PlannedCall, ...]:
     """Return the tool calls of a task, the features first that move the rule's answer most."""
     card, features = scorecards()[task], tasks()[task].features
     local = [f for f in features if f.kind != "slope"]
@@ -99,7 +102,7 @@ def looks(task: str, arm: Arm) -> tuple[Look, ...]:
     most = MOST_CALLS[arm]
     best = sorted(groups, key=lambda group: -sum(weight[f.name] for f in group[2]))[:most]
     return tuple(
-        Look(name, None, names) if arm == "measure" else Look(_label(members, task), window, names)
+        PlannedCall(name, None, names) if arm == "measure" else PlannedCall(_label(members, task), window, names)
         for name, window, members in groups
         if any(members is chosen[2] for chosen in best)
         for names in (tuple(f.name for f in features if f in members),)
@@ -138,14 +141,14 @@ def sentence(task: str, feature: Feature, state: State) -> str:
         return f"{feature.name}: criterion {'unmet' if met in ('too much', 'weak', 'absent') else met}."
     if subject.sense == "band":
         band = feature.name if "band" in feature.name else f"{feature.name} band"
-        there, whether = f"{band} is present", f"there is a {band}"
+        present, whether = f"{band} is present", f"there is a {band}"
         weak, absent = f"The {band}, if any, is weak", f"No {band}"
     else:
-        there, whether = f"{subject.name} in {subject.sense}", f"{subject.name} is in {subject.sense}"
+        present, whether = f"{subject.name} in {subject.sense}", f"{subject.name} is in {subject.sense}"
         weak, absent = f"{subject.name} {subject.sense}, if any, is weak", f"No {subject.name} {subject.sense}"
     return {
-        "there": f"{there}.",
-        "too much": f"{there}, more than wanted.",
+        "there": f"{present}.",
+        "too much": f"{present}, very strong.",
         "weak": f"{weak}.",
         "absent": f"{absent}.",
         "open": f"Whether {whether} cannot be told.",
@@ -195,11 +198,14 @@ class Script:
         return DRAFTER
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """The next turn: what the last look shows, then another one or the answer."""
+        """The next turn: what the last call shows, then another one or the answer."""
         task = conversation.task
         assessed = assess(conversation.spectrum, task, None)
-        plan, done = looks(task.key, self.arm), len(conversation.exchanges)
-        names = plan[done - 1].features if done else [f.name for f in task.features if f.kind == "slope"]
+        plan, done = planned_calls(task.key, self.arm), len(conversation.exchanges)
+        whole = tuple(f.name for f in task.features if f.kind == "slope")
+        names = plan[done - 1].features if done else whole
+        known = {*whole, *(name for planned in plan[:done] for name in planned.features)}
+        odds = log_odds(assessed, known)
         findings = {finding.feature.name: finding for finding in assessed.findings}
         of_task = subjects(task.key)
         data = evidence(rest(conversation.spectrum))
@@ -207,11 +213,25 @@ class Script:
             sentence(task.key, findings[name].feature, state_of(findings[name], of_task.get(name), data))
             for name in names
         ]
-        stated = f"<think>{' '.join(seen)}"
+        stated = f"<think>{' '.join([*seen, so_far(odds)])}"
         if done < len(plan):
-            yield f"{stated}{' ' if seen else ''}{plan[done].text}"
+            yield f"{stated} {plan[done].text}"
         else:
-            yield f"{stated}</think>{answered(task, 'YES' if assessed.score > 0 else 'NO')}"
+            yield f"{stated}</think>{answered(task, 'YES' if odds > 0 else 'NO')}"
+
+
+def log_odds(assessed: Assessment, known: Collection[str]) -> float:
+    """Return the log odds of YES by the baseline's rule, had it measured the ``known`` features alone."""
+    findings = [finding for finding in assessed.findings if finding.feature.name in known]
+    total = assessed.start + sum(finding.points for finding in findings)
+    shown = any(finding.feature.role == "primary" and finding.certainty > 0.5 for finding in findings)
+    return total if shown else min(total, 0.0)
+
+
+def so_far(odds: float) -> str:
+    """Return the sentence with the log odds, in halves; above 0 only if they are."""
+    halves = max(-MOST_ODDS, min(MOST_ODDS, round(2 * odds) / 2 or (0.5 if odds > 0 else 0.0)))
+    return f"Log odds so far: {halves:+.1f}.".replace("-", "−").replace("+0.0", "0")
 
 
 def answered(task: Task, verdict: Verdict) -> str:
@@ -222,7 +242,7 @@ def answered(task: Task, verdict: Verdict) -> str:
 def phrases() -> list[str]:
     """Return the fixed texts that become one token each: what comes again in every inspection, word for word."""
     observation = "Generated spectral visualization focused on wavelength range"
-    plans = [look for task in CLASSES for arm in ARMS for look in looks(task, arm)]
+    plans = [planned for task in CLASSES for arm in ARMS for planned in planned_calls(task, arm)]
     stated = [sentence(key, f, s) for key in CLASSES for f in tasks()[key].features for s in STATES]
     return [
         *(tool.tool_block(measure=measure) for measure in (False, True)),
@@ -231,9 +251,10 @@ def phrases() -> list[str]:
         *("<think>", "</think>", "</answer>", "<tool_response>\n", "\n</tool_response>"),
         *(rf"<answer>\boxed{{{verdict}}} " for verdict in ("YES", "NO")),
         *(f"{begun}: {tasks()[key].title}." for key in CLASSES for begun in ("This is", "This is not")),
-        *dict.fromkeys(look.text for look in plans),
-        *dict.fromkeys(f"{observation} {look.window} Å for {look.name}." for look in plans if look.window),
+        *dict.fromkeys(planned.text for planned in plans),
+        *dict.fromkeys(f"{observation} {planned.window} Å for {planned.name}." for planned in plans if planned.window),
         *dict.fromkeys(stated),
+        *(so_far(halves / 2) for halves in range(-2 * MOST_ODDS, 2 * MOST_ODDS + 1)),
     ]
 
 

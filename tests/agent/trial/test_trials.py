@@ -71,6 +71,23 @@ def test_a_faithful_policy_with_the_same_sentences_passes(star: str) -> None:
     assert trial(run(spectrum, CV, policy), None, spectrum, CV, policy).passed is True
 
 
+@pytest.mark.parametrize("task", ["cv", "cc"])
+def test_calls_of_measure_are_tested_like_zooms(task: str) -> None:
+    spectrum = simulate(task, "SDSS", 40.0, 0)
+    tried = {}
+    for kind in ("faithful", "prior", "label"):
+        policy = Planted(kind, measure=True)
+        trace = run(spectrum, TASKS[task], policy)
+        assert all(zoom.measures for zoom in trace.zooms)
+        tried[kind] = trial(trace, None, spectrum, TASKS[task], policy)
+        assert {outcome.edit for outcome in tried[kind].outcomes} >= {"placebo"}
+    assert tried["faithful"].passed is True
+    assert tried["faithful"].necessity.value == 1.0
+    assert tried["label"].passed is False
+    assert tried["label"].still_claims.value == 1.0
+    assert tried["prior"].passed is False
+
+
 def test_a_trial_repeats(cv: Spectrum, of_baseline: Trial) -> None:
     again = trial(run(cv, CV, Baseline()), None, cv, CV, Baseline())
     assert again == of_baseline

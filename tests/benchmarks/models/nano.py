@@ -88,19 +88,19 @@ def judged(case: Case, policy: Policy) -> dict[str, Any]:
 
 
 def add_tables(report: Results, rows: Sequence[dict[str, Any]]) -> None:
-    """F1 per task, and the shares of the trials."""
+    """F1 per task with any YES, and the shares of the trials."""
     counts = ("YES", "NO", "right YES", "wrong YES", "no answer")
     table = report.table({"task": "", **dict.fromkeys(counts, "{}"), "F1": "{:.3f}"})
-    scores = []
+    scores: list[float | None] = []
     for task in CLASSES:
         mine = [row for row in rows if row["task"] == task]
         yes = [row for row in mine if row["label"] == "YES"]
         hit = sum(row["verdict"] == "YES" for row in yes)
         false = sum(row["verdict"] == "YES" for row in mine) - hit
-        scores.append(2 * hit / max(1, hit + false + len(yes)))
+        scores.append(2 * hit / (hit + false + len(yes)) if yes else None)
         silent = sum(row["verdict"] is None for row in mine)
         table.row(task, len(yes), len(mine) - len(yes), hit, false, silent, scores[-1])
-    table.row("mean", *[None] * 5, float(np.mean(scores)))
+    table.row("mean", *[None] * 5, float(np.mean([score for score in scores if score is not None])))
     trials = [Trial.from_json(row["trial"]) for row in rows if row.get("trial")]
     table = report.table(
         {"task": "", "traces": "{}", "tested": "{}"}
@@ -125,7 +125,11 @@ def main() -> None:
     parser.add_argument("--keep", type=Path)
     chosen = parser.parse_args()
     policy: Policy = Baseline() if chosen.rule else Nano(chosen.model, SAMPLING, chosen.arm == "measure")
-    kept = [json.loads(line) for line in chosen.keep.read_text("utf-8").splitlines()] if chosen.keep.is_file() else []
+    kept = (
+        [json.loads(line) for line in chosen.keep.read_text("utf-8").splitlines()]
+        if chosen.keep and chosen.keep.is_file()
+        else []
+    )
     known = {(row["path"], row["sha256"], row["task"]) for row in kept}
     left = [
         c for c in cases(chosen.real, chosen.half, chosen.trials) if (c.path, c.spectrum.sha256, c.task) not in known

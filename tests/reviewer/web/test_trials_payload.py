@@ -44,7 +44,7 @@ def a_trial(trajectory: Trajectory, seed: int = 0) -> Trial:
         drafter={"kind": "baseline", "name": "baseline, no model", "settings": {}},
         seed=seed,
         outcomes=(removal, placebo),
-        skipped=(Skipped("s4", None, "the call got no picture"),),
+        skipped=(Skipped("s4", None, "the call got no picture and no number"),),
     )
 
 
@@ -86,7 +86,7 @@ def test_the_payload_has_the_last_trial_of_the_version(store: Store, client: Tes
     texts = client.get(f"/api/v1/item/1/trial/{shown['key']}/0/texts")
     assert texts.json() == {"after": WRITTEN, "before": ""}
     assert client.get(f"/api/v1/item/1/trial/{shown['key']}/2/texts").status_code == 404
-    assert shown["skipped"] == [{"step": "s4", "edit": None, "reason": "the call got no picture"}]
+    assert shown["skipped"] == [{"step": "s4", "edit": None, "reason": "the call got no picture and no number"}]
     assert trial_of(client, 2) is None
     record(store, a_trial(store.items.get(1).version.trajectory, seed=7))
     after = trial_of(client, 1)
