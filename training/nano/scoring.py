@@ -56,7 +56,7 @@ def _judged(number: int, folder: Path, arm: Arm, part: Part) -> Judged:
 
 @dataclass(frozen=True)
 class Counts:
-    """Answers to one task: right YES, wrong YES, missed YES, of ``n``."""
+    """Answers to a task: right YES, wrong YES, missed YES, of ``n``."""
 
     hit: int
     false: int

@@ -1,7 +1,8 @@
 """The first stage: the vision tower learns what a window shows, before the language model learns to say it.
 
-Two heads that are thrown away afterwards: one tells the state of each stated feature of a picture from the tokens of
-the picture, one where the curve runs in each column of them. Both give far more gradient than the few words of a trace.
+Two heads that are thrown away afterwards: the first tells the state of each stated feature of a picture from the tokens
+of the picture, the second where the curve runs in each column of them. Both give far more gradient than the few words
+of a trace.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Sights:
-    """Pictures (n, height, width, 3) of one size with what is stated of them.
+    """Pictures (n, height, width, 3) of equal size with what is stated of them.
 
     :param picture: of each statement, its place among the pictures, ascending, (m,); ``feature`` and ``state`` likewise
     """
@@ -128,8 +129,8 @@ def heights(pictures: NDArray[np.uint8], columns: int) -> NDArray[np.float32]:
 
 
 def patches(pictures: NDArray[np.uint8], processor: Any) -> Tensor:
-    """Return the patches of pictures of one size in the order of Qwen2.5-VL's processor, (n, patches, values): one of
-    the equal frames that the tower gets.
+    """Return the patches of pictures of one size in the order of Qwen2.5-VL's processor, (n, patches, values): a
+    single frame, as all frames of a still picture are equal.
     """
     import torch
 
@@ -145,7 +146,7 @@ def patches(pictures: NDArray[np.uint8], processor: Any) -> Tensor:
 
 def tokens_of(tower: Any, values: Tensor, rows: int, columns: int) -> Tensor:
     """Return the tokens of pictures of one size, (n, tokens, width): what the tower gives where each patch attends to
-    its whole picture, at a third of the time of one attention per picture.
+    its whole picture, but all pictures in a single attention.
 
     :param values: as ``patches`` gives them
     :param rows: of patches; ``columns`` likewise
@@ -202,7 +203,7 @@ def heads(width: int) -> Any:
 
 
 def _firsts(sights: Sights, batch: int) -> range:
-    """Return where the batches of a group begin: whole ones, or one of all pictures."""
+    """Return where the batches of a group begin: whole batches, or a single smaller batch of all pictures."""
     return range(0, max(1, len(sights.pictures) - batch + 1), batch)
 
 

@@ -1,8 +1,8 @@
 """The script that writes the traces: it looks where its task says, states what is there, and answers by the rule.
 
 What is true comes from the rule-based baseline, measured in the noisy spectrum that the picture shows. So it is known
-of an edited spectrum too, and of a real one. Loop, tools and observations are those of live vetting. Each sentence
-comes again word for word in thousands of traces, so that each is one token of the nano model.
+of edited and of real spectra too. Loop, tools and observations are those of live vetting. Each sentence
+comes again word for word in thousands of traces, so that each is a single token of the nano model.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ STATES: tuple[State, ...] = get_args(State)
 class PlannedCall:
     """One tool call, and the features that are stated after it.
 
-    :param name: the label of a window, or what ``measure`` is asked for
+    :param name: the label of a window, or the line, band or index that ``measure`` measures
     :param window: in Å; None for ``measure``
     """
 
@@ -198,7 +198,7 @@ class Script:
         return DRAFTER
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """The next turn: what the last call shows, then another one or the answer."""
+        """The next turn: what the last call shows, then a further call or the answer."""
         task = conversation.task
         assessed = assess(conversation.spectrum, task, None)
         plan, done = planned_calls(task.key, self.arm), len(conversation.exchanges)
