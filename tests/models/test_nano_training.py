@@ -38,7 +38,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, o
     log = folder.parent / "log"
     with log.open("w") as stderr, subprocess.Popen(command(folder), stderr=stderr, env=environment) as first:
         deadline = time.monotonic() + PATIENCE
-        while not list(folder.glob("sft/checkpoint-*")):
+        while not (folder / "sft.pt").is_file():
             assert first.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.02)
@@ -54,8 +54,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, o
 def test_a_killed_training_resumes_at_its_stage(trained: tuple[Path, dict[str, object], float]) -> None:
     folder, result, made = trained
     assert (folder / "random" / "model.safetensors").stat().st_mtime == made
-    steps = [json.loads(line).get("step") for line in (folder / "sft" / "log.jsonl").open()]
-    assert sorted({step for step in steps if step}) == [1, 2, 3]
+    steps = [json.loads(line)["step"] for line in (folder / "sft.jsonl").open()]
+    assert sorted(set(steps)) == [1, 2, 3]
     assert result["folder"] == str(folder / "nano")
     assert result["arms"]["measure"]["questions"] == 8
 
@@ -91,7 +91,7 @@ def test_a_finished_training_is_not_done_again(
     trained: tuple[Path, dict[str, object], float], capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, result, _ = trained
-    before = (folder / "sft" / "log.jsonl").stat().st_mtime_ns
+    before = (folder / "sft.jsonl").stat().st_mtime_ns
     assert main(command(folder)[2:]) == 0
     assert json.loads(capsys.readouterr().out) == result
-    assert (folder / "sft" / "log.jsonl").stat().st_mtime_ns == before
+    assert (folder / "sft.jsonl").stat().st_mtime_ns == before

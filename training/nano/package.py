@@ -12,11 +12,11 @@ from agent.json_lines import write_atomic
 from agent.policies.nano.folder import ABSTAIN, CONFIG, GENERATION
 from agent.simulate import CLASSES
 from agent.tables import markdown_table
+from training.environment import environment
 from training.model_card.card import write
-from training.model_card.facts import facts_of
+from training.model_card.facts import curve, made_here
 from training.nano.scoring import Judged, counts
 from training.nano.teacher import Arm
-from training.run import Run
 from training.settings import ModelSettings
 
 LICENCE = "apache-2.0"
@@ -48,11 +48,17 @@ def save(model: Path, folder: Path, version: str) -> None:
     _write(folder / ABSTAIN, {"version": version, "tasks": list(CLASSES), "abstain": {}, "measure": True})
 
 
-def finish(run: Run, folder: Path, version: str, judged: Mapping[Arm, Sequence[Judged]]) -> None:
+def finish(
+    folder: Path,
+    version: str,
+    judged: Mapping[Arm, Sequence[Judged]],
+    settings: Mapping[str, Any],
+    log: Path,
+) -> None:
     """Write the model card, the scores, and which tasks are left to a person.
 
     :param judged: answers to simulated test spectra, for the card and the tasks that do not pass
-    :raises CardError: there is no finished run
+    :param settings: with which it was trained; ``log``: of the steps of its cold start
     """
     failed = {
         task: f"for this class its F1 on simulated spectra is {counted.f1 or 0.0:.2f}, below {LEAST_F1}"
@@ -61,12 +67,14 @@ def finish(run: Run, folder: Path, version: str, judged: Mapping[Arm, Sequence[J
     }
     _write(folder / ABSTAIN, {"version": version, "tasks": list(CLASSES), "abstain": failed, "measure": True})
     _write(folder / SCORES, {"simulated": True, "arms": {arm: scores(some) for arm, some in judged.items()}})
-    write(folder, _facts(run) | {"about": about(version, judged, failed)})
-
-
-def _facts(run: Run) -> dict[str, Any]:
-    """Return the facts of the card: those of the stage, under the name of the finished model."""
-    return facts_of(run) | {"kind": "nano", "name": "nano", "license": LICENCE}
+    more = {
+        "license": LICENCE,
+        "settings": settings,
+        "environments": [environment()],
+        "curve": curve([json.loads(line) for line in log.read_text("utf-8").splitlines()]),
+        "about": about(version, judged, failed),
+    }
+    write(folder, made_here("nano", "nano", **more))
 
 
 def scores(judged: Sequence[Judged]) -> dict[str, Any]:

@@ -36,11 +36,12 @@ CURVE = 0.5
 
 @dataclass(frozen=True)
 class Stage:
-    """How long, and how fast, the tower learns."""
+    """How long, and how fast, a part of the model learns; ``kept``: steps between checkpoints."""
 
     epochs: int
     batch: int
     rate: float
+    kept: int
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,8 @@ def _states(task: str) -> dict[str, dict[str, int]]:
 
 
 def stated(example: Example) -> Iterator[tuple[int, str, int]]:
-    """Yield what a trace of the picture arm states: the number of the picture, the feature, and its state. What later
-    windows show is stated of the overview too.
+    """Yield what a trace states of its pictures: the number of the picture, the feature, and its state. What later
+    windows show is stated of the overview too; what answers of ``measure`` say, of no picture.
     """
     task, trajectory = example.trajectory.task, example.trajectory
     plan, zooms, picture = planned_calls(task, "picture"), 0, 0
@@ -81,6 +82,8 @@ def stated(example: Example) -> Iterator[tuple[int, str, int]]:
     shown = True
     for step in trajectory.steps:
         if isinstance(step, Zoom):
+            if step.measures:
+                return
             names, shown = plan[zooms].features, step.drawn
             zooms, picture = zooms + 1, picture + step.drawn
         elif isinstance(step, Think):
@@ -300,7 +303,7 @@ def train(
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         optimizer.step()
         schedule.step()
-        if (step + 1) % 250 == 0 or step + 1 == total:
+        if (step + 1) % stage.kept == 0 or step + 1 == total:
             line = {"step": step + 1, "of": total, "s": round(time.monotonic() - since), "train": float(loss)}
             line |= {"curve": float(drawn), **score()}
             with log.open("a", encoding="utf-8") as opened:

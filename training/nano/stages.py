@@ -1,6 +1,6 @@
 """The stages of the nano model, each a folder that exists once it is done: traces, random weights, sight, SFT, model.
 
-Each stage continues from its last checkpoint. SFT is ``training.sft`` with its own settings.
+Each stage continues from its last checkpoint.
 """
 
 from __future__ import annotations
@@ -17,37 +17,26 @@ from agent.errors import Refusal
 from agent.json_lines import write_atomic
 from agent.language import tr
 from training.miniature.model import Size
-from training.miniature.stage_parts import BETA2, OnMessage, once, save_random, start_of, steps
+from training.miniature.stage_parts import OnMessage, once, save_random
 from training.model_card.card import README
 from training.nano.package import SCORES, finish, save
 from training.nano.sight import Stage
-from training.nano.teacher import ARMS, phrases, repeated
+from training.nano.teacher import ARMS, Arm, phrases, repeated
 from training.nano.traces import Traces, make
-from training.run import Run
-from training.settings import ModelSettings, to_mapping
+from training.settings import to_mapping
 
 TRACES, RANDOM, SIGHT, SFT, FINISHED = "traces", "random", "sight", "sft", "nano"
-SETTINGS = "nano.json"
-VERSION = "2"
+SETTINGS, SFT_LOG = "nano.json", f"{SFT}.jsonl"
+VERSION = "3"
 """Of the weights, as it is stored with each trace."""
 OUTSIDE = "Error: The specified wavelength range is invalid or outside the available data range"
-
-
-@dataclass(frozen=True)
-class Cold:
-    """The SFT stage."""
-
-    epochs: float
-    batch: int
-    rate: float
-    checkpoints: int
-    workers: int = 1
 
 
 @dataclass(frozen=True)
 class Scale:
     """All settings of a model but its seed.
 
+    :param arms: that it learns, ``measure`` among them
     :param spectra: learned from, each with a trace of each arm; ``held_out``: so many others show how far the sight is
     :param examples: spectra whose answers of ``measure`` the vocabulary is made from; ``least``: how often a text has
         to come again in them to be one token
@@ -56,19 +45,20 @@ class Scale:
     """
 
     name: str
+    arms: tuple[Arm, ...]
     size: Size
     spectra: int
     held_out: int
     examples: int
     least: int
     sight: Stage
-    sft: Cold
+    sft: Stage
     test: int
 
 
 _SIZE = Size(
     width=256,
-    layers=5,
+    layers=3,
     keys=2,
     inner=704,
     sight_width=160,
@@ -85,24 +75,26 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
         # Too small to learn anything; it shows that every stage runs and resumes.
         "quick": Scale(
             "quick",
+            ARMS,
             Size(width=64, layers=2, inner=128, keys=1, sight_width=32, whole=(0, 1), picture=(8, 12), paper=True),
             spectra=6,
             held_out=4,
             examples=4,
             least=4,
-            sight=Stage(epochs=1, batch=8, rate=1e-3),
-            sft=Cold(epochs=1.0, batch=4, rate=1e-3, checkpoints=1, workers=0),
+            sight=Stage(epochs=1, batch=8, rate=1e-3, kept=1),
+            sft=Stage(epochs=1, batch=4, rate=1e-3, kept=1),
             test=8,
         ),
         "full": Scale(
             "full",
+            ("measure",),
             _SIZE,
-            spectra=2944,
+            spectra=4096,
             held_out=96,
-            examples=256,
+            examples=384,
             least=14,
-            sight=Stage(epochs=3, batch=32, rate=1e-3),
-            sft=Cold(epochs=2.0, batch=16, rate=7e-4, checkpoints=50),
+            sight=Stage(epochs=5, batch=32, rate=1.5e-3, kept=250),
+            sft=Stage(epochs=8, batch=8, rate=1.5e-3, kept=100),
             test=800,
         ),
     }
@@ -120,7 +112,8 @@ class Stages:
 
     def traces(self) -> Path:
         """Write the traces of the script that are missing; return their folder."""
-        make(self.folder / TRACES, self.scale.held_out + self.scale.spectra, self.scale.size, self.report)
+        scale = self.scale
+        make(self.folder / TRACES, scale.held_out + scale.spectra, scale.arms, scale.size, self.report)
         return self.folder / TRACES
 
     def random(self) -> Path:
@@ -142,7 +135,7 @@ class Stages:
         folder, scale = self.folder / SIGHT, self.scale
         if not folder.is_dir():
             learned, held_out = (
-                collect(Traces(self.traces(), first, spectra, ("picture",)), self.report)
+                collect(Traces(self.traces(), first, spectra, scale.arms), self.report)
                 for first, spectra in ((scale.held_out, scale.spectra), (0, scale.held_out))
             )
             train(folder, self.random(), learned, held_out, scale.sight, self.seed, self.report)
@@ -151,44 +144,28 @@ class Stages:
     def sft(self) -> Path:
         """Learn from the traces of the script, unless that is done; return the folder of the model.
 
-        :raises ModelError, RunError: as ``training.sft.train``
+        :raises ModelError: the model cannot be loaded
         """
-        from training.sft import SftSettings, train
+        from training.nano.cold_start import train
 
-        run, cold = Run(self.folder / SFT), self.scale.sft
-        if not run.finished:
-            settings = SftSettings(
-                model=ModelSettings(name=str(self.sight()), frozen=("vision", "projector"), dtype="float32"),
-                output=str(run.folder),
-                seed=self.seed,
-                max_length=self.scale.size.context,
-                epochs=cold.epochs,
-                batch_size=cold.batch,
-                learning_rate=cold.rate,
-                warmup=0.04,
-                beta2=BETA2,
-                weight_decay=0.02,
-                save_steps=cold.checkpoints,
-                keep_checkpoints=2,
-                gradient_checkpointing=False,
-                workers=cold.workers,
-            )
-            traces = Traces(self.traces(), self.scale.held_out, self.scale.spectra, ARMS)
-            train(settings, traces, start=start_of(run.folder), on_step=steps(SFT, self.report))
-        return run.model
+        folder, scale = self.folder / SFT, self.scale
+        if not folder.is_dir():
+            traces = Traces(self.traces(), scale.held_out, scale.spectra, scale.arms)
+            train(folder, self.sight(), traces, scale.sft, self.seed, self.report)
+        return folder
 
     def package(self) -> Path:
         """Judge simulated test spectra and write the finished folder, unless it is there; return it.
 
-        :raises ModelError, RunError: as the stages
+        :raises ModelError: as the stages
         """
         from training.nano.scoring import judge
 
         folder, count = self.folder / FINISHED, self.scale.test
         model = once(folder, lambda unfinished: save(self.sft(), unfinished, VERSION))
         if not (folder / README).is_file():
-            judged = {arm: judge(model, arm, "test", count, self.report) for arm in ARMS}
-            finish(Run(self.folder / SFT), folder, VERSION, judged)
+            judged = {arm: judge(model, arm, "test", count, self.report) for arm in self.scale.arms}
+            finish(folder, VERSION, judged, to_mapping(self.scale) | {"seed": self.seed}, self.folder / SFT_LOG)
         return folder
 
 
@@ -200,7 +177,7 @@ def train(folder: Path, seed: int, scale: Scale, report: OnMessage) -> dict[str,
     """Run the missing stages and return the finished folder with its scores.
 
     :raises StagesError: the folder holds something else, or training with other settings
-    :raises ModelError, RunError: as the stages
+    :raises ModelError: as the stages
     """
     _begin(folder, seed, scale)
     finished = Stages(folder, seed, scale, report).package()

@@ -1,29 +1,35 @@
-"""The script that writes the traces: it looks where its task says, states what is there, and answers by the rule.
+"""The script that writes the traces: it looks where its task says, states what is there, and answers by the points of
+what it has stated.
 
-What is true comes from the rule-based baseline, measured in the noisy spectrum that the picture shows. So it is known
-of edited and of real spectra too. Loop, tools and observations are those of live vetting. Each sentence
-comes again word for word in thousands of traces, so that each is a single token of the nano model.
+A statement follows from what the model can see. In the measure arm these are the words and numbers of the last answer;
+in the picture arm it is what the baseline measures in the noisy spectrum of the picture. So it is known of edited and
+of real spectra too. Loop, tools and observations are those of live vetting. Each sentence comes again word for word in
+thousands of traces, so that each is a single token of the nano model.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from numpy.random import Generator
 from PIL import Image
 
 from agent import tool
 from agent.conversation import Conversation, Piece
 from agent.hints.evidence import Evidence, evidence
 from agent.hints.measuring import name_of
+from agent.lines import bands, indices, lines
 from agent.loop import Ended, Started, ToolResult, inspect
-from agent.measure import Measured, rest
-from agent.policies.baseline.scorecard import Assessment, Finding, assess, scorecards
+from agent.measure import Undefined, rest
+from agent.policies.baseline.scorecard import presence, scorecards, share_present
 from agent.simulate import CLASSES
 from agent.tasks import Feature, Task
 from agent.trajectory import Drafter, Trajectory
@@ -33,7 +39,7 @@ from training.data import source_of
 from training.data.records import Example
 from training.nano.spectra import Known, tasks
 
-DRAFTER = Drafter("baseline", "script of the nano model", {"version": 2})
+DRAFTER = Drafter("baseline", "script of the nano model", {"version": 3})
 
 Arm = Literal["picture", "measure"]
 """What the model learns of the lines from: windows of the spectrum, or the numbers of the ``measure`` tool."""
@@ -51,11 +57,29 @@ WEAK, CLEAR = 2.0, 4.0
 """Errors from which a line that the rule does not count is called weak and not absent, and from which a line that it
 counts is stated although the hints leave it open."""
 
-MOST_ODDS = 6
+LIKELY = 3.0
+"""Errors from which a number within the bounds makes a line likely although it is not certain."""
+
+MOST_ODDS = 10
 """Log odds beyond this, on either side, are stated as this."""
 
-State = Literal["there", "too much", "weak", "absent", "open", "unmeasured"]
+LINE_QUANTITIES = ("equivalent_width", "fwhm")
+
+State = Literal["there", "likely", "possible", "too much", "weak", "absent", "open", "unmeasured"]
 STATES: tuple[State, ...] = get_args(State)
+PRESENCE: Mapping[State, float | None] = MappingProxyType(
+    {
+        "there": 1.0,
+        "likely": 1.0,
+        "possible": 1.0,
+        "too much": 0.0,
+        "weak": 0.2,
+        "absent": 0.0,
+        "open": 0.4,
+        "unmeasured": None,
+    }
+)
+"""With which probability a feature in a state counts as present, as in the baseline's rule."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +108,13 @@ class PlannedCall:
 
 @cache
 def planned_calls(task: str, arm: Arm) -> tuple[PlannedCall, ...]:
-    """Return the tool calls of a task, the features first that move the rule's answer most."""
-    card, features = scorecards()[task], tasks()[task].features
-    local = [f for f in features if f.kind != "slope"]
-    weight = {f.name: abs(card.of(f).present) + abs(card.of(f).absent) for f in local}
+    """Return the tool calls of a task: the features that move the answer most, each after what it requires."""
+    card, features = scorecards()[task], [f for f in tasks()[task].features if f.kind != "slope"]
+    weight = {f.name: abs(card.of(f).present) + abs(card.of(f).absent) for f in features}
     groups: list[tuple[str, tuple[int, int], list[Feature]]] = []
-    for feature in sorted(local, key=lambda f: (f.role != "primary", -weight[f.name])):
+    for feature in sorted(features, key=lambda f: -weight[f.name]):
+        if arm == "measure" and not is_measurable(feature):
+            continue
         name, window = name_of(feature), (round(feature.window[0]), round(feature.window[1]))
         for place, (known, around, members) in enumerate(groups):
             union = min(window[0], around[0]), max(window[1], around[1])
@@ -99,14 +124,36 @@ def planned_calls(task: str, arm: Arm) -> tuple[PlannedCall, ...]:
                 break
         else:
             groups.append((name, window, [feature]))
-    most = MOST_CALLS[arm]
-    best = sorted(groups, key=lambda group: -sum(weight[f.name] for f in group[2]))[:most]
-    return tuple(
-        PlannedCall(name, None, names) if arm == "measure" else PlannedCall(_label(members, task), window, names)
-        for name, window, members in groups
-        if any(members is chosen[2] for chosen in best)
-        for names in (tuple(f.name for f in features if f in members),)
-    )
+    place_of = {feature.name: place for place, group in enumerate(groups) for feature in group[2]}
+
+    def with_required(place: int) -> list[int]:
+        """A call after those of what its features require."""
+        required = [place_of[f.requires] for f in groups[place][2] if f.requires in place_of]
+        before = [earlier for other in required if other != place for earlier in with_required(other)]
+        return list(dict.fromkeys([*before, place]))
+
+    total = [sum(weight[f.name] for f in group[2]) for group in groups]
+    best: set[int] = set()
+    for place in sorted(range(len(groups)), key=lambda place: -total[place]):
+        if len(more := best.union(with_required(place))) <= MOST_CALLS[arm]:
+            best = more
+    primary = [any(f.role == "primary" for f in group[2]) for group in groups]
+    order = sorted(best, key=lambda place: (not primary[place], -total[place]))
+    calls = []
+    for place in dict.fromkeys(earlier for last in order for earlier in with_required(last)):
+        name, window, members = groups[place]
+        names = tuple(f.name for f in sorted(members, key=lambda f: f.requires in {m.name for m in members}))
+        calls.append(
+            PlannedCall(name, None, names) if arm == "measure" else PlannedCall(_label(members, task), window, names)
+        )
+    return tuple(calls)
+
+
+def is_measurable(feature: Feature) -> bool:
+    """Whether an answer of ``measure`` tells what a feature is about."""
+    known = {"ratio": {*indices(), *(band.name for band in bands())}}
+    of_lines = {line.name for line in lines()}
+    return name_of(feature) in known.get(feature.quantity, of_lines if feature.quantity in LINE_QUANTITIES else ())
 
 
 def _shares(first: tuple[int, int], second: tuple[int, int]) -> bool:
@@ -137,10 +184,17 @@ def sentence(task: str, feature: Feature, state: State) -> str:
     """
     subject = subjects(task).get(feature.name)
     if subject is None:
-        met = "met" if state == "there" else state
-        return f"{feature.name}: criterion {'unmet' if met in ('too much', 'weak', 'absent') else met}."
+        words = {
+            "there": "met",
+            "likely": "probably met",
+            "possible": "open, though the number fits",
+            "open": "open",
+            "unmeasured": "unmeasured",
+        }
+        return f"{feature.name}: criterion {words.get(state, 'unmet')}."
     if subject.sense == "band":
-        band = feature.name if "band" in feature.name else f"{feature.name} band"
+        name = subject.species if "bands" in feature.name else feature.name
+        band = name if name.endswith("band") else f"{name} band"
         present, whether = f"{band} is present", f"there is a {band}"
         weak, absent = f"The {band}, if any, is weak", f"No {band}"
     else:
@@ -148,6 +202,8 @@ def sentence(task: str, feature: Feature, state: State) -> str:
         weak, absent = f"{subject.name} {subject.sense}, if any, is weak", f"No {subject.name} {subject.sense}"
     return {
         "there": f"{present}.",
+        "likely": f"Probably {present}.",
+        "possible": f"Whether {whether} cannot be told, though the number fits.",
         "too much": f"{present}, very strong.",
         "weak": f"{weak}.",
         "absent": f"{absent}.",
@@ -156,27 +212,98 @@ def sentence(task: str, feature: Feature, state: State) -> str:
     }[state]
 
 
-def state_of(finding: Finding, subject: Subject | None, data: Evidence) -> State:
+@dataclass(frozen=True)
+class Reading:
+    """What an answer of ``measure`` says.
+
+    :param level: its first word, as "Certain" or "Absent"; "" outside the data
+    :param sense: "emission" or "absorption" of a line that was found, else ""
+    :param numbers: equivalent width in Å, FWHM in km/s and ratio, those that it gives, each with its error
+    """
+
+    level: str
+    sense: str
+    numbers: Mapping[str, tuple[float, float]]
+
+
+_NUMBER = r"(−?\d[\d\u202f]*(?:\.\d+)?)"
+_LEVEL = re.compile(r"\)\. (Certain|Seen|Not certain|Absent|Not measured|Measured)\b")
+_SENSE = re.compile(r" in (emission|absorption),")
+_NUMBERS = {
+    "equivalent_width": re.compile(rf"EW {_NUMBER} ± {_NUMBER}"),
+    "fwhm": re.compile(rf"FWHM {_NUMBER} ± {_NUMBER}"),
+    "ratio": re.compile(rf"Measured: {_NUMBER} ± {_NUMBER}"),
+}
+
+
+def read(answer: str) -> Reading:
+    """Read an answer of ``measure``."""
+    level, sense = _LEVEL.search(answer), _SENSE.search(answer)
+    numbers = {
+        quantity: (_value(match[1]), _value(match[2]))
+        for quantity, pattern in _NUMBERS.items()
+        if (match := pattern.search(answer))
+    }
+    return Reading(level[1] if level else "", sense[1] if sense else "", numbers)
+
+
+def _value(number: str) -> float:
+    return float(number.replace("−", "-").replace("\u202f", ""))
+
+
+def state_read(feature: Feature, reading: Reading) -> State:
+    """Return what an answer of ``measure`` says of a feature."""
+    level, (value, error) = reading.level, reading.numbers.get(feature.quantity, (None, 0.0))
+    if level in ("", "Not measured"):
+        return "unmeasured"
+    if feature.quantity == "ratio" and level != "Measured":
+        # A band: the state of its molecule.
+        return "there" if level == "Certain" else "absent" if level == "Absent" else "open"
+    if feature.quantity == "fwhm":
+        if value is None or feature.sign not in ("either", reading.sense):
+            return "unmeasured"
+        return "there" if feature.is_present(value) else "absent"
+    if feature.quantity == "equivalent_width" and level == "Absent":
+        value = 0.0
+    if value is None:
+        return "open"
+    certain = level != "Not certain"
+    if feature.is_present(value):
+        return "there" if certain else "likely" if abs(value) >= LIKELY * error else "possible"
+    if feature.quantity == "ratio":
+        bound = feature.below if feature.below is not None else 1.0
+        return "weak" if bound <= value < (1 + bound) / 2 else "absent"
+    if not certain:
+        return "weak"
+    way = -1 if feature.above is None or feature.above < 0 else 1
+    bounds = [way * bound for bound in (feature.above, feature.below) if bound is not None]
+    if len(bounds) == 2 and way * value > max(bounds):
+        return "too much"
+    return "weak" if way * value > 0 else "absent"
+
+
+def state_of(feature: Feature, subject: Subject | None, data: Evidence) -> State:
     """Return what the noisy data say of a feature: what the rule counts and the hints do not contradict.
 
     :param subject: the line or band that the feature is; None for any other criterion
     :param data: of the spectrum at rest
     """
-    measured, presence, feature = finding.measured, finding.presence, finding.feature
-    if presence is None or not isinstance(measured, Measured):
+    measured = data.feature(feature)
+    if isinstance(measured, Undefined):
         return "unmeasured"
+    share = presence(feature, measured)
     if subject is None:
-        return "there" if presence >= SURE else "open" if presence > 1 - SURE else "absent"
+        return "there" if share >= SURE else "open" if share > 1 - SURE else "absent"
     # Which way from nothing the feature lies: an absorption line is above 0, emission and the ratio of a band below.
     nothing = 1.0 if feature.quantity == "ratio" else 0.0
     way = 1 if subject.sense == "absorption" or feature.quantity == "depth" else -1
     amount = way * (measured.value - nothing)
     bounds = [way * (bound - nothing) for bound in (feature.above, feature.below) if bound is not None]
     hint = None if subject.line is None else data.line(subject.line).state
-    if presence >= SURE:
+    if share >= SURE:
         contradicted = hint not in (None, subject.sense) and (hint != "undecided" or amount < CLEAR * measured.error)
         return "open" if contradicted else "there"
-    if presence > 1 - SURE:
+    if share > 1 - SURE:
         return "open"
     if amount > max(bounds, default=0.0) and len(bounds) == 2:
         return "too much"
@@ -200,38 +327,92 @@ class Script:
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
         """The next turn: what the last call shows, then a further call or the answer."""
         task = conversation.task
-        assessed = assess(conversation.spectrum, task, None)
-        plan, done = planned_calls(task.key, self.arm), len(conversation.exchanges)
-        whole = tuple(f.name for f in task.features if f.kind == "slope")
-        names = plan[done - 1].features if done else whole
-        known = {*whole, *(name for planned in plan[:done] for name in planned.features)}
-        odds = log_odds(assessed, known)
-        findings = {finding.feature.name: finding for finding in assessed.findings}
-        of_task = subjects(task.key)
-        data = evidence(rest(conversation.spectrum))
-        seen = [
-            sentence(task.key, findings[name].feature, state_of(findings[name], of_task.get(name), data))
-            for name in names
-        ]
-        stated = f"<think>{' '.join([*seen, so_far(odds)])}"
-        if done < len(plan):
-            yield f"{stated} {plan[done].text}"
+        of_task, data = subjects(task.key), evidence(rest(conversation.spectrum))
+        states = [{f.name: state_of(f, None, data) for f in task.features if f.kind == "slope"}]
+        for planned, exchange in zip(planned_calls(task.key, self.arm), conversation.exchanges, strict=False):
+            if self.measure:
+                states.append(states_read(task, planned, exchange.observation.text if exchange.observation else ""))
+            else:
+                features = [f for f in task.features if f.name in planned.features]
+                found_in = {f.name: state_of(f, of_task.get(f.name), data) for f in features}
+                states.append({name: found_in[name] for name in planned.features})
+        yield turn_text(task, self.arm, states)
+
+
+def states_read(task: Task, planned: PlannedCall, answer: str) -> dict[str, State]:
+    """Return what an answer of ``measure`` says of the features of its call."""
+    reading, features = read(answer), {f.name: f for f in task.features}
+    return {name: state_read(features[name], reading) for name in planned.features}
+
+
+def varied(answer: str, features: Sequence[Feature], rng: Generator) -> str:
+    """Return an answer of ``measure`` with other numbers, each near a bound of a feature that it decides."""
+    for quantity, pattern in _NUMBERS.items():
+        bounds = [b for f in features if f.quantity == quantity for b in (f.above, f.below) if b is not None]
+        match = pattern.search(answer)
+        if match is None or not bounds or rng.random() < 0.5:
+            continue
+        bound, value = bounds[int(rng.integers(len(bounds)))], _value(match[1])
+        if quantity == "ratio":
+            value = abs(bound + rng.normal(0, 0.1))
         else:
-            yield f"{stated}</think>{answered(task, 'YES' if odds > 0 else 'NO')}"
+            # The sign stays: it is that of the words before it.
+            near = abs(bound) if rng.random() < 0.7 else LIKELY * _value(match[2])
+            value = math.copysign(near * math.exp(rng.normal(0, 0.5)), value)
+        digits = len(match[1].partition(".")[2])
+        shown = f"{value:,.{digits}f}".replace(",", "\u202f").replace("-", "−")
+        answer = answer[: match.start(1)] + shown + answer[match.end(1) :]
+    return answer
 
 
-def log_odds(assessed: Assessment, known: Collection[str]) -> float:
-    """Return the log odds of YES by the baseline's rule, had it measured the ``known`` features alone."""
-    findings = [finding for finding in assessed.findings if finding.feature.name in known]
-    total = assessed.start + sum(finding.points for finding in findings)
-    shown = any(finding.feature.role == "primary" and finding.certainty > 0.5 for finding in findings)
-    return total if shown else min(total, 0.0)
+def turn_text(task: Task, arm: Arm, states: Sequence[Mapping[str, State]]) -> str:
+    """Return the turn of the script: what the last call shows, the log odds, and a further call or the answer.
+
+    :param states: what the overview shows, then what each call showed
+    """
+    plan, features = planned_calls(task.key, arm), {f.name: f for f in task.features}
+    odds = log_odds(task, {name: state for shown in states for name, state in shown.items()})
+    seen = [sentence(task.key, features[name], state) for name, state in states[-1].items()]
+    stated = f"<think>{' '.join([*seen, so_far(odds)])}"
+    if len(states) <= len(plan):
+        return f"{stated} {plan[len(states) - 1].text}"
+    return f"{stated}</think>{answered(task, 'YES' if odds > 0 else 'NO')}"
+
+
+def log_odds(task: Task, states: Mapping[str, State]) -> float:
+    """Return the log odds of YES by the points of the baseline, in halves.
+
+    They are added one after the other, and are above 0 from the first primary feature on that is there or possible: so
+    each step follows from the one before it and from what is stated.
+
+    :param states: of the features in the order in which they are stated, each after the one that it requires
+    """
+    card, features = scorecards()[task.key], {f.name: f for f in task.features}
+    total, most = _halves(card.start), 0.0
+    counted: dict[str, float] = {}
+    for name, state in states.items():
+        feature, share = features[name], PRESENCE[state]
+        if feature.role == "confuser" and state in ("likely", "possible"):
+            share = 0.5
+        required = 1.0 if feature.requires is None else counted.get(feature.requires, 0.0)
+        counted[name] = required * (share or 0.0)
+        if share is None:
+            continue
+        if feature.role == "primary" and counted[name] >= 0.5:
+            most = MOST_ODDS
+        points, present = card.of(feature), share_present(feature, share)
+        total += _halves(required * (points.present * present + points.absent * (1 - present)))
+        total = max(-MOST_ODDS, min(most, total))
+    return total
+
+
+def _halves(value: float) -> float:
+    return round(2 * value) / 2
 
 
 def so_far(odds: float) -> str:
-    """Return the sentence with the log odds, in halves; above 0 only if they are."""
-    halves = max(-MOST_ODDS, min(MOST_ODDS, round(2 * odds) / 2 or (0.5 if odds > 0 else 0.0)))
-    return f"Log odds so far: {halves:+.1f}.".replace("-", "−").replace("+0.0", "0")
+    """Return the sentence with the log odds."""
+    return f"Log odds so far: {odds:+.1f}.".replace("-", "−").replace("+0.0", "0")
 
 
 def answered(task: Task, verdict: Verdict) -> str:

@@ -21,22 +21,22 @@ from agent.trajectory import Trajectory
 from training.data.records import Example
 from training.miniature.model import Size, shrunk
 from training.nano.spectra import known_spectrum
-from training.nano.teacher import ARMS, Arm, taught
+from training.nano.teacher import Arm, taught
 
 AT_ONCE = 32
 """Spectra of a file."""
 
 
-def make(folder: Path, spectra: int, size: Size, report: Callable[[str], None]) -> None:
+def make(folder: Path, spectra: int, arms: Sequence[Arm], size: Size, report: Callable[[str], None]) -> None:
     """Make the files that are missing, with all cores. :raises OSError: the folder cannot be written"""
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"{first:06d}.zip" for first in range(0, spectra, AT_ONCE)]
     missing = [file for file in files if not file.is_file()]
-    for done, _ in enumerate(ordered_map(partial(_make, size=size), missing, cores()), 1):
+    for done, _ in enumerate(ordered_map(partial(_make, arms=arms, size=size), missing, cores()), 1):
         report(f"traces: {done} of {len(missing)} files")
 
 
-def _make(file: Path, size: Size) -> None:
+def _make(file: Path, arms: Sequence[Arm], size: Size) -> None:
     import torch
 
     torch.set_num_threads(1)
@@ -45,7 +45,7 @@ def _make(file: Path, size: Size) -> None:
     with zipfile.ZipFile(unfinished, "w") as archive:
         for place in range(AT_ONCE):
             known = known_spectrum("sft", first + place)
-            for arm in ARMS:
+            for arm in arms:
                 example = taught(known, arm, partial(shrunk, size=size))
                 pictures = example.pictures()
                 row = {"key": example.key, "pictures": len(pictures), "trajectory": example.trajectory.to_json()}
