@@ -70,7 +70,7 @@ STORED = {
     *("calcium triplet", "ca ii triplet"),
     # Settings of a trace.
     *("left out: not taken by the server", "described in words", "local model", "transformers, in process"),
-    *("numpy, in process", "nano (trained on simulations)", "Spec-o3", "1-D convolutional network"),
+    *("numpy, in process", "nano (demonstration model)", "Spec-o3", "1-D convolutional network"),
     *("held out", "training data", "run"),
     # Decisions, leases, plans, votes, backups; where a person sees one, a list of words has its translation.
     *("cannot tell", "leave out", "drawn anew", "title removed", "same spectra", "both bad", "own verdict"),

@@ -24,7 +24,7 @@ from agent.trajectory import Drafter
 from agent.trajectory.forms import SPEC_O3
 from agent.trajectory.tags import parse
 
-NAME = "nano (trained on simulations)"
+NAME = "nano (demonstration model)"
 HELD = 2
 """Models in memory at once."""
 

@@ -28,7 +28,7 @@ DATA = (
 
 _SAME = (
     *(re.escape(task.title) for task in tasks.load().values()),
-    r"Spec-o3|spec-o3 [a-z -]+|rule-based baseline|nano \(trained on simulations\)|nano \(demonstration model\)|Replay",
+    r"Spec-o3|spec-o3 [a-z -]+|rule-based baseline|nano \(demonstration model\)|Replay",
     r"LAMOST|SDSS|DESI|STAR|GALAXY|QSO|English",
     r"S/N|km/s|erg|FWHM|EW|ivar|ICRS|UTC|YES|NO|H[αβγδ]|He ?I+|Ca ?I+|\[[NOS] I+\]",
     r"CSV|FITS|VOTable|JSON|PNG|zip|SHA-256|[0-9]+:[0-9a-f]{64}",
