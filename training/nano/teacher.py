@@ -328,14 +328,13 @@ class Script:
         """The next turn: what the last call shows, then a further call or the answer."""
         task = conversation.task
         of_task, data = subjects(task.key), evidence(rest(conversation.spectrum))
+        features = {f.name: f for f in task.features}
         states = [{f.name: state_of(f, None, data) for f in task.features if f.kind == "slope"}]
         for planned, exchange in zip(planned_calls(task.key, self.arm), conversation.exchanges, strict=False):
             if self.measure:
                 states.append(states_read(task, planned, exchange.observation.text if exchange.observation else ""))
             else:
-                features = [f for f in task.features if f.name in planned.features]
-                found_in = {f.name: state_of(f, of_task.get(f.name), data) for f in features}
-                states.append({name: found_in[name] for name in planned.features})
+                states.append({name: state_of(features[name], of_task.get(name), data) for name in planned.features})
         yield turn_text(task, self.arm, states)
 
 
@@ -382,10 +381,10 @@ def turn_text(task: Task, arm: Arm, states: Sequence[Mapping[str, State]]) -> st
 def log_odds(task: Task, states: Mapping[str, State]) -> float:
     """Return the log odds of YES by the points of the baseline, in halves.
 
-    They are added one after the other, and are above 0 from the first primary feature on that is there or possible: so
-    each step follows from the one before it and from what is stated.
+    They are added in turn, and are above 0 from the first primary feature on that is at least possible: so each step
+    follows from the step before it and from what is stated.
 
-    :param states: of the features in the order in which they are stated, each after the one that it requires
+    :param states: of the features in the order in which they are stated, each after the feature that it requires
     """
     card, features = scorecards()[task.key], {f.name: f for f in task.features}
     total, most = _halves(card.start), 0.0
@@ -407,7 +406,7 @@ def log_odds(task: Task, states: Mapping[str, State]) -> float:
 
 
 def _halves(value: float) -> float:
-    return round(2 * value) / 2
+    return round(2 * value) / 2 + 0.0  # never −0
 
 
 def so_far(odds: float) -> str:
